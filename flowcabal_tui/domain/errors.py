@@ -1,0 +1,158 @@
+"""What can go wrong, as the user sees it.
+
+FlowCabalError
+  ProjectError     : ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew,
+                     ProjectDamaged, UnsafeFileSystem, DiskFull
+  SettingsError    : names file, line and the nearest known key
+  WorkflowError    : carries a list of findings
+  RunError         : BudgetExceeded, ContextOverflow, StaleQuestion
+  ModelError       : one class a kind, see ModelFault
+  KnowledgeError   : OpenViking is absent, down or refused; never stops a run
+  ManuscriptError  : a file that cannot be read as a novel
+
+Each says what happened (`title`), what was kept or found (`detail`), and what to do (`advice`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class FlowCabalError(Exception):
+    """An error that is shown to the user as it is."""
+
+    exit_code = 1
+
+    def __init__(self, title: str, detail: str = "", advice: str = "") -> None:
+        super().__init__(title)
+        self.title, self.detail, self.advice = title, detail, advice
+
+    def __str__(self) -> str:
+        return "\n".join(part for part in (self.title, self.detail, self.advice) if part)
+
+
+class ProjectError(FlowCabalError):
+    """The project folder or its database."""
+
+
+class ProjectNotFound(ProjectError):
+    """No flowcabal.toml there."""
+
+
+class ProjectExists(ProjectError):
+    """There is a project, or something else, already."""
+
+
+class ProjectLocked(ProjectError):
+    """Another process writes to it; it can be opened read-only."""
+
+
+class ProjectReadOnly(ProjectError):
+    """A command that writes was given to a project opened read-only."""
+
+
+class ProjectTooNew(ProjectError):
+    """The database was written by a newer version of this program."""
+
+
+class ProjectDamaged(ProjectError):
+    """SQLite's own check failed."""
+
+
+class UnsafeFileSystem(ProjectError):
+    """A network file system without locks."""
+
+
+class DiskFull(ProjectError):
+    """No room or no permission to write; nothing was half written."""
+
+
+class SettingsError(FlowCabalError):
+    """A settings file that cannot be used."""
+
+    exit_code = 2
+
+
+class WorkflowError(FlowCabalError):
+    """A workflow document that cannot run."""
+
+    exit_code = 2
+
+
+class RunError(FlowCabalError):
+    """A run could not start or go on."""
+
+
+class BudgetExceeded(RunError):
+    """The hard cap on money or tokens stops new calls."""
+
+
+class ContextOverflow(RunError):
+    """What must be included does not fit the budget."""
+
+
+class StaleQuestion(RunError):
+    """The question was answered already, or does not exist."""
+
+
+class KnowledgeError(FlowCabalError):
+    """OpenViking is absent, down or refused."""
+
+
+class ManuscriptError(FlowCabalError):
+    """A file that cannot be read as a novel."""
+
+
+class ModelFault(StrEnum):
+    """Kinds of model failure; see `retryable`."""
+
+    AUTH = "auth"
+    NOT_FOUND = "not_found"
+    REFUSED = "refused"
+    CONTEXT_LENGTH = "context_length"
+    RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    SERVER = "server"
+    NETWORK = "network"
+    STALLED = "stalled"
+    TRUNCATED = "truncated"
+    PROTOCOL = "protocol"
+    CONTENT_FILTER = "content_filter"
+    EMPTY = "empty"
+    SCHEMA = "schema"
+    NOT_CONFIGURED = "not_configured"
+    NOT_CONFIRMED = "not_confirmed"
+
+
+RETRYABLE_FAULTS = frozenset(
+    {ModelFault.RATE_LIMIT, ModelFault.OVERLOADED, ModelFault.SERVER, ModelFault.NETWORK, ModelFault.STALLED}
+)
+
+
+class ModelError(FlowCabalError):
+    """A model call that failed.
+
+    `partial` is the text that had arrived; `retry_after` is in seconds, as the provider asked.
+    A fault is tried again only when it is of a retryable kind and no text had arrived.
+    """
+
+    exit_code = 4
+
+    def __init__(
+        self,
+        fault: ModelFault,
+        title: str,
+        detail: str = "",
+        advice: str = "",
+        *,
+        partial: str = "",
+        retry_after: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(title, detail, advice)
+        self.fault, self.partial, self.retry_after, self.status = fault, partial, retry_after, status
+
+    @property
+    def retryable(self) -> bool:
+        """May the same call be sent again without showing a text twice?"""
+        return self.fault in RETRYABLE_FAULTS and not self.partial

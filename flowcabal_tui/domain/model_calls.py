@@ -1,0 +1,230 @@
+"""What is asked of a model and what comes back, whatever the provider."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+Role = Literal["user", "agent", "embedding"]
+ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
+Provider = Literal["openai", "anthropic", "offline"]
+Finish = Literal["stop", "length", "tool", "content_filter"]
+StructuredMode = Literal["tool", "native", "prompted"]
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the model of a role is reached, and how patient we are. Holds no key.
+
+    `api_key_env` names the environment variable that holds the key; `secret` names the entry in the
+    user's secrets file. Prices are per million tokens; None means unknown, never 0. Times in seconds.
+    """
+
+    provider: Provider
+    model: str
+    base_url: str = ""
+    api_key_env: str = ""
+    secret: str = ""
+    context_window: int | None = None
+    max_output: int | None = None
+    temperature: float | None = None
+    price_in: Decimal | None = None
+    price_out: Decimal | None = None
+    currency: str = "USD"
+    concurrency: int = 4
+    structured: StructuredMode | None = None
+    first_token_timeout: float = 120.0
+    idle_timeout: float = 60.0
+    max_wait: float = 60.0
+    retries: int = 3
+    dimensions: int = 1024
+
+    @property
+    def identity(self) -> str:
+        """What a result depends on: provider, address and model, not patience or price."""
+        return f"{self.provider}:{self.base_url}:{self.model}"
+
+    @property
+    def limiter(self) -> str:
+        """Calls to the same provider share one concurrency limit."""
+        return f"{self.provider}:{self.base_url}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants to be called; `arguments` is its raw JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. `signature` is Anthropic's thinking signature, which must go back with tool turns."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    thinking: str = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function offered to the model; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call. `purpose` is for accounting ("node", "monitor.timeline", "curator.l0", ...).
+
+    `parameters` are provider parameters that change the text (top_p, seed, ...).
+    """
+
+    messages: tuple[Message, ...]
+    purpose: str = "node"
+    max_tokens: int | None = None
+    temperature: float | None = None
+    parameters: tuple[tuple[str, Any], ...] = ()
+    tools: tuple[Tool, ...] = ()
+    tool_choice: str = ""
+    json_schema: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them; None where it did not say (never 0 for unknown)."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """A piece of the model's reasoning, shown apart and never stored as text of the book."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryWait:
+    """Waits `seconds` before try number `attempt` (2 = the first repetition); can be cancelled."""
+
+    seconds: float
+    reason: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The provider sent a sign of life before the first token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The whole answer has arrived and was not cut off by the transport."""
+
+    finish: Finish
+    usage: Usage
+    model: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    signature: str = ""
+
+
+ModelEvent = TextDelta | ThinkingDelta | RetryWait | Queued | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer. `cached` is true when it was paid for earlier."""
+
+    text: str
+    finish: Finish
+    usage: Usage
+    model: str = ""
+    thinking: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    signature: str = ""
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRecord:
+    """One paid call, for the totals. `cost` is None when the price is unknown."""
+
+    role: Role
+    model: str
+    purpose: str
+    usage: Usage
+    estimated_input: int
+    cost: Decimal | None = None
+    currency: str = "USD"
+    run: str = ""
+    node: str = ""
+
+
+class ModelPort(Protocol):
+    """A model of one role, as the runner and the agents see it."""
+
+    @property
+    def endpoint(self) -> Endpoint: ...
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Streams one call; always used under `contextlib.aclosing`. Raises ModelError."""
+        ...
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """The same, collected. Raises ModelError (with `partial`)."""
+        ...
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+        """A validated instance of `shape`, with up to two repairs. Raises ModelError(SCHEMA, partial=raw text)."""
+        ...
+
+
+class EmbeddingPort(Protocol):
+    """Turns texts into vectors; `identity` changes when vectors are no longer comparable."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
+
+
+class TokenCounter(Protocol):
+    """Estimates tokens, calibrated by what providers report."""
+
+    def count(self, text: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCheck:
+    """What `doctor` found out about one role with one small call."""
+
+    role: Role
+    ok: bool
+    message: str
+    seconds: float = 0.0
+    details: tuple[tuple[str, str], ...] = field(default=())

@@ -1,0 +1,66 @@
+"""Text as a value: digests, counting, and making hostile text harmless."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from typing import Any, Final
+
+from flowcabal_tui.domain.ids import Digest
+
+_ESCAPES: Final = re.compile(
+    r"\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[PX^_][^\x1b\x9c]*(?:\x1b\\|\x9c)"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|\x1b[ -/]*[0-~]"
+)
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]"
+)
+_HAN: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
+_UNSAFE_NAME: Final = re.compile(r"[^\w\-]+", re.UNICODE)
+
+
+def digest(text: str) -> Digest:
+    """blake2b-128 of the UTF-8 bytes, in hexadecimal."""
+    return Digest(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
+
+
+def digest_of(value: Any) -> Digest:
+    """The digest of a JSON value in canonical form (sorted keys, no spaces)."""
+    return digest(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def clean(text: str) -> str:
+    """`text` without terminal control sequences, bidirectional overrides and invisible marks.
+
+    Line ends become `\\n`; tabs stay. Applied to all text that comes from a model or a file
+    before it is stored, so offsets into stored text are offsets into what is shown.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("", _ESCAPES.sub("", text))
+
+
+def slug(name: str, *, fallback: str = "untitled", limit: int = 60) -> str:
+    """A name that is safe as one part of a path: letters and digits of any script, `-` and `_`.
+
+    Never empty, never `.` or `..`, at most `limit` characters and 200 UTF-8 bytes.
+    """
+    safe = _UNSAFE_NAME.sub("-", unicodedata.normalize("NFC", clean(name))).strip("-_")[:limit].strip("-_")
+    while len(safe.encode()) > 200:
+        safe = safe[:-1]
+    return safe or fallback
+
+
+def han_count(text: str) -> int:
+    """Chinese characters in `text`, punctuation not counted."""
+    return len(_HAN.findall(text))
+
+
+def word_count(text: str, language: str) -> int:
+    """What a writer calls the length: Chinese characters (plus foreign words) for "zh", words otherwise."""
+    words = len(_WORD.findall(text))
+    return han_count(text) + words if language.startswith("zh") else words + han_count(text)
