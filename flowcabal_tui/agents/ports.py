@@ -1,0 +1,76 @@
+"""What the agents need from the rest of the house."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
+from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
+
+
+class MemoryView(Protocol):
+    """The book as of a generation and before a chapter position: nothing later in the story can be seen.
+
+    All sequences come in a total order (story order, then offset, then id), so the same state reads the same.
+    """
+
+    @property
+    def generation(self) -> Generation: ...
+
+    @property
+    def before(self) -> int:
+        """The position of the target chapter; only chapters with a smaller one are visible."""
+        ...
+
+    @property
+    def language(self) -> str: ...
+
+    async def meta(self) -> tuple[tuple[MetaName, str], ...]:
+        """Outline, style guide, world rules, notes: those that are not empty."""
+        ...
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """Those made by hand, and those first mentioned before the target chapter."""
+        ...
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """Written chapters before the target, in story order."""
+        ...
+
+    async def chapter_text(self, chapter: ChapterId) -> str: ...
+
+    async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]: ...
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """Before the target, in story order."""
+        ...
+
+    async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
+        """How often each entity is named before the target, most first."""
+        ...
+
+    async def derived(self, uri: str, level: Level) -> Derived | None:
+        """The newest state whose position lies before the target, as of the generation."""
+        ...
+
+    async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        """All of them below `prefix`, newest state each, by position then uri."""
+        ...
+
+    async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
+        """bm25 over the passages before the target; statistics count those passages only."""
+        ...
+
+    async def waived(self) -> frozenset[tuple[str, str]]:
+        """Signatures of findings that the writer called intended."""
+        ...
+
+
+class MemoryPort(Protocol):
+    """Opens views."""
+
+    async def view(self, chapter: ChapterId | None, generation: Generation) -> MemoryView:
+        """`chapter` None: everything written is visible."""
+        ...

@@ -1,0 +1,37 @@
+"""Domain values to JSON and back, by their types."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+@lru_cache(maxsize=128)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def to_json(value: Any) -> str:
+    """`value` (a frozen dataclass or document) as JSON text."""
+    return _adapter(type(value)).dump_json(value).decode()
+
+
+def to_plain(value: Any) -> Any:
+    """`value` as JSON-compatible Python values."""
+    return _adapter(type(value)).dump_python(value, mode="json")
+
+
+def from_json(kind: type[T], text: str | bytes) -> T:
+    """The value of type `kind` that `to_json` wrote. Raises pydantic.ValidationError."""
+    value: T = _adapter(kind).validate_json(text)
+    return value
+
+
+def from_plain(kind: type[T], value: Any) -> T:
+    """The value of type `kind` that `to_plain` made. Raises pydantic.ValidationError."""
+    plain: T = _adapter(kind).validate_python(value)
+    return plain

@@ -1,0 +1,103 @@
+"""What a node is given beside its own prompt, and the receipt for it (DESIGN 4.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
+from flowcabal_tui.domain.memory import Level
+
+BudgetClass = Literal["meta", "entities", "profiles", "near", "last_meeting", "far", "summaries", "knowledge", "inquiry"]
+BUDGET_CLASSES: tuple[BudgetClass, ...] = (
+    "meta",
+    "entities",
+    "profiles",
+    "near",
+    "last_meeting",
+    "far",
+    "summaries",
+    "knowledge",
+    "inquiry",
+)
+SceneKind = Literal["dialogue", "battle", "turn", "journey", "daily", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSource:
+    """One thing that went into the prompt: where from, why, at which level, how large.
+
+    `uri` is project-relative; `start`/`end` are character offsets when only a part went in (-1: whole).
+    """
+
+    uri: str
+    reason: str
+    level: Level
+    tokens: int
+    budget_class: BudgetClass
+    title: str = ""
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedSource:
+    """A candidate that did not go in, and the rule that dropped it."""
+
+    uri: str
+    rule: str
+    tokens: int
+    budget_class: BudgetClass
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassUse:
+    """How much of a class's share of the budget was used, in tokens."""
+
+    budget_class: BudgetClass
+    share: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What the node is about, by rule: who and where, which kind of scene."""
+
+    entities: tuple[str, ...] = ()
+    scene: SceneKind = "unknown"
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Everything that one assembly did. `digest` is the digest of the two texts that went in.
+
+    `pending` names what is not there yet (an upstream output, a model's refinement): counted "at most".
+    """
+
+    node: NodeId
+    chapter: ChapterId | None
+    generation: Generation
+    budget: int
+    used: int
+    sources: tuple[ContextSource, ...] = ()
+    dropped: tuple[DroppedSource, ...] = ()
+    classes: tuple[ClassUse, ...] = ()
+    intent: Intent = Intent()
+    digest: Digest = Digest("")
+    pending: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What the Context agent adds: before the system text, after the user text, and answers to inquiries."""
+
+    system_prefix: str
+    user_suffix: str
+    receipt: Receipt
+    inquiries: tuple[tuple[str, str], ...] = ()
+
+
+EMPTY_DIGEST = Digest("")

@@ -1,0 +1,93 @@
+"""The book: chapters with stable ids, their versions, and where a passage stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
+
+Author = Literal["human", "model", "import", "outside"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open range of character offsets in a stored text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter as the list shows it.
+
+    `position` is its place in story order, from 1, without gaps; it may change, the id never does.
+    `length` counts Chinese characters or words. `version` is 0 when nothing was written yet.
+    """
+
+    id: ChapterId
+    position: int
+    title: str
+    volume: str = ""
+    version: int = 0
+    digest: Digest | None = None
+    length: int = 0
+    author: Author | None = None
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterVersion:
+    """One state of a chapter's text; never changed, never deleted but by purge."""
+
+    chapter: ChapterId
+    version: int
+    digest: Digest
+    author: Author
+    at: datetime
+    generation: Generation
+    output: OutputId | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedChapter:
+    """A chapter found in a file, before anything is stored."""
+
+    title: str
+    text: str
+    volume: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPreview:
+    """What an import would store, and what looks odd about it."""
+
+    chapters: tuple[ImportedChapter, ...]
+    encoding: str
+    language: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a chapter, about a scene long; `text` is the chapter's text between start and end."""
+
+    chapter: ChapterId
+    position: int
+    index: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A passage found by a search, best first; `terms` are what matched."""
+
+    passage: Passage
+    score: float
+    terms: tuple[str, ...]

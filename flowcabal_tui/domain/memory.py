@@ -1,0 +1,132 @@
+"""The memory of the book: entities, mentions, derived texts in three levels, and the background work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, OutputId
+
+Level = Literal["L0", "L1", "L2"]
+EntityKind = Literal["character", "location", "plot-thread", "item", "organisation"]
+ProfileKind = Literal["characters", "plot-threads", "world-state", "themes", "style"]
+Freshness = Literal["waiting", "running", "fresh", "stale", "failed", "cancelled"]
+MetaName = Literal["outline", "style-guide", "world-rules", "notes"]
+META_NAMES: tuple[MetaName, ...] = ("outline", "style-guide", "world-rules", "notes")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Someone or something with a name. `by` tells whose word it is: a hand's edit wins.
+
+    `first_position` is the chapter position of the first mention (None: not mentioned yet).
+    """
+
+    id: EntityId
+    kind: EntityKind
+    name: str
+    aliases: tuple[str, ...] = ()
+    note: str = ""
+    by: Literal["hand", "agent", "discovered"] = "hand"
+    first_position: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name of an entity in a chapter's present text, by character offsets."""
+
+    entity: EntityId
+    chapter: ChapterId
+    position: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence of a derived text and the span of the chapter that it rests on."""
+
+    sentence: str
+    chapter: ChapterId
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A text made from others (L0, L1, profile), as of a chapter position.
+
+    `uri` is project-relative, such as `manuscript/<chapter>`, `profiles/characters/<entity>`.
+    `source` is the digest of all inputs; the same source is never paid twice.
+    """
+
+    uri: str
+    level: Level
+    text: str
+    source: Digest
+    position: int
+    generation: Generation
+    method: Literal["model", "extract", "hand"] = "model"
+    evidence: tuple[Evidence, ...] = ()
+    at: datetime | None = None
+
+
+KeepKind = Literal["chapter", "scene", "outline", "note", "entity"]
+KeepMode = Literal["replace", "append"]
+
+
+@dataclass(frozen=True, slots=True)
+class Curated:
+    """What the human kept. Keeping the same text for the same place again gives the same id."""
+
+    id: OutputId
+    kind: KeepKind
+    mode: KeepMode
+    chapter: ChapterId | None
+    digest: Digest
+    tags: tuple[str, ...]
+    at: datetime
+    run: str = ""
+    node: str = ""
+    attempt: int = 0
+    version: int = 0
+    deleted: bool = False
+
+
+TaskKind = Literal["mirror", "index", "entities", "l1", "l0", "profile", "check", "knowledge"]
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """One step of the background work after a keep: an outbox row. Safe to repeat.
+
+    `subject` is a chapter id, an entity id or a project-relative uri; `source` is the digest of what it works on.
+    """
+
+    id: int
+    kind: TaskKind
+    subject: str
+    source: Digest
+    state: Freshness
+    position: int = 0
+    tries: int = 0
+    error: str = ""
+    not_before: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What was spent. `cost` is None when any price is unknown; `calls` counts paid calls."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = Decimal(0)
+    currency: str = ""
+    unknown_calls: int = 0

@@ -1,0 +1,166 @@
+"""Runs, attempts, checks and decisions (DESIGN 4.2 and 4.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.model_calls import Finish, Usage
+from flowcabal_tui.domain.workflow import Angle
+
+NodeState = Literal[
+    "pending", "ready", "running", "retrying", "waiting", "done", "failed", "blocked", "skipped", "cancelled"
+]
+RunState = Literal["running", "waiting", "done", "failed", "cancelled", "interrupted"]
+"""waiting: only human questions are left; interrupted: the process ended before the run did."""
+Verdict = Literal["approve", "retry", "ask"]
+DecisionKind = Literal["approve", "retry", "edit", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Words as they stand, and where: a project-relative uri and character offsets."""
+
+    text: str
+    uri: str
+    start: int
+    end: int
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinding:
+    """A contradiction that two quotations can show: `draft` against `source`."""
+
+    angle: Angle
+    subtype: str
+    explanation: str
+    draft: Quotation
+    source: Quotation
+    confidence: float
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What makes two findings the same one: the two quotations."""
+        return self.draft.text, self.source.text
+
+
+@dataclass(frozen=True, slots=True)
+class AngleCheck:
+    """One checker's word. "not checked" is never a pass."""
+
+    angle: Angle
+    outcome: Literal["passed", "found", "not checked"]
+    detail: str = ""
+    findings: tuple[CheckFinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What the Monitor says of one attempt; facts only, never quality."""
+
+    verdict: Verdict
+    reason: str
+    confidence: float
+    checks: tuple[AngleCheck, ...] = ()
+
+    @property
+    def findings(self) -> tuple[CheckFinding, ...]:
+        return tuple(finding for check in self.checks for finding in check.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One output of one node in one run. Attempts count from 1; `author` "human" is an edit."""
+
+    number: int
+    text: str
+    digest: Digest
+    key: Digest
+    author: Literal["model", "human"] = "model"
+    model: str = ""
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    cached: bool = False
+    feedback: str = ""
+    evaluation: Evaluation | None = None
+    receipt: Receipt | None = None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A durable question to the human; it holds up only the nodes behind it.
+
+    `kind`: "review" (approve / retry / edit of an output), "input" (free text), "confirm" (first use of a model).
+    `required` questions can be answered only by a person at the screen or on standard input, never by a flag.
+    """
+
+    id: QuestionId
+    run: RunId
+    node: NodeId
+    kind: Literal["review", "input", "confirm"]
+    reason: str
+    asked_at: datetime
+    attempts: tuple[int, ...] = ()
+    proposal: str = ""
+    required: bool = False
+    options: tuple[DecisionKind, ...] = ("approve", "retry", "edit")
+    node_title: str = ""
+    chapter: ChapterId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's answer. `attempt` is the one approved or edited; `text` the edit or the input; `note` feedback."""
+
+    kind: DecisionKind
+    attempt: int = 0
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to run: a workflow's reference, the chapter it is for, and the writer's wishes."""
+
+    workflow: str
+    chapter: ChapterId | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
+    targets: tuple[NodeId, ...] = ()
+    fresh_context: bool = False
+    again: tuple[NodeId, ...] = ()
+    """Nodes for which a new sample is wanted though a result is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run as the history lists it."""
+
+    id: RunId
+    workflow: str
+    chapter: ChapterId | None
+    state: RunState
+    started_at: datetime
+    generation: Generation
+    nodes: tuple[tuple[NodeId, NodeState], ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a run would cost: nodes that would run and that are served from the store.
+
+    Tokens are estimates; `at_most` is true when an output that is not there yet enters a prompt.
+    """
+
+    would_run: tuple[NodeId, ...]
+    served: tuple[NodeId, ...]
+    input_tokens: int
+    output_tokens: int
+    calls_at_most: int
+    at_most: bool

@@ -1,0 +1,132 @@
+"""The workflow document (DESIGN 4.1): nodes that hold prompts, joined by the references in them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.model_calls import Role
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TextBlock(_Frozen):
+    """Literal text; `{{input.name}}`, `{{chapter.title}}` and the like are filled in when the node runs."""
+
+    kind: Literal["text"] = "text"
+    text: str = ""
+
+
+class VirtualBlock(_Frozen):
+    """The output of another node; `frozen` text, when set, is used instead of the live output."""
+
+    kind: Literal["virtual"] = "virtual"
+    node: NodeId
+    frozen: str | None = None
+
+
+class InquiryBlock(_Frozen):
+    """A question to the Context agent, answered at this place in the prompt."""
+
+    kind: Literal["inquiry"] = "inquiry"
+    question: str
+
+
+Block = Annotated[TextBlock | VirtualBlock | InquiryBlock, Field(discriminator="kind")]
+Blocks = tuple[Block, ...]
+Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
+ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
+
+
+class PromptParams(_Frozen):
+    """A call of a language model."""
+
+    system: Blocks = ()
+    prompt: Blocks = ()
+    role: Role = Field("user", description="Which of the project's models writes: user or agent.")
+    model: str | None = Field(None, description="Another model of the same provider, for this node only.")
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    context: bool = Field(True, description="Let the Context agent add what this node must know.")
+    angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks the output.")
+    review: Literal["never", "doubt", "always"] = Field(
+        "doubt", description="When a human is asked: never, when the check is in doubt, or always."
+    )
+
+
+class HumanParams(_Frozen):
+    """A question to the writer; the answer is the output."""
+
+    question: str
+    proposal: Blocks = Field((), description="What the answer starts from, such as an upstream output.")
+
+
+class Node(_Frozen):
+    """One step. `id` may be Chinese; `params` belong to the kind and are checked by it."""
+
+    id: NodeId = Field(min_length=1, max_length=80)
+    kind: str = "prompt"
+    name: str = ""
+    params: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return self.name or self.id
+
+
+class Edge(_Frozen):
+    """An order between two nodes that no reference expresses."""
+
+    source: NodeId
+    target: NodeId
+    condition: str | None = None
+
+
+class Keep(_Frozen):
+    """What keeping an output means by default: as what, and whether it replaces or is appended."""
+
+    kind: Literal["chapter", "scene", "outline", "note", "entity"] = "chapter"
+    mode: Literal["replace", "append"] = "replace"
+
+
+class Workflow(_Frozen):
+    """A directed acyclic graph of nodes; data edges are derived from references."""
+
+    id: str = Field(min_length=1, max_length=80, pattern=r"^[^@/\\\s]+$")
+    version: int = Field(1, ge=1)
+    name: str = ""
+    description: str = ""
+    language: str = ""
+    join: str = Field("", description="Put between the blocks of a prompt.")
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    entry: NodeId | None = None
+    keep: Keep = Keep()
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def reference(self) -> str:
+        """`id@version`."""
+        return f"{self.id}@{self.version}"
+
+    def node(self, node: NodeId) -> Node:
+        """The node with that id; KeyError if there is none."""
+        for candidate in self.nodes:
+            if candidate.id == node:
+                return candidate
+        raise KeyError(node)
+
+
+class Finding(_Frozen):
+    """What validation has to say about a document. `node` and `field` name the place."""
+
+    code: str
+    message: str
+    node: str = ""
+    field: str = ""
+    severity: Literal["error", "warning"] = "error"
+    fix: str = ""
