@@ -8,7 +8,9 @@ from typing import Literal
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Level
 
-BudgetClass = Literal["meta", "entities", "profiles", "near", "last_meeting", "far", "summaries", "knowledge", "inquiry"]
+BudgetClass = Literal[
+    "meta", "entities", "profiles", "near", "last_meeting", "far", "summaries", "knowledge", "inquiry"
+]
 BUDGET_CLASSES: tuple[BudgetClass, ...] = (
     "meta",
     "entities",
@@ -99,5 +101,3 @@ class Injection:
     receipt: Receipt
     inquiries: tuple[tuple[str, str], ...] = ()
 
-
-EMPTY_DIGEST = Digest("")
