@@ -1,0 +1,175 @@
+"""What a project shows to its guests: frozen values, made fresh at every question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, MetaName, Totals
+from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
+from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.protocol import Command, Event
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectInfo:
+    """Who the project is. `offline` tells that the writer's model is the embedded one."""
+
+    name: str
+    language: str
+    path: Path
+    read_only: bool
+    offline: bool
+    models: tuple[tuple[Role, Endpoint], ...]
+    holder: str = ""
+    """Who has it open for writing, when we have it read-only."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node of a run: its attempts, newest last; `partial` is text of an attempt that has not ended."""
+
+    run: RunId
+    node: NodeId
+    title: str
+    kind: str
+    state: NodeState
+    attempts: tuple[Attempt, ...]
+    chosen: int
+    partial: str = ""
+    question: Question | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """A line of the profile browser. `kind` is a profile kind, or "chapters" for L0/L1 of chapters."""
+
+    kind: str
+    name: str
+    uri: str
+    abstract: str
+    position: int
+    versions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileView:
+    """A profile in its three levels with its history, newest first."""
+
+    uri: str
+    name: str
+    levels: tuple[Derived, ...]
+    history: tuple[Derived, ...]
+    entity: Entity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A context source opened: its text, and the span that was cited (-1: all of it)."""
+
+    uri: str
+    title: str
+    text: str
+    start: int = -1
+    end: int = -1
+
+
+class Workbench(Protocol):
+    """A project as its guests see it: `send` commands, drain `take`n events, ask questions.
+
+    All methods may be called from any thread or loop; the coroutines are awaited on the caller's loop
+    while the work is done on the engine's. Cancelling a caller never cancels a command.
+    """
+
+    @property
+    def info(self) -> ProjectInfo: ...
+
+    def send(self, command: Command) -> CommandId:
+        """Queues a command; `command:done` or `command:failed` with this id follows."""
+        ...
+
+    async def carry_out(self, command: Command) -> str:
+        """Sends a command and waits until it is done; returns its result. Raises FlowCabalError."""
+        ...
+
+    def watch(self, run: RunId | None, node: NodeId | None) -> None:
+        """Text of this node only is wanted in the feed (None: of none)."""
+        ...
+
+    def take(self) -> tuple[Event, ...]:
+        """All events since the last call, text coalesced; never blocks."""
+        ...
+
+    async def chapters(self) -> tuple[Chapter, ...]: ...
+
+    async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str: ...
+
+    async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]: ...
+
+    async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]: ...
+
+    async def meta(self, name: MetaName) -> str: ...
+
+    async def entities(self) -> tuple[Entity, ...]: ...
+
+    async def workflows(self) -> tuple[Workflow, ...]:
+        """The newest version of each, templates first."""
+        ...
+
+    async def workflow(self, reference: str) -> Workflow: ...
+
+    async def validate(self, workflow: Workflow) -> tuple[Finding, ...]: ...
+
+    async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]: ...
+
+    async def run_workflow(self, run: RunId) -> Workflow:
+        """The document as it was when the run began."""
+        ...
+
+    async def node(self, run: RunId, node: NodeId) -> NodeView: ...
+
+    async def questions(self) -> tuple[Question, ...]:
+        """Oldest first."""
+        ...
+
+    async def quote(self, request: RunRequest) -> Quote: ...
+
+    async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
+        """The receipt that the node would get now; spends nothing."""
+        ...
+
+    async def profiles(self) -> tuple[ProfileRow, ...]: ...
+
+    async def profile(self, uri: str) -> ProfileView: ...
+
+    async def source(self, uri: str, start: int = -1, end: int = -1) -> SourceText: ...
+
+    async def background(self) -> tuple[BackgroundTask, ...]:
+        """Tasks that are not fresh, in order of work."""
+        ...
+
+    async def totals(self) -> Totals: ...
+
+    async def preview_import(self, path: Path) -> ImportPreview: ...
+
+    async def export(self, path: Path, form: str) -> Path: ...
+
+    async def check_models(self) -> tuple[EndpointCheck, ...]:
+        """One small call a role."""
+        ...
+
+    async def draft(self, key: str) -> str | None:
+        """Unsaved editor text that survived a crash."""
+        ...
+
+    async def put_draft(self, key: str, text: str | None) -> None: ...
+
+    async def close(self) -> None:
+        """Ends runs at once with their text journalled, and everything else."""
+        ...

@@ -1,0 +1,150 @@
+"""Every command into a project and every event out of it (DESIGN 4.10).
+
+In the process they are frozen values; `to_message` and `from_message` turn them into the JSON objects
+that the command line prints and that a socket could carry: `{"type": "node:started", ...}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.protocol.commands import (
+    AddChapter,
+    CancelBackground,
+    CancelRun,
+    Command,
+    ConfirmModels,
+    Decide,
+    DeleteOutput,
+    EditChapter,
+    ImportManuscript,
+    PersistOutput,
+    PutEntity,
+    RemoveEntity,
+    ResumeRun,
+    RetryBackground,
+    RewriteSelection,
+    RunWorkflow,
+    SaveWorkflow,
+    WaiveFinding,
+    WriteChapter,
+    WriteMeta,
+)
+from flowcabal_tui.protocol.events import (
+    BackgroundChanged,
+    BookChanged,
+    CommandDone,
+    CommandFailed,
+    Event,
+    ImportProgress,
+    KnowledgeStatus,
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeRetrying,
+    NodeStarted,
+    NodeStateChanged,
+    NodeStreaming,
+    NodeThinking,
+    OutputChecked,
+    OutputDeleted,
+    OutputPersisted,
+    OutsideEdit,
+    ProfileUpdated,
+    QuestionAnswered,
+    RewriteProposed,
+    RunStarted,
+    RunStateChanged,
+    Status,
+    UsageChanged,
+    WorkflowCompleted,
+    WorkflowFailed,
+)
+
+__all__ = [
+    "COMMANDS",
+    "EVENTS",
+    "AddChapter",
+    "BackgroundChanged",
+    "BookChanged",
+    "CancelBackground",
+    "CancelRun",
+    "Command",
+    "CommandDone",
+    "CommandFailed",
+    "ConfirmModels",
+    "Decide",
+    "DeleteOutput",
+    "EditChapter",
+    "Event",
+    "ImportManuscript",
+    "ImportProgress",
+    "KnowledgeStatus",
+    "NodeCompleted",
+    "NodeNeedsHuman",
+    "NodeRetrying",
+    "NodeStarted",
+    "NodeStateChanged",
+    "NodeStreaming",
+    "NodeThinking",
+    "OutputChecked",
+    "OutputDeleted",
+    "OutputPersisted",
+    "OutsideEdit",
+    "PersistOutput",
+    "ProfileUpdated",
+    "PutEntity",
+    "QuestionAnswered",
+    "RemoveEntity",
+    "ResumeRun",
+    "RetryBackground",
+    "RewriteProposed",
+    "RewriteSelection",
+    "RunStarted",
+    "RunStateChanged",
+    "RunWorkflow",
+    "SaveWorkflow",
+    "Status",
+    "UsageChanged",
+    "WaiveFinding",
+    "WorkflowCompleted",
+    "WorkflowFailed",
+    "WriteChapter",
+    "WriteMeta",
+    "from_message",
+    "to_message",
+]
+
+
+def _subclasses(base: type[Any]) -> dict[str, type[Any]]:
+    return {kind.type: kind for kind in base.__subclasses__()}
+
+
+COMMANDS: dict[str, type[Command]] = _subclasses(Command)
+EVENTS: dict[str, type[Event]] = _subclasses(Event)
+
+
+def to_message(value: Command | Event) -> dict[str, Any]:
+    """The JSON object of a command or event, with its `type` first."""
+    return {"type": value.type} | {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    """A field's value as JSON-compatible Python values."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return to_plain(value)
+
+
+def from_message(message: dict[str, Any]) -> Command | Event:
+    """The value that `to_message` wrote.
+
+    Raises KeyError for an unknown type and pydantic.ValidationError for bad fields.
+    """
+    kind = message["type"]
+    known = COMMANDS.get(kind) or EVENTS[kind]
+    value: Command | Event = from_plain(known, {key: item for key, item in message.items() if key != "type"})
+    return value

@@ -1,0 +1,195 @@
+"""What a guest may ask of a project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, OutputId, QuestionId, RunId
+from flowcabal_tui.domain.memory import Entity, KeepKind, KeepMode, MetaName
+from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Base of what a guest may ask; the engine answers each with events that carry its id."""
+
+    type: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaveWorkflow(Command):
+    """Stores a document as a new version, if it differs from the newest."""
+
+    type: ClassVar[str] = "workflow:save"
+    workflow: Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class RunWorkflow(Command):
+    """Starts a run."""
+
+    type: ClassVar[str] = "workflow:run"
+    request: RunRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeRun(Command):
+    """Goes on with a run whose process ended."""
+
+    type: ClassVar[str] = "workflow:resume"
+    run: RunId
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRun(Command):
+    """Stops a run, or one node of it, at once; partial text is kept."""
+
+    type: ClassVar[str] = "workflow:cancel"
+    run: RunId
+    node: NodeId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decide(Command):
+    """Answers a question."""
+
+    type: ClassVar[str] = "human:decision"
+    question: QuestionId
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class PersistOutput(Command):
+    """Keeps an output of a run in the memory of the book."""
+
+    type: ClassVar[str] = "output:persist"
+    run: RunId
+    node: NodeId
+    attempt: int = 0
+    kind: KeepKind | None = None
+    mode: KeepMode | None = None
+    chapter: ChapterId | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOutput(Command):
+    """Takes a kept output out of the memory; can be undone with `restore`."""
+
+    type: ClassVar[str] = "output:delete"
+    output: OutputId
+    restore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteChapter(Command):
+    """Keeps text that the writer typed; `expected_version` guards against a change from elsewhere."""
+
+    type: ClassVar[str] = "chapter:write"
+    chapter: ChapterId
+    text: str
+    expected_version: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddChapter(Command):
+    """Adds an empty chapter, at the end or at a position."""
+
+    type: ClassVar[str] = "chapter:add"
+    title: str
+    volume: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EditChapter(Command):
+    """Renames, moves, deletes or undeletes a chapter."""
+
+    type: ClassVar[str] = "chapter:edit"
+    chapter: ChapterId
+    title: str | None = None
+    position: int | None = None
+    deleted: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteMeta(Command):
+    """Writes the outline, style guide, world rules or notes."""
+
+    type: ClassVar[str] = "meta:write"
+    name: MetaName
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutEntity(Command):
+    """Writes an entity by hand; the hand's edit wins."""
+
+    type: ClassVar[str] = "entity:put"
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveEntity(Command):
+    """Removes an entity."""
+
+    type: ClassVar[str] = "entity:remove"
+    entity: EntityId
+
+
+@dataclass(frozen=True, slots=True)
+class ImportManuscript(Command):
+    """Reads a file or folder as chapters at the end of the book; spends no money."""
+
+    type: ClassVar[str] = "manuscript:import"
+    path: str
+    last: int | None = None
+    """Import only the first so many chapters."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteSelection(Command):
+    """Asks the user model for another version of a passage; the answer comes as `rewrite:proposed`."""
+
+    type: ClassVar[str] = "rewrite:request"
+    chapter: ChapterId
+    start: int
+    end: int
+    text: str
+    instruction: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaiveFinding(Command):
+    """Calls a finding intended, with a reason that is remembered."""
+
+    type: ClassVar[str] = "finding:waive"
+    draft_quote: str
+    source_quote: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryBackground(Command):
+    """Takes up failed or cancelled background work again."""
+
+    type: ClassVar[str] = "background:retry"
+
+
+@dataclass(frozen=True, slots=True)
+class CancelBackground(Command):
+    """Cancels what the background still has to do (all, or one task); it can be retried."""
+
+    type: ClassVar[str] = "background:cancel"
+    task: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmModels(Command):
+    """Confirms that a model may be used: it costs money and sends the manuscript away."""
+
+    type: ClassVar[str] = "models:confirm"
+    identity: str
