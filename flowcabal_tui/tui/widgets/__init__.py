@@ -1,0 +1,1 @@
+"""Widgets that know values and post messages: they save nothing and reach for no engine."""

@@ -1,0 +1,65 @@
+"""Cell widths of text, measured once a character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.cells import cell_len, get_character_cell_size
+
+TAB_CELLS: Final = 4
+_JOINER: Final = "\u200d"
+_EMOJI_STYLE: Final = "\ufe0f"
+
+
+class _Widths(dict[str, int]):
+    """Character -> cells, filled as characters are met (far quicker than the cached function)."""
+
+    def __missing__(self, character: str) -> int:
+        cells = TAB_CELLS if character == "\t" else get_character_cell_size(character)
+        self[character] = cells
+        return cells
+
+
+WIDTHS: Final = _Widths()
+
+
+def cell_widths(text: str) -> Iterator[int]:
+    """What each character of `text` adds to its width, so that the sum is Rich's `cell_len` (a tab: 4)."""
+    if _JOINER in text or _EMOJI_STYLE in text:
+        return _joined_widths(text)
+    return map(WIDTHS.__getitem__, text)
+
+
+def _joined_widths(text: str) -> Iterator[int]:
+    """A joiner swallows the next character; a variation selector can widen the one before."""
+    measured = ""
+    joined = False
+    for character in text:
+        if joined:
+            joined = False
+            yield 0
+        elif character == _JOINER:
+            joined = True
+            yield 0
+        elif character == _EMOJI_STYLE:
+            yield cell_len(measured + _EMOJI_STYLE) - WIDTHS[measured] if measured else 0
+            measured = ""
+        else:
+            cells = WIDTHS[character]
+            measured = character if cells else measured
+            yield cells
+
+
+def crop(text: str, cells: int) -> str:
+    """The longest start of `text` that fits in `cells`, with `…` in place of what was cut."""
+    if cells <= 0 or cell_len(text) <= cells:
+        return text if cells > 0 else ""
+    kept = 0
+    used = 1
+    for added in cell_widths(text):
+        used += added
+        if used > cells:
+            break
+        kept += 1
+    return text[:kept] + "…"

@@ -1,0 +1,111 @@
+"""Help that lies beside the thing it explains: `HelpData` on widgets, one screen that gathers it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.dom import DOMNode
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from flowcabal_tui.locale import _, mark
+
+
+@dataclass(frozen=True, slots=True)
+class HelpData:
+    """What a widget is (`title`) and how it is used (`description`): marked, not yet translated, words."""
+
+    title: str
+    description: str
+
+
+@runtime_checkable
+class Helpful(Protocol):
+    """A widget that can say what it is."""
+
+    help: HelpData
+
+
+@dataclass(frozen=True, slots=True)
+class HelpSection:
+    """One widget's part of the help: its words and its keys (keys as shown, what they do)."""
+
+    title: str
+    description: str
+    keys: tuple[tuple[str, str], ...]
+
+
+def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Binding, str]]) -> list[HelpSection]:
+    """Help of the focused widget and what contains it, innermost first, the keys of each beside it.
+
+    `display` gives for each key that is active its owner, its binding and the key as it is shown;
+    keys that belong to a node without help stand under the section before it.
+    """
+    owned: dict[DOMNode, dict[str, list[str]]] = {}
+    for node, binding, key in display:
+        if binding.description and not binding.system:
+            owned.setdefault(node, {}).setdefault(binding.tooltip or binding.description, []).append(key)
+    sections: list[HelpSection] = []
+    for node in chain:
+        keys = tuple((" ".join(dict.fromkeys(shown)), _(words)) for words, shown in owned.get(node, {}).items())
+        if isinstance(node, Helpful):
+            sections.append(HelpSection(_(node.help.title), _(node.help.description), keys))
+        elif keys and sections:
+            last = sections[-1]
+            sections[-1] = HelpSection(last.title, last.description, last.keys + keys)
+        elif keys:
+            sections.append(HelpSection(_("Keys"), "", keys))
+    return sections
+
+
+class HelpScreen(ModalScreen[None]):
+    """Help for the widget that had the focus when it was asked."""
+
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; }
+    HelpScreen > VerticalScroll {
+        width: 80%; max-width: 90; height: auto; max-height: 90%;
+        border: round $primary; background: $surface; padding: 0 1;
+    }
+    HelpScreen Static { height: auto; }
+    HelpScreen .help-title { text-style: bold underline; }
+    HelpScreen .help-keys { margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "close", mark("Close"), id="help.close"),
+        Binding("j,down", "move(1)", mark("Down"), show=False, id="help.down"),
+        Binding("k,up", "move(-1)", mark("Up"), show=False, id="help.up"),
+    ]
+
+    def __init__(self, sections: list[HelpSection]) -> None:
+        super().__init__()
+        self._help_sections = sections
+
+    @classmethod
+    def of_focus(cls, screen_chain: list[DOMNode], display: Iterable[tuple[DOMNode, Binding, str]]) -> HelpScreen:
+        """The help for a chain of nodes, innermost first; see `help_sections`."""
+        return cls(help_sections(screen_chain, display))
+
+    def compose(self) -> ComposeResult:
+        """A title, a description and the keys, section by section."""
+        with VerticalScroll():
+            for section in self._help_sections:
+                yield Static(section.title, markup=False, classes="help-title")
+                if section.description:
+                    yield Static(section.description, markup=False)
+                width = max((len(key) for key, _does in section.keys), default=0)
+                lines = [f"{key:<{width}}  {does}" for key, does in section.keys]
+                yield Static("\n".join(lines), markup=False, classes="help-keys")
+
+    def action_close(self) -> None:
+        """Back to where the writer was."""
+        self.dismiss(None)
+
+    def action_move(self, rows: int) -> None:
+        """Scroll by `rows`."""
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

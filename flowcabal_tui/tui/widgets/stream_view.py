@@ -1,0 +1,370 @@
+"""Text that grows at its end: a model's output, or any long text to read."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.widgets.cells import TAB_CELLS
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.wrapped_text import WrappedText
+
+_THOUGHT_SIGN = "· "
+Span = tuple[int, int]
+
+
+class StreamView(ScrollView, can_focus=True):
+    """Append-only text, wrapped for the script it is in; follows the end only while it is at the end.
+
+    Offsets are offsets into `text`; thinking is shown before the text, apart, and is no part of it.
+    `follow_step` is how many rows a full pane moves up at a time: each move repaints the pane, so it
+    is 8 over SSH and 1 elsewhere unless given.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "stream--thinking", "stream--highlight", "stream--match", "stream--current", "stream--selected",
+    }  # fmt: skip
+    DEFAULT_CSS = """
+    StreamView {
+        overflow-x: hidden; overflow-y: auto; scrollbar-gutter: stable; scrollbar-size-vertical: 1;
+    }
+    StreamView > .stream--thinking { text-style: dim italic; }
+    StreamView > .stream--highlight { text-style: bold underline; }
+    StreamView > .stream--match { text-style: underline; }
+    StreamView > .stream--current { text-style: reverse bold; }
+    StreamView > .stream--selected { text-style: reverse; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", mark("Down"), show=False, id="stream.down"),
+        Binding("k,up", "move(-1)", mark("Up"), show=False, id="stream.up"),
+        Binding("pagedown,space", "page(1)", mark("Page down"), show=False, id="stream.page-down"),
+        Binding("pageup,b", "page(-1)", mark("Page up"), show=False, id="stream.page-up"),
+        Binding("g,home", "top", mark("Start"), show=False, id="stream.start"),
+        Binding("G,end", "bottom", mark("End"), show=False, id="stream.end"),
+        Binding("slash", "search", mark("Search"), id="stream.search"),
+        Binding("n", "next_match", mark("Next match"), show=False, id="stream.next-match"),
+        Binding("N", "previous_match", mark("Previous match"), show=False, id="stream.previous-match"),
+        Binding("v", "select", mark("Select lines"), show=False, id="stream.select"),
+        Binding("y", "copy", mark("Copy"), id="stream.copy"),
+        Binding("escape", "unselect", mark("Clear the selection"), show=False, id="stream.unselect"),
+    ]
+    help = HelpData(
+        mark("Output"),
+        mark("The text as it arrives. `v` selects lines, `y` copies them or the whole text, `/` searches."),
+    )
+
+    @dataclass
+    class CopyRequested(Message):
+        """The user wants `content` on the clipboard."""
+
+        stream: StreamView
+        content: str
+
+        @property
+        def control(self) -> StreamView:
+            """The view it came from."""
+            return self.stream
+
+    @dataclass
+    class SearchRequested(Message):
+        """The user wants to type what `find` is to look for."""
+
+        stream: StreamView
+
+        @property
+        def control(self) -> StreamView:
+            """The view it came from."""
+            return self.stream
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        follow_step: int | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._prose = WrappedText()
+        self._thoughts = WrappedText()
+        self._following = True
+        self._follow_step = follow_step or (8 if os.environ.get("SSH_CONNECTION") else 1)
+        self._marked: Span | None = None
+        self._match_starts: list[int] = []
+        self._match_length = 0
+        self._match_at = -1
+        self._selected_rows: Span | None = None
+        self._prose.append(clean(text))
+
+    # What is shown
+
+    @property
+    def text(self) -> str:
+        """The text without the thinking."""
+        return self._prose.text
+
+    @property
+    def thinking(self) -> str:
+        """The thinking alone."""
+        return self._thoughts.text
+
+    @property
+    def is_following(self) -> bool:
+        """Does the view keep to the end as text arrives?"""
+        return self._following
+
+    def append(self, text: str) -> None:
+        """Add `text` at the end; what it costs depends on its own length only."""
+        if added := clean(text):
+            self._show_growth(self._prose_top + self._prose.append(added))
+
+    def append_thinking(self, text: str) -> None:
+        """Add to the thinking, which stands before the text."""
+        if added := clean(text):
+            row = self._thoughts.append(added)
+            self._show_growth(row)
+
+    def set_text(self, text: str, *, thinking: str = "", follow: bool = True) -> None:
+        """Show another text, from its end if `follow`, else from its start."""
+        self._thoughts.clear()
+        self._prose.clear()
+        self._thoughts.append(clean(thinking))
+        self._prose.append(clean(text))
+        self._marked = self._selected_rows = None
+        self._match_starts, self._match_at = [], -1
+        self._fit_height()
+        self.scroll_to(y=self.max_scroll_y if follow else 0, animate=False, force=True)
+        self._following = follow
+        self.refresh()
+
+    def clear(self) -> None:
+        """Show nothing, and follow what comes."""
+        self.set_text("")
+
+    # Places in the text
+
+    def highlight(self, start: int, end: int) -> None:
+        """Mark the characters from `start` up to `end`; an empty span marks nothing."""
+        self._marked = (start, end) if end > start else None
+        self.refresh()
+
+    def scroll_to_offset(self, offset: int) -> None:
+        """Bring the character at `offset` into the upper third of the view."""
+        row = self._prose_top + self._prose.row_of(offset)
+        self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, force=True)
+
+    def find(self, text: str) -> int:
+        """Mark every place where `text` stands, letter case aside, and go to the first at or below the view.
+
+        Returns how many there are; an empty `text` ends the search.
+        """
+        self._match_length = len(text)
+        found = re.finditer(re.escape(text), self.text, re.IGNORECASE) if text else ()
+        self._match_starts = [match.start() for match in found]
+        self._match_at = -1
+        if self._match_starts:
+            top = self.scroll_offset.y - self._prose_top
+            here = self._prose.starts[min(max(top, 0), len(self._prose.starts) - 1)]
+            self._go_to_match(bisect_left(self._match_starts, here))
+        self.refresh()
+        return len(self._match_starts)
+
+    def next_match(self) -> int | None:
+        """Go to the next match, round the end; its number from 0, or None when nothing was found."""
+        return self._go_to_match(self._match_at + 1)
+
+    def previous_match(self) -> int | None:
+        """Go to the match before; its number from 0, or None when nothing was found."""
+        return self._go_to_match(self._match_at - 1)
+
+    def _go_to_match(self, number: int) -> int | None:
+        if not self._match_starts:
+            return None
+        self._match_at = number % len(self._match_starts)
+        row = self._prose_top + self._prose.row_of(self._match_starts[self._match_at])
+        if not self.scroll_offset.y <= row < self.scroll_offset.y + self.size.height:
+            self.scroll_to_offset(self._match_starts[self._match_at])
+        self.refresh()
+        return self._match_at
+
+    # Size and scrolling
+
+    @property
+    def _prose_top(self) -> int:
+        """The row of the view where the text begins: a blank one parts it from the thinking."""
+        return len(self._thoughts.rows) + 1 if self._thoughts.rows else 0
+
+    def _fit_height(self) -> None:
+        """Tell the scroll bar how many rows there are, without a layout of the whole screen."""
+        height = self._prose_top + len(self._prose.rows)
+        over = height - self.size.height
+        if over > 0:
+            height += -over % self._follow_step
+        if height != self.virtual_size.height:
+            self.set_reactive(Widget.virtual_size, Size(0, height))
+            if self.is_mounted:
+                self._scroll_update(self.virtual_size)
+
+    def _show_growth(self, first_row: int) -> None:
+        """Repaint from `first_row` of the view on: only these rows, unless the view had to move."""
+        scrolled = self.scroll_offset.y
+        following = self._following
+        self._fit_height()
+        if following and self.max_scroll_y != scrolled:
+            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+        elif self.is_mounted:
+            top = max(first_row, scrolled)
+            bottom = min(self.virtual_size.height, scrolled + self.size.height)
+            if bottom > top:
+                self.refresh_lines(top, bottom - top)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Whoever scrolls to the end follows it again."""
+        super().watch_scroll_y(old_value, new_value)
+        self._following = round(new_value) >= self.max_scroll_y
+
+    def on_resize(self) -> None:
+        """Wrap for the new width and stay at the same words."""
+        width = self.scrollable_content_region.width
+        following = self._following
+        row = self.scroll_offset.y - self._prose_top
+        here = self._prose.starts[row] if 0 <= row < len(self._prose.starts) else 0
+        self._selected_rows = None if width != self._prose.width else self._selected_rows
+        self._prose.rewrap(width)
+        self._thoughts.rewrap(width - len(_THOUGHT_SIGN))
+        self._fit_height()
+        target = self.max_scroll_y if following else self._prose_top + self._prose.row_of(here)
+        self.scroll_to(y=target if following or row >= 0 else self.scroll_offset.y, animate=False, force=True)
+        self.refresh()
+
+    # Painting
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the view."""
+        width = self.size.width
+        base = self.rich_style
+        row = y + self.scroll_offset.y
+        top = self._prose_top
+        if row < len(self._thoughts.rows):
+            style = base + self.get_component_rich_style("stream--thinking", partial=True)
+            strip = Strip([Segment(_THOUGHT_SIGN + self._thoughts.rows[row].expandtabs(TAB_CELLS), style)])
+        elif top <= row < top + len(self._prose.rows):
+            strip = self._prose_strip(row - top, base)
+        else:
+            return Strip.blank(width, base)
+        return strip.crop_extend(0, width, base)
+
+    def _prose_strip(self, row: int, base: Style) -> Strip:
+        words = self._prose.rows[row]
+        start = self._prose.starts[row]
+        spans = self._spans(row)
+        if not spans:
+            return Strip([Segment(words.replace("\t", " " * TAB_CELLS), base)])
+        edges = {0, len(words)}
+        for (first, last), _name in spans:
+            edges.update(min(max(edge - start, 0), len(words)) for edge in (first, last))
+        segments = []
+        for left, right in pairwise(sorted(edges)):
+            style = base
+            for (first, last), name in spans:
+                if first <= start + left and start + right <= last:
+                    style += self.get_component_rich_style(name, partial=True)
+            segments.append(Segment(words[left:right].replace("\t", " " * TAB_CELLS), style))
+        return Strip(segments or [Segment("", base)])
+
+    def _spans(self, row: int) -> list[tuple[Span, str]]:
+        """What is marked in a row of the text, in the order in which styles are laid over each other."""
+        start, end = self._prose.starts[row], self._prose.end_of(row)
+        spans: list[tuple[Span, str]] = []
+        if self._marked and self._marked[0] < end and start < self._marked[1]:
+            spans.append((self._marked, "stream--highlight"))
+        first = bisect_right(self._match_starts, start - self._match_length)
+        for number in range(first, bisect_left(self._match_starts, end)):
+            at = self._match_starts[number]
+            name = "stream--current" if number == self._match_at else "stream--match"
+            spans.append(((at, at + self._match_length), name))
+        if self._selected_rows and min(self._selected_rows) <= row <= max(self._selected_rows):
+            spans.append(((start, end), "stream--selected"))
+        return spans
+
+    # Keys
+
+    def action_move(self, rows: int) -> None:
+        """Scroll, or move the end of the selection, by `rows`."""
+        if self._selected_rows is None:
+            self.scroll_relative(y=rows, animate=False)
+            return
+        anchor, last = self._selected_rows
+        last = min(max(last + rows, 0), len(self._prose.rows) - 1)
+        self._selected_rows = (anchor, last)
+        row = self._prose_top + last
+        bottom = self.scroll_offset.y + self.size.height - 1
+        self.scroll_relative(y=min(0, row - self.scroll_offset.y) + max(0, row - bottom), animate=False)
+        self.refresh()
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages, two rows kept in sight."""
+        self.action_move(pages * max(1, self.size.height - 2))
+
+    def action_top(self) -> None:
+        """Go to the start."""
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def action_bottom(self) -> None:
+        """Go to the end, and follow it."""
+        self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+        self._following = True
+
+    def action_search(self) -> None:
+        """Ask for something to search."""
+        self.post_message(self.SearchRequested(self))
+
+    def action_next_match(self) -> None:
+        """Go to the next match."""
+        self.next_match()
+
+    def action_previous_match(self) -> None:
+        """Go to the match before."""
+        self.previous_match()
+
+    def action_select(self) -> None:
+        """Begin a selection of lines: at the marked span if it is there, else at the top of the view."""
+        if not self._prose.rows:
+            return
+        row = self.scroll_offset.y - self._prose_top
+        if self._marked:
+            row = self._prose.row_of(self._marked[0])
+        row = min(max(row, 0), len(self._prose.rows) - 1)
+        self._selected_rows = (row, row)
+        self.refresh()
+
+    def action_unselect(self) -> None:
+        """Forget the selection and the marked span."""
+        self._selected_rows = self._marked = None
+        self.refresh()
+
+    def action_copy(self) -> None:
+        """Ask for a copy: of the selected lines, else of the marked span, else of the whole text."""
+        if self._selected_rows:
+            content = self._prose.slice(min(self._selected_rows), max(self._selected_rows))
+        elif self._marked:
+            content = self.text[slice(*self._marked)]
+        else:
+            content = self.text
+        self.post_message(self.CopyRequested(self, content))
