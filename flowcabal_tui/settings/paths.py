@@ -1,0 +1,69 @@
+"""Where things live, by the XDG rules. Asking for a path never makes a folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from platformdirs import PlatformDirs
+
+_DIRS: Final = PlatformDirs("flowcabal", appauthor=False)
+PROJECT_FILE: Final = "flowcabal.toml"
+PROJECT_STATE: Final = ".flowcabal"
+MANUSCRIPT: Final = "manuscript"
+
+
+def config_folder() -> Path:
+    """Settings and secrets of the user."""
+    return Path(os.environ.get("FLOWCABAL_CONFIG_DIR") or _DIRS.user_config_dir)
+
+
+def state_folder() -> Path:
+    """Recent projects and crash reports."""
+    return Path(os.environ.get("FLOWCABAL_STATE_DIR") or _DIRS.user_state_dir)
+
+
+def cache_folder() -> Path:
+    """What can be made anew: OpenViking's workspaces."""
+    return Path(os.environ.get("FLOWCABAL_CACHE_DIR") or _DIRS.user_cache_dir)
+
+
+def data_folder() -> Path:
+    """Where the demo's project is made."""
+    return Path(os.environ.get("FLOWCABAL_DATA_DIR") or _DIRS.user_data_dir)
+
+
+def user_file() -> Path:
+    return config_folder() / "config.toml"
+
+
+def secrets_file() -> Path:
+    return config_folder() / "secrets.toml"
+
+
+def locations() -> tuple[tuple[str, Path], ...]:
+    """Every place, by name, as `config path` prints it."""
+    return (
+        ("config", user_file()),
+        ("secrets", secrets_file()),
+        ("state", state_folder()),
+        ("cache", cache_folder()),
+        ("data", data_folder()),
+    )
+
+
+def atomic_write(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Replaces a file as a whole: readers see the old text or the new, also after a crash. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

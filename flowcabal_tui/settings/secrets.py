@@ -1,0 +1,49 @@
+"""Keys: from the environment, else from a file that only the user can read; never from the project."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+
+import tomlkit
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.locale import _
+from flowcabal_tui.settings import paths
+
+
+def read_secrets() -> dict[str, str]:
+    """The entries of the secrets file; {} if there is none. Raises SettingsError if others can read it."""
+    path = paths.secrets_file()
+    try:
+        mode = path.stat().st_mode
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise SettingsError(
+                _("{file} can be read by others.").format(file=path),
+                _("It was not read."),
+                _("Run: chmod 600 {file}").format(file=path),
+            )
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingsError(_("Cannot read {file}.").format(file=path), type(error).__name__) from error
+    return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+def write_secret(name: str, value: str) -> None:
+    """Adds an entry to the secrets file (mode 0600)."""
+    document = tomlkit.document()
+    for known, text in (read_secrets() | {name: value}).items():
+        document[known] = text
+    paths.atomic_write(paths.secrets_file(), tomlkit.dumps(document), mode=0o600)
+
+
+def find_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The key of an endpoint: its environment variable first, then its entry in the secrets file."""
+    if endpoint.api_key_env and (key := environ.get(endpoint.api_key_env)):
+        return key
+    return read_secrets().get(endpoint.secret) if endpoint.secret else None

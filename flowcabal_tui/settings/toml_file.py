@@ -1,0 +1,83 @@
+"""Reading a TOML file into a model, with errors that name file, line and the nearest known key."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+import types
+import typing
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.locale import _
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def load(path: Path, model: type[M]) -> M:
+    """The file's settings; an absent file gives the defaults. Raises SettingsError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(_("Cannot read {file}.").format(file=path), str(error)) from error
+    try:
+        return model.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            _("{file} is not valid TOML.").format(file=path), str(error), _("Nothing was changed. Correct that line.")
+        ) from error
+    except ValidationError as error:
+        raise SettingsError(
+            _("{file} has a setting that cannot be used.").format(file=path),
+            "\n".join(_explain(text, model, item) for item in error.errors()),
+            _("Nothing was changed. Correct the file and start again."),
+        ) from error
+
+
+def _explain(text: str, model: type[BaseModel], item: typing.Any) -> str:
+    keys = [str(part) for part in item["loc"]]
+    place = _("line {n}: ").format(n=line) if (line := _line_of(text, keys)) else ""
+    name = ".".join(keys)
+    if item["type"] != "extra_forbidden":
+        return place + _("{key}: {problem}").format(key=name, problem=item["msg"])
+    near = difflib.get_close_matches(keys[-1], _known(model, keys[:-1]), n=1, cutoff=0.5)
+    hint = _(" Did you mean {key}?").format(key=near[0]) if near else ""
+    return place + _("{key} is not a setting.").format(key=name) + hint
+
+
+def _line_of(text: str, keys: list[str]) -> int:
+    """The line (from 1) on which the key stands; 0 if it cannot be told."""
+    table: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[+([^\]]+)\]+", line):
+            table = [part.strip().strip("\"'") for part in header[1].split(".")]
+            if table == keys:
+                return number
+        elif (entry := re.match(r"\s*([\w.\-\"']+)\s*=", line)) and [*table, entry[1].strip("\"'")] == keys[
+            : len(table) + 1
+        ]:
+            return number
+    return 0
+
+
+def _known(model: type[BaseModel], path: list[str]) -> list[str]:
+    """The names of the settings in the table at `path`."""
+    current: typing.Any = model
+    for part in path:
+        if not (isinstance(current, type) and issubclass(current, BaseModel)):
+            return []
+        field = current.model_fields.get(part)
+        current = _model_in(field.annotation) if field else None
+    return list(current.model_fields) if isinstance(current, type) and issubclass(current, BaseModel) else []
+
+
+def _model_in(annotation: typing.Any) -> typing.Any:
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return next((_model_in(part) for part in typing.get_args(annotation) if part is not type(None)), None)
+    return annotation

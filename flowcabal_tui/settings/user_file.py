@@ -1,0 +1,63 @@
+"""`config.toml`: what the user sets for all projects, and the list of recent ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import tomlkit
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.toml_file import load
+
+RECENT_LIMIT: Final = 20
+
+
+class UserSettings(BaseModel):
+    """Settings of the screen. `keys` maps the id of an action to keys, as in `{"run.start": "f5,r"}`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    language: str = Field("", description="Language of the screen: en, zh, or empty for the environment's.")
+    theme: str = Field("ink", description="Name of a theme, such as ink, paper, ansi-dark.")
+    editor: str = Field("", description="Command of an external editor; empty: $VISUAL, then $EDITOR.")
+    keys: dict[str, str] = Field(default_factory=dict)
+    wizard_done: bool = False
+    confirmed: tuple[str, ...] = Field((), description="Models whose use was confirmed.")
+
+
+def load_user() -> UserSettings:
+    """Raises SettingsError."""
+    return load(paths.user_file(), UserSettings)
+
+
+def save_user(settings: UserSettings) -> None:
+    """Writes what differs from the defaults; comments of the file are kept."""
+    path = paths.user_file()
+    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    for key, value in settings.model_dump(mode="json").items():
+        default = UserSettings.model_fields[key].get_default(call_default_factory=True)
+        if value != default and (key not in document or document[key] != value):
+            document[key] = value
+        elif key in document and value == default:
+            del document[key]
+    paths.atomic_write(path, tomlkit.dumps(document))
+
+
+def recent_projects() -> tuple[Path, ...]:
+    """Newest first; a damaged list reads as empty, it is only a convenience."""
+    try:
+        entries = json.loads((paths.state_folder() / "recent.json").read_text(encoding="utf-8"))
+        return tuple(Path(entry) for entry in entries if isinstance(entry, str))
+    except (OSError, ValueError, TypeError):
+        return ()
+
+
+def remember_project(folder: Path) -> None:
+    """Puts a project at the top of the list. Raises OSError."""
+    folder = folder.resolve()
+    others = [str(path) for path in recent_projects() if path != folder]
+    paths.atomic_write(
+        paths.state_folder() / "recent.json", json.dumps([str(folder), *others][:RECENT_LIMIT], ensure_ascii=False)
+    )
