@@ -1,0 +1,315 @@
+"""Our own client of OpenViking's HTTP interface: the few calls that the book's tree needs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+if TYPE_CHECKING:
+    import httpx
+
+WITHOUT_SUMMARISER: Final = "vectors_only"
+_BUSY_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+_CONNECT_SECONDS: Final = 3.0
+_ANSWER_SECONDS: Final = 120.0
+_FILES_LISTED: Final = 100_000
+
+
+class KnowledgeMissing(KnowledgeError):
+    """There is nothing under that URI."""
+
+
+class KnowledgeBusy(KnowledgeError):
+    """The resource stayed locked by earlier work for longer than all our tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens and who we are to it. The key is never shown."""
+
+    url: str
+    key: str = field(default="", repr=False)
+    account: str = "default"
+    user: str = "default"
+
+    @property
+    def loopback(self) -> bool:
+        return urlsplit(self.url).hostname in {"127.0.0.1", "localhost", "::1"}
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What `trusted` mode asks for: the root key, an account, a user and a role."""
+        return {
+            "X-API-Key": self.key,
+            "X-OpenViking-Account": self.account,
+            "X-OpenViking-User": self.user,
+            "X-OpenViking-Role": "admin",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What /health says; it needs no key."""
+
+    ok: bool
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """One file of a batch; an existing one is replaced. Tags are `key=value`."""
+
+    uri: str
+    content: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a listing."""
+
+    uri: str
+    directory: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A vector hit. `level` is 0, 1 or 2; `score` is a cosine mapped to 0..1 (unrelated texts: about 0.5)."""
+
+    uri: str
+    level: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """Work that the server has accepted but not finished, and what failed since it started."""
+
+    waiting: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """Files and vector records under a URI; `ok` is False when records are missing."""
+
+    ok: bool
+    missing: int
+
+
+class KnowledgeClient:
+    """Calls the server that `address` names at the moment: it may restart on another port.
+
+    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else.
+    """
+
+    def __init__(self, address: Callable[[], Address], *, answer_seconds: float = _ANSWER_SECONDS) -> None:
+        self._address = address
+        self._answer_seconds = answer_seconds
+        self._http: httpx.AsyncClient | None = None
+
+    async def close(self) -> None:
+        """Closes the kept connections."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+    async def health(self) -> Health:
+        """Is it there at all? Needs no key."""
+        answer = await self._send("GET", "/health")
+        return Health(answer.get("status") == "ok", str(answer.get("version", "")))
+
+    async def mkdir(self, uri: str, description: str) -> bool:
+        """Makes a directory (and its parents) with `description` as its L0; False: it was there."""
+        try:
+            await self._call("POST", "fs/mkdir", {"uri": uri, "description": description})
+        except _AlreadyThere:
+            return False
+        return True
+
+    async def batch_write(self, root: str, writes: Sequence[FileWrite], *, wait: bool) -> None:
+        """Writes files under the existing directory `root`; `wait`: until their vectors are there."""
+        operations = [
+            {"uri": write.uri, "content": write.content, "mode": "upsert"}
+            | ({"tags": list(write.tags)} if write.tags else {})
+            for write in writes
+        ]
+        body = {
+            "root_uri": root,
+            "operations": operations,
+            "wait": wait,
+            "processing_mode": WITHOUT_SUMMARISER,
+        }
+        await self._call("POST", "content/batch-write", body)
+
+    async def read(self, uri: str) -> str:
+        """The exact text of a file."""
+        return str(await self._call("GET", "content/read", params={"uri": uri, "raw": True}))
+
+    async def abstract(self, uri: str) -> str:
+        """The L0 of a directory."""
+        return str(await self._call("GET", "content/abstract", params={"uri": uri}))
+
+    async def overview(self, uri: str) -> str:
+        """The L1 of a directory."""
+        return str(await self._call("GET", "content/overview", params={"uri": uri}))
+
+    async def ls(self, uri: str, *, recursive: bool = False) -> tuple[Entry, ...]:
+        """What is in a directory, hidden files too."""
+        params = {"uri": uri, "recursive": recursive, "show_all_hidden": True, "node_limit": _FILES_LISTED}
+        return _entries(await self._call("GET", "fs/ls", params=params))
+
+    async def find(
+        self, query: str, *, level: Literal[0, 1, 2], target_uri: str | Sequence[str], limit: int
+    ) -> tuple[Found, ...]:
+        """The nearest files (or directory texts) of one level under `target_uri`, best first."""
+        target = target_uri if isinstance(target_uri, str) else list(target_uri)
+        body = {"query": query, "target_uri": target, "limit": limit, "level": level}
+        answer = _mapping(await self._call("POST", "search/find", body))
+        return tuple(
+            Found(str(hit["uri"]), int(hit.get("level", level)), float(hit.get("score", 0.0)))
+            for hit in answer.get("resources", ())
+        )
+
+    async def rm(self, uri: str, *, recursive: bool = False) -> bool:
+        """Removes a file or directory; False: it was not there."""
+        try:
+            await self._call("DELETE", "fs", params={"uri": uri, "recursive": recursive, "wait": False})
+        except KnowledgeMissing:
+            return False
+        return True
+
+    async def reindex(self, uri: str) -> None:
+        """Makes the vectors of everything under `uri` anew, without the summariser; waits for it."""
+        body = {"uri": uri, "mode": WITHOUT_SUMMARISER, "wait": True, "recursive": True}
+        await self._call("POST", "content/reindex", body)
+
+    async def queue(self) -> QueueState:
+        """The server's own backlog."""
+        answer = _mapping(await self._call("GET", "observer/queue", params={"format": "json"}))
+        return _queue_state(answer)
+
+    async def check_consistency(self, uri: str) -> Consistency:
+        """Compares files with vector records; it does not see vectors that are only old."""
+        answer = _mapping(await self._call("POST", "system/consistency", {"uri": uri}))
+        return Consistency(bool(answer.get("ok")), int(answer.get("missing_record_count", 0)))
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """One call's `result`; waits and tries again while the resource is locked."""
+        for seconds in (*_BUSY_WAITS, None):
+            try:
+                return (await self._send(method, f"/api/v1/{path}", body, params)).get("result")
+            except KnowledgeBusy:
+                if seconds is None:
+                    raise
+                await asyncio.sleep(seconds)
+        raise AssertionError("unreachable")
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        import httpx
+
+        address = self._address()
+        if self._http is None:
+            timeout = httpx.Timeout(self._answer_seconds, connect=_CONNECT_SECONDS)
+            self._http = httpx.AsyncClient(
+                timeout=timeout, trust_env=not address.loopback, verify=not address.loopback
+            )
+        try:
+            answer = await self._http.request(
+                method, address.url.rstrip("/") + path, json=body, params=params, headers=address.headers
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _unreachable(error) from error
+        return _checked(answer.status_code, answer.content, address.key)
+
+
+class _AlreadyThere(KnowledgeError):
+    """`mkdir` of something that exists: not a lock, so not tried again."""
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _entries(value: Any) -> tuple[Entry, ...]:
+    return tuple(
+        Entry(str(line["uri"]), bool(line.get("isDir")), int(line.get("size", 0))) for line in value or ()
+    )
+
+
+def _queue_state(answer: Mapping[str, Any]) -> QueueState:
+    summary = _mapping(_mapping(answer.get("status")).get("summary"))
+    return QueueState(
+        int(summary.get("pending", 0)) + int(summary.get("in_progress", 0)), int(summary.get("errors", 0))
+    )
+
+
+def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
+    """The answer's JSON object, or the KnowledgeError that it stands for."""
+    import json
+
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise KnowledgeError(
+            _("The knowledge server gave an answer that cannot be read."),
+            _("HTTP status {status}.").format(status=status),
+            _("Check that the address in [knowledge] url is an OpenViking server."),
+        )
+    error = answer.get("error")
+    if status < 400 and not error:
+        return answer
+    fault = error if isinstance(error, Mapping) else {}
+    message = clean(str(fault.get("message") or answer.get("detail") or f"HTTP {status}"))[:400]
+    raise _fault(status, str(fault.get("code", "")), message.replace(key, "***") if key else message)
+
+
+def _fault(status: int, code: str, message: str) -> KnowledgeError:
+    if code == "CONFLICT" or status == 409:
+        kind = _AlreadyThere if "already exists" in message else KnowledgeBusy
+        return kind(
+            _("The knowledge server is still working on this text."), message, _("It is tried again later.")
+        )
+    if code == "NOT_FOUND" or status == 404:
+        return KnowledgeMissing(_("The knowledge server does not have this text."), message)
+    if status in {401, 403} or code in {"UNAUTHENTICATED", "PERMISSION_DENIED"}:
+        return KnowledgeError(
+            _("The knowledge server refused our key."),
+            message,
+            _("Set the environment variable named by [knowledge] key_env to the server's root key."),
+        )
+    return KnowledgeError(
+        _("The knowledge server could not do this."),
+        message,
+        _("Everything is saved; it is tried again later."),
+    )
+
+
+def _unreachable(error: Exception) -> KnowledgeError:
+    return KnowledgeError(
+        _("The knowledge server does not answer."),
+        clean(str(error)) or type(error).__name__,
+        _("Everything goes on without it; what it has missed is sent when it is back."),
+    )

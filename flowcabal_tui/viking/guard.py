@@ -1,0 +1,101 @@
+"""Stands between us and the knowledge server, and stops it when we are gone for any reason.
+
+Run as a file, with the standard library only: `python -I -S guard.py LOG MARK -- COMMAND...`. Standard
+input is a pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of
+ours may still hold the pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group.
+The first line on standard output is the server's process id; the end of output is our end. What the
+server prints goes to LOG without the values of `*_KEY` variables. MARK exists while the server runs and
+stays behind when it ended unasked, so the next start knows to look for missing vectors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO
+
+GRACE = 10.0
+LOG_LIMIT = 1_000_000
+CANNOT_START = 127
+
+
+def _signal_group(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _log(output: IO[bytes], path: Path) -> None:
+    """Copies the server's lines to `path`, secrets removed, one older file kept."""
+    secrets = [value.encode() for name, value in os.environ.items() if name.endswith("_KEY") and value]
+    file = path.open("ab")
+    for line in output:
+        for secret in secrets:
+            line = line.replace(secret, b"***")
+        if file.tell() > LOG_LIMIT:
+            file.close()
+            path.replace(path.with_suffix(".old.log"))
+            file = path.open("ab")
+        with contextlib.suppress(OSError):  # a full disk must not stop the server
+            file.write(line)
+            file.flush()
+
+
+def _await_end_of_parent(parent: int, ended: threading.Event) -> None:
+    while not ended.is_set():
+        readable, _, _ = select.select([0], [], [], 1.0)
+        if (readable and not os.read(0, 1)) or os.getppid() != parent:
+            return
+
+
+def run(log: Path, mark: Path, command: list[str]) -> int:
+    """Runs `command` until it ends or we are gone; returns its exit code (128 + signal)."""
+    parent = os.getppid()
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        server = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.write_text(f"{error}\n", encoding="utf-8")
+        return CANNOT_START
+    assert server.stdout is not None
+    with contextlib.suppress(OSError):
+        os.write(1, b"%d\n" % server.pid)
+    mark.touch()
+    ended, asked = threading.Event(), threading.Event()
+
+    def stop() -> None:
+        _await_end_of_parent(parent, ended)
+        asked.set()
+        _signal_group(server.pid, signal.SIGTERM)
+        if not ended.wait(GRACE):
+            asked.clear()
+            _signal_group(server.pid, signal.SIGKILL)
+
+    signal.signal(signal.SIGTERM, lambda *_: _signal_group(server.pid, signal.SIGTERM))
+    logging = threading.Thread(target=_log, args=(server.stdout, log), daemon=True)
+    logging.start()
+    threading.Thread(target=stop, daemon=True).start()
+    code = server.wait()
+    if asked.is_set():
+        mark.unlink(missing_ok=True)
+    ended.set()
+    _signal_group(server.pid, signal.SIGKILL)
+    logging.join(1.0)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    _log_path, _mark_path, _, *_command = sys.argv[1:]
+    raise SystemExit(run(Path(_log_path), Path(_mark_path), _command))

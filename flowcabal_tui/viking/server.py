@@ -1,0 +1,368 @@
+"""Starts OpenViking as a child on loopback, watches it, and starts it again when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.viking import guard
+from flowcabal_tui.viking.client import Address, KnowledgeClient
+from flowcabal_tui.viking.status import Absent, Failed, KnowledgeStatus, Ready, Restarting, Starting, Stopped
+
+COMMAND_VARIABLE: Final = "FLOWCABAL_OPENVIKING_SERVER"
+_COMMAND: Final = "openviking-server"
+_INHERITED: Final = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+)
+_POLL_SECONDS: Final = 0.1
+_STEADY_SECONDS: Final = 60.0
+_LONGEST_WAIT: Final = 60.0
+_STOP_SECONDS: Final = guard.GRACE + 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingEndpoint:
+    """Our loopback endpoint, OpenAI-compatible: the server's only embedder."""
+
+    url: str
+    key: str = field(repr=False)
+    dimension: int
+    model: str = "flowcabal-embedding"
+
+
+def find_server() -> Path | None:
+    """The openviking-server to run: named by the environment, beside our Python, or on PATH."""
+    named = os.environ.get(COMMAND_VARIABLE)
+    places = [named] if named else [str(Path(sys.executable).parent / _COMMAND), _COMMAND]
+    return next((Path(found) for place in places if (found := shutil.which(place))), None)
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def configuration(endpoint: EmbeddingEndpoint) -> str:
+    """ov.conf: OpenViking itself replaces `${...}` from its environment, so no secret is in it.
+
+    It names no chat model at all: without one, removing a file costs no calls, where OpenViking's
+    summariser would make seven and write over our own L0 and L1.
+    """
+    dense = {
+        "provider": "openai",
+        "model": endpoint.model,
+        "input": "text",
+        "dimension": endpoint.dimension,
+        "api_base": "${FLOWCABAL_MODEL_URL}",
+        "api_key": "${FLOWCABAL_MODEL_KEY}",
+        "encoding_format": "float",
+    }
+    observability = {"usage_audit": {"enabled": False}, "metrics": {"enabled": False}}
+    return json.dumps(
+        {
+            "storage": {
+                "workspace": "${FLOWCABAL_VIKING_WORKSPACE}",
+                "agfs": {"backend": "local"},
+                "vectordb": {"backend": "local"},
+            },
+            "embedding": {
+                "dense": dense,
+                "max_concurrent": 8,
+                "max_retries": 3,
+                "max_input_tokens": 8192,
+                "allow_metadata_override": False,
+            },
+            "memory": {"extraction_enabled": False},
+            "enable_watch_scheduler": False,
+            "git": {"enabled": False},
+            "server": {
+                "host": "127.0.0.1",
+                "workers": 1,
+                "auth_mode": "trusted",
+                "root_api_key": "${FLOWCABAL_VIKING_KEY}",
+                "cors_origins": [],
+                "observability": observability,
+            },
+            "log": {"level": "WARNING", "output": "stdout"},
+        },
+        indent=1,
+    )
+
+
+class OpenVikingServer:
+    """One server for one workspace: `folder` gets ov.conf, server.log and the workspace itself.
+
+    `publish` is called on the loop with every change of status. The key exists in this process's and
+    the child's memory only; the port is new at every start.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        endpoint: EmbeddingEndpoint,
+        publish: Callable[[KnowledgeStatus], None],
+        *,
+        command: Sequence[str] | None = None,
+        start_seconds: float = 30.0,
+        first_wait: float = 1.0,
+        tries: int = 6,
+        port: Callable[[], int] = free_port,
+    ) -> None:
+        self._folder, self._endpoint, self._publish = folder, endpoint, publish
+        self._command, self._start_seconds, self._first_wait = command, start_seconds, first_wait
+        self._tries, self._port = tries, port
+        self._key = secrets.token_urlsafe(32)
+        self._status: KnowledgeStatus = Stopped()
+        self._supervision: asyncio.Task[None] | None = None
+        self._guard: _Guard | None = None
+        self._address: Address | None = None
+
+    @property
+    def status(self) -> KnowledgeStatus:
+        return self._status
+
+    @property
+    def workspace(self) -> Path:
+        """OpenViking's own files, which `KnowledgeSync` may prepare on disk."""
+        return self._folder / "workspace"
+
+    def address(self) -> Address:
+        """Where it listens at the moment; raises KnowledgeError unless it is ready."""
+        if not isinstance(self._status, Ready) or self._address is None:
+            raise KnowledgeError(
+                _("The knowledge server is not running."),
+                "",
+                _("Everything goes on without it; what it has missed is sent when it is back."),
+            )
+        return self._address
+
+    async def start(self) -> None:
+        """Starts it in the background, unless it is absent or runs already."""
+        if self._supervision is not None and not self._supervision.done():
+            return
+        command = self._command or [str(found) for found in [find_server()] if found]
+        if not command:
+            self._tell(Absent())
+            return
+        self._supervision = asyncio.create_task(self._supervise(list(command)))
+
+    async def stop(self, *, wait: bool) -> None:
+        """Stops it. Without `wait` this returns at once and the guard sees to the end."""
+        if self._supervision is not None:
+            self._supervision.cancel()
+            await asyncio.wait([self._supervision])
+        stopping, self._guard, self._supervision = self._guard, None, None
+        if stopping is not None:
+            stopping.stop()
+            if wait:
+                await stopping.ended(_STOP_SECONDS)
+            stopping.release()
+        self._tell(Stopped())
+
+    def _tell(self, status: KnowledgeStatus) -> None:
+        if status != self._status:
+            self._status = status
+            self._publish(status)
+
+    async def _supervise(self, command: list[str]) -> None:
+        """Runs it again and again; a run that was steady for a minute forgets the earlier deaths."""
+        loop, tries = asyncio.get_running_loop(), 0
+        while True:
+            began = loop.time()
+            reason = await self._run_once(command, self._start_seconds * 2 ** min(tries, 2))
+            tries = 1 if loop.time() - began > _STEADY_SECONDS + self._start_seconds else tries + 1
+            if tries >= self._tries:
+                self._tell(Failed(reason))
+                return
+            seconds = min(self._first_wait * 2.0 ** (tries - 1), _LONGEST_WAIT)
+            self._tell(Restarting(tries, seconds, reason))
+            await asyncio.sleep(seconds)
+
+    async def _run_once(self, command: list[str], start_seconds: float) -> str:
+        """One life of the server; returns why it ended."""
+        port = self._port()
+        self._tell(Starting())
+        try:
+            repair = self._prepare()
+            running = _Guard(
+                [*command, "--config", str(self._folder / "ov.conf"), "--port", str(port)],
+                self._folder,
+                self._environment(),
+            )
+        except OSError as error:
+            return _("The folder of the knowledge server cannot be used: {error}").format(error=error)
+        self._guard = running
+        await running.watch()
+        address = Address(f"http://127.0.0.1:{port}", self._key)
+        if await self._becomes_ready(running, address, start_seconds):
+            self._address = address
+            self._tell(Ready(address.url, repair))
+            await running.ended(None)
+            self._address = None
+            code = running.code
+        elif running.over:
+            code = running.code
+        else:
+            code = None
+            running.stop()
+            await running.ended(_STOP_SECONDS)
+        running.release()
+        self._guard = None
+        return self._reason(code, start_seconds)
+
+    async def _becomes_ready(self, running: _Guard, address: Address, seconds: float) -> bool:
+        """Polls until it answers *us*: /health alone could be another server on that port."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        client = KnowledgeClient(lambda: address, answer_seconds=2.0)
+        try:
+            while not running.over and (passed := loop.time() - began) < seconds:
+                self._tell(Starting(int(passed)))
+                with contextlib.suppress(KnowledgeError):
+                    if (await client.health()).ok:
+                        await client.ls("viking://resources/")
+                        return not running.over
+                await asyncio.sleep(_POLL_SECONDS)
+        finally:
+            await client.close()
+        return False
+
+    def _prepare(self) -> bool:
+        """Folder and configuration; returns whether the last server ended unasked."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.workspace.mkdir(exist_ok=True)
+        path = self._folder / "ov.conf"
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(configuration(self._endpoint))
+        return (self._folder / _Guard.MARK).exists()
+
+    def _environment(self) -> dict[str, str]:
+        """What the child sees: nothing of the user's but the places of programs and the locale."""
+        return {name: os.environ[name] for name in _INHERITED if name in os.environ} | {
+            "HOME": str(self._folder),
+            "NO_PROXY": "127.0.0.1",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "FLOWCABAL_VIKING_WORKSPACE": str(self.workspace),
+            "FLOWCABAL_VIKING_KEY": self._key,
+            "FLOWCABAL_MODEL_URL": self._endpoint.url,
+            "FLOWCABAL_MODEL_KEY": self._endpoint.key,
+        }
+
+    def _reason(self, code: int | None, start_seconds: float) -> str:
+        if code is None:
+            return _("The knowledge server did not answer within {seconds} seconds.").format(
+                seconds=round(start_seconds)
+            )
+        tail = log_tail(self._folder / _Guard.LOG, (self._key, self._endpoint.key))
+        if "already using the data directory" in tail:
+            return _("Another knowledge server still uses this book's folder.")
+        if "address already in use" in tail.lower():
+            return _("Another program took the port of the knowledge server.")
+        last = next((line for line in reversed(tail.splitlines()) if line.strip()), "")[:300]
+        return _("The knowledge server ended with code {code}. {last}").format(code=code, last=last).strip()
+
+
+def log_tail(path: Path, hidden: Sequence[str], size: int = 4000) -> str:
+    """The end of a log, without escape sequences and without the `hidden` strings."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    for secret in hidden:
+        text = text.replace(secret, "***")
+    return clean(text)
+
+
+class _Guard:
+    """The guard process and, behind it, the server; see guard.py.
+
+    Not asyncio's subprocess: its transport kills the child when the loop closes, and a guard that is
+    killed guards nothing.
+    """
+
+    LOG: Final = "server.log"
+    MARK: Final = "running"
+
+    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+        files = [str(folder / self.LOG), str(folder / self.MARK)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, *files, "--", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+        self._transport: asyncio.ReadTransport | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    async def watch(self) -> None:
+        """Begins to read its output, whose end is its end."""
+        reader = asyncio.StreamReader()
+        loop = asyncio.get_running_loop()
+        self._transport, _protocol = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout
+        )
+        self._watching = asyncio.create_task(self._await_end(reader))
+
+    async def _await_end(self, reader: asyncio.StreamReader) -> None:
+        server = (await reader.readline()).strip()
+        await reader.read()
+        code = self._process.wait()
+        if code < 0 and server:  # the guard itself was killed
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(int(server), signal.SIGKILL)
+
+    @property
+    def over(self) -> bool:
+        return self._watching is not None and self._watching.done()
+
+    @property
+    def code(self) -> int:
+        """The server's exit code (128 + signal), once `over`."""
+        return self._process.returncode
+
+    async def ended(self, seconds: float | None) -> None:
+        """Waits for the end, at most `seconds`."""
+        if self._watching is not None:
+            await asyncio.wait([self._watching], timeout=seconds)
+
+    def stop(self) -> None:
+        """Closes the pipe that the guard reads."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def release(self) -> None:
+        """Lets go of the pipes on this side."""
+        self.stop()
+        if self._watching is not None:
+            self._watching.cancel()
+        if self._transport is not None:
+            self._transport.close()

@@ -1,0 +1,134 @@
+"""A minimal embeddings endpoint for OpenViking to call, and a record of statuses to wait on."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from flowcabal_tui.viking.client import KnowledgeClient
+from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer, find_server
+from flowcabal_tui.viking.status import KnowledgeStatus
+
+DIMENSION = 64
+KEY = "model-key-that-must-stay-secret"
+
+
+def embed(text: str) -> list[float]:
+    """Character bigrams hashed into a vector: texts that share words are near each other."""
+    vector = [0.01] * DIMENSION
+    for pair in itertools.pairwise(text):
+        vector[hashlib.blake2b("".join(pair).encode()).digest()[0] % DIMENSION] += 1.0
+    return vector
+
+
+@dataclass
+class FakeModel:
+    """POST /v1/embeddings and /v1/chat/completions with a bearer check; counts what it was asked."""
+
+    endpoint: EmbeddingEndpoint
+    embedded: list[str] = field(default_factory=list)
+    chats: list[str] = field(default_factory=list)
+    refused: int = 0
+    broken: bool = False
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                lines = head.decode().lower().split("\r\n")
+                length = next(int(line.split(":")[1]) for line in lines if line.startswith("content-length"))
+                body = json.loads(await reader.readexactly(length))
+                allowed = any(line == f"authorization: bearer {KEY}" for line in lines)
+                status, answer = self._answer(lines[0], body) if allowed else (401, {"error": "no"})
+                self.refused += not allowed
+                content = json.dumps(answer).encode()
+                writer.write(
+                    f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n"
+                    f"content-length: {len(content)}\r\n\r\n".encode()
+                    + content
+                )
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, request: str, body: dict[str, object]) -> tuple[int, dict[str, object]]:
+        if self.broken:
+            return 400, {"error": {"message": "broken on purpose"}}
+        if "chat/completions" in request:
+            self.chats.append(json.dumps(body, ensure_ascii=False))
+            message = {"role": "assistant", "content": "WRITTEN BY THE SUMMARISER"}
+            return 200, {"id": "1", "model": "m", "choices": [{"index": 0, "message": message}]}
+        given = body["input"]
+        texts = given if isinstance(given, list) else [given]
+        self.embedded += [str(text) for text in texts]
+        vectors = [{"index": n, "embedding": embed(str(text))} for n, text in enumerate(texts)]
+        return 200, {"data": vectors, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+@asynccontextmanager
+async def fake_model() -> AsyncIterator[FakeModel]:
+    model = FakeModel(EmbeddingEndpoint("", KEY, DIMENSION))
+    listening = await asyncio.start_server(model.serve, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    model.endpoint = EmbeddingEndpoint(f"http://127.0.0.1:{port}/v1", KEY, DIMENSION)
+    try:
+        yield model
+    finally:
+        listening.close()
+
+
+class Statuses:
+    """Every status that was published, and a way to wait for one."""
+
+    def __init__(self) -> None:
+        self.seen: list[KnowledgeStatus] = []
+        self._changed = asyncio.Condition()
+
+    def __call__(self, status: KnowledgeStatus) -> None:
+        self.seen.append(status)
+        self._wake = asyncio.ensure_future(self._notify())
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def wait_for(
+        self, wanted: Callable[[KnowledgeStatus], bool], *, after: int = 0, seconds: float = 120
+    ) -> KnowledgeStatus:
+        def found() -> KnowledgeStatus | None:
+            return next((status for status in self.seen[after:] if wanted(status)), None)
+
+        async with asyncio.timeout(seconds), self._changed:
+            await self._changed.wait_for(lambda: found() is not None)
+        status = found()
+        assert status is not None
+        return status
+
+
+@dataclass
+class Running:
+    """The module's server with all that was made for it."""
+
+    server: OpenVikingServer
+    model: FakeModel
+    client: KnowledgeClient
+    statuses: Statuses
+    folder: Path
+
+
+def server_command() -> Path:
+    """The installed server; skips the test when there is none."""
+    found = find_server()
+    if found is None:
+        pytest.skip(
+            "no openviking-server: set FLOWCABAL_OPENVIKING_SERVER or install flowcabal-tui[knowledge]"
+        )
+    return found
