@@ -1,0 +1,290 @@
+"""A workbench in memory: answers every question of the screen, records commands, plays scripted events."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import ProjectReadOnly
+from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, OutputId, RunId
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
+from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck
+from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.text import digest, word_count
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BookChanged,
+    Command,
+    CommandDone,
+    CommandFailed,
+    Decide,
+    EditChapter,
+    Event,
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeStarted,
+    NodeStateChanged,
+    NodeStreaming,
+    OutputPersisted,
+    PersistOutput,
+    QuestionAnswered,
+    RewriteProposed,
+    RewriteSelection,
+    RunStarted,
+    RunStateChanged,
+    RunWorkflow,
+    SaveWorkflow,
+    WorkflowCompleted,
+    WriteChapter,
+)
+from tests.tui import fake_books as books
+
+
+class FakeWorkbench:
+    """A project of four chapters whose run "run-1" waits for a review of its draft.
+
+    `sent` has every command; `take` gives what commands caused, then one batch of `script` a call.
+    """
+
+    def __init__(self, language: str = "en", *, read_only: bool = False, offline: bool = True) -> None:
+        self.words = books.ZH if language.startswith("zh") else books.EN
+        endpoint = Endpoint("offline" if offline else "openai", "offline" if offline else "writer-1")
+        self._info = ProjectInfo(
+            self.words.name, language, Path("book"), read_only, offline, (("user", endpoint), ("agent", endpoint)),
+            "host, process 4711" if read_only else "",
+        )  # fmt: skip
+        self.sent: list[Command] = []
+        self.script: deque[tuple[Event, ...]] = deque()
+        self.watched: tuple[RunId | None, NodeId | None] = (None, None)
+        self.closed = False
+        self.drafts: dict[str, str] = {}
+        self.chapter_rows = list(books.chapters(self.words))
+        self.version_rows = books.versions(self.words)
+        self.documents = [books.workflow(self.words)]
+        self.waiting: list[Question] = [books.review(self.words)]
+        self.run_rows = [
+            RunSummary(
+                books.RUN, "chapter@1", books.chapter_id(4), "waiting", books.NOW, Generation(3),
+                ((books.PLAN, "done"), (books.DRAFT, "waiting"), (books.POLISH, "pending")),
+            )
+        ]  # fmt: skip
+        plan = Attempt(1, self.words.plan, digest(self.words.plan), digest("plan"), model="offline", cached=True)
+        self.node_views: dict[tuple[RunId, NodeId], NodeView] = {}
+        self.put_node(books.RUN, books.PLAN, "done", (plan,))
+        self.put_node(books.RUN, books.DRAFT, "waiting", books.attempts(self.words))
+        self.put_node(books.RUN, books.POLISH, "pending", ())
+        self.profile_views = books.profiles(self.words)
+        self._events: list[Event] = []
+
+    def put_node(self, run: RunId, node: NodeId, state: NodeState, attempts: tuple[Attempt, ...]) -> None:
+        """Makes a node of a run look like this."""
+        question = next((item for item in self.waiting if (item.run, item.node) == (run, node)), None)
+        title = self.documents[0].node(node).title
+        self.node_views[run, node] = NodeView(run, node, title, "prompt", state, attempts, len(attempts), "", question)
+
+    def ask(self, question: Question) -> None:
+        """Puts another question to the writer."""
+        self.waiting.append(question)
+        self._events.append(NodeNeedsHuman(question))
+
+    def emit(self, *events: Event) -> None:
+        """Puts events in front of the next `take`."""
+        self._events.extend(events)
+
+    def script_stream(self, run: RunId, node: NodeId, text: str, *, attempt: int = 1, piece: int = 8) -> None:
+        """Plays a node that streams `text` in pieces, one a `take`, and completes."""
+        self.script.append(
+            (NodeStateChanged(run, node, "running"), NodeStarted(run, node, node, attempt, books.receipt(self.words)))
+        )
+        for offset in range(0, len(text), piece):
+            self.script.append((NodeStreaming(run, node, attempt, offset, text[offset : offset + piece]),))
+        self.script.append((NodeCompleted(run, node, attempt, text, False), NodeStateChanged(run, node, "done")))
+
+    # Workbench
+
+    @property
+    def info(self) -> ProjectInfo:
+        return self._info
+
+    def send(self, command: Command) -> CommandId:
+        self.sent.append(command)
+        known = CommandId(f"command-{len(self.sent)}")
+        if self._info.read_only:
+            self._events.append(CommandFailed(known, "The project is open read-only.", self._info.holder))
+            return known
+        self._events.append(CommandDone(known, self._apply(command, known)))
+        return known
+
+    async def carry_out(self, command: Command) -> str:
+        self.send(command)
+        if self._info.read_only:
+            raise ProjectReadOnly("The project is open read-only.", self._info.holder)
+        done = next(event for event in reversed(self._events) if isinstance(event, CommandDone))
+        return done.result
+
+    def watch(self, run: RunId | None, node: NodeId | None) -> None:
+        self.watched = (run, node)
+
+    def take(self) -> tuple[Event, ...]:
+        taken, self._events = tuple(self._events), []
+        return taken + (self.script.popleft() if self.script else ())
+
+    def _apply(self, command: Command, known: CommandId) -> str:
+        """What a command changes; the id of what it made."""
+        match command:
+            case WriteChapter(chapter=chapter, text=text, note=note):
+                self._write(chapter, text, note)
+            case PersistOutput(run=run, node=node, attempt=number, chapter=chapter):
+                view = self.node_views[run, node]
+                if chapter is not None:
+                    self._write(chapter, view.attempts[(number or view.chosen) - 1].text, "")
+                self._events.append(OutputPersisted(OutputId("output-1"), chapter, 1, True, node))
+            case AddChapter(title=title, volume=volume):
+                number = len(self.chapter_rows) + 1
+                self.chapter_rows.append(Chapter(books.chapter_id(number), number, title, volume))
+                self._events.append(BookChanged(books.chapter_id(number)))
+                return books.chapter_id(number)
+            case EditChapter():
+                self._edit_chapter(command)
+            case RunWorkflow(request=request):
+                return self._run(request)
+            case Decide(question=question, decision=decision):
+                self.waiting = [item for item in self.waiting if item.id != question]
+                self._events.append(QuestionAnswered(question, decision))
+            case RewriteSelection(chapter=chapter, start=start, end=end, text=text, instruction=wish):
+                self._events.append(RewriteProposed(known, chapter, start, end, text, f"{text} ({wish})"))
+            case SaveWorkflow(workflow=document):
+                newest = max((item.version for item in self.documents if item.id == document.id), default=0)
+                saved = document.model_copy(update={"version": newest + 1})
+                self.documents = [saved, *(item for item in self.documents if item.id != document.id)]
+                return saved.reference
+        return ""
+
+    def _write(self, chapter: ChapterId, text: str, note: str) -> None:
+        older = self.version_rows.get(chapter, ())
+        number = len(older) + 1
+        version = ChapterVersion(chapter, number, digest(text), "human", books.NOW, Generation(9), note=note)
+        self.version_rows[chapter] = ((version, text), *older)
+        length = word_count(text, self.words.language)
+        self.chapter_rows = [
+            replace(row, version=number, digest=digest(text), length=length) if row.id == chapter else row
+            for row in self.chapter_rows
+        ]
+        self._events.append(BookChanged(chapter))
+
+    def _edit_chapter(self, command: EditChapter) -> None:
+        row = next(item for item in self.chapter_rows if item.id == command.chapter)
+        rest = [item for item in self.chapter_rows if item.id != command.chapter]
+        if not command.deleted:
+            rest.insert((command.position or row.position) - 1, replace(row, title=command.title or row.title))
+        self.chapter_rows = [replace(item, position=number) for number, item in enumerate(rest, 1)]
+        self._events.append(BookChanged(command.chapter))
+
+    def _run(self, request: RunRequest) -> RunId:
+        """A run whose nodes stream one after the other over the next calls of `take`."""
+        run = RunId(f"run-{len(self.run_rows) + 1}")
+        document = next(item for item in self.documents if item.reference == request.workflow)
+        nodes = tuple(node.id for node in document.nodes)
+        summary = RunSummary(
+            run, request.workflow, request.chapter, "running", books.NOW, Generation(3),
+            tuple((node, "pending") for node in nodes),
+        )  # fmt: skip
+        self.run_rows.insert(0, summary)
+        self._events.append(RunStarted(run, request.workflow, request.chapter, nodes))
+        texts = (self.words.plan, self.words.first_draft, self.words.second_draft)
+        for node, text in zip(nodes, texts, strict=False):
+            self.put_node(run, node, "done", (Attempt(1, text, digest(text), digest(node), model="offline"),))
+            self.script_stream(run, node, text)
+        self.script.append((RunStateChanged(run, "done"), WorkflowCompleted(run, ((nodes[-1], texts[-1]),))))
+        return run
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        return tuple(self.chapter_rows)
+
+    async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str:
+        found = self.version_rows.get(chapter, ())
+        return next((text for item, text in found if version in (None, item.version)), "")
+
+    async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
+        return tuple(item for item, _text in self.version_rows.get(chapter, ()))
+
+    async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
+        return ()
+
+    async def meta(self, name: MetaName) -> str:
+        return f"{name}: {self.words.abstract}"
+
+    async def entities(self) -> tuple[Entity, ...]:
+        return tuple(view.entity for _row, view in self.profile_views.values() if view.entity)
+
+    async def workflows(self) -> tuple[Workflow, ...]:
+        return tuple(self.documents)
+
+    async def workflow(self, reference: str) -> Workflow:
+        return next(item for item in self.documents if item.reference == reference)
+
+    async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
+        return () if workflow.nodes else (Finding(code="no-nodes", message="There is no node."),)
+
+    async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
+        return tuple(self.run_rows[:limit])
+
+    async def run_workflow(self, run: RunId) -> Workflow:
+        summary = next(item for item in self.run_rows if item.id == run)
+        return await self.workflow(summary.workflow)
+
+    async def node(self, run: RunId, node: NodeId) -> NodeView:
+        return self.node_views[run, node]
+
+    async def questions(self) -> tuple[Question, ...]:
+        return tuple(self.waiting)
+
+    async def quote(self, request: RunRequest) -> Quote:
+        return Quote((books.PLAN, books.DRAFT, books.POLISH), (), 6_000, 3_000, 9, True)
+
+    async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
+        return books.receipt(self.words, node)
+
+    async def profiles(self) -> tuple[ProfileRow, ...]:
+        return tuple(row for row, _view in self.profile_views.values())
+
+    async def profile(self, uri: str) -> ProfileView:
+        return self.profile_views[uri][1]
+
+    async def source(self, uri: str, start: int = -1, end: int = -1) -> SourceText:
+        chapter = next((row for row in self.chapter_rows if uri == f"manuscript/{row.id}"), None)
+        if chapter is None:
+            return SourceText(uri, uri, self.words.abstract, start, end)
+        return SourceText(uri, chapter.title, await self.chapter_text(chapter.id), start, end)
+
+    async def background(self) -> tuple[BackgroundTask, ...]:
+        return (BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3),)
+
+    async def totals(self) -> Totals:
+        return Totals(3, 7_200, 900)
+
+    async def preview_import(self, path: Path) -> ImportPreview:
+        return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)
+
+    async def export(self, path: Path, form: str) -> Path:
+        return path.with_suffix(f".{form}")
+
+    async def check_models(self) -> tuple[EndpointCheck, ...]:
+        return tuple(EndpointCheck(role, True, "answers", 0.1) for role, _endpoint in self._info.models)
+
+    async def draft(self, key: str) -> str | None:
+        return self.drafts.get(key)
+
+    async def put_draft(self, key: str, text: str | None) -> None:
+        if text is None:
+            self.drafts.pop(key, None)
+        else:
+            self.drafts[key] = text
+
+    async def close(self) -> None:
+        self.closed = True
