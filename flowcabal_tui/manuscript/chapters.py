@@ -1,0 +1,210 @@
+"""Splits the text of a novel into chapters and says what looks odd about them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Final
+
+from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.text import han_count, word_count
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.headings import LONGEST, Heading, heading_of
+
+_MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
+_TITLE_PAGE_LINES: Final = 6
+_TITLE_PAGE_WIDTH: Final = 60
+_SHORT: Final = 100
+_LONG: Final = 15_000
+_NAMED_IN_A_WARNING: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    level: int
+    heading: Heading | None
+
+
+def language_of(text: str) -> str:
+    """ "zh" when Chinese characters outnumber words, else "en"."""
+    sample = text[:200_000]
+    han = han_count(sample)
+    return "zh" if han > word_count(sample, "en") - han else "en"
+
+
+def split_chapters(text: str, fallback_title: str) -> tuple[tuple[ImportedChapter, ...], tuple[str, ...]]:
+    """The chapters of a cleaned text in order, and warnings in the user's words.
+
+    No heading found: one chapter called `fallback_title`. No text is lost but a title page and a table of
+    contents, and a warning names those.
+    """
+    lines = _headings(text)
+    if not any(line.heading for line in lines):
+        body = text.strip("\n")
+        return (ImportedChapter(fallback_title, body),), (_("No chapter headings were found: one chapter."),)
+    front, found = _pieces(lines)
+    warnings: list[str] = []
+    kept = [c for i, c in enumerate(found) if c.text or not _comes_again(c, found[i + 1 :])]
+    if len(kept) < len(found):
+        warnings.append(_("A table of contents was left out ({n} lines).").format(n=len(found) - len(kept)))
+    if front and _is_title_page(front):
+        warnings.append(_("Left out before the first chapter: {text}").format(text=" / ".join(front.split("\n"))))
+    elif front:
+        title = "卷首" if language_of(front) == "zh" else "Front matter"
+        kept.insert(0, ImportedChapter(title, front))
+    return tuple(kept), (*warnings, *oddities(kept))
+
+
+def _headings(text: str) -> list[_Line]:
+    """Every line with its Markdown level (0: none) and what it says as a heading."""
+    lines: list[_Line] = []
+    for raw in text.split("\n"):
+        mark = _MARK.match(raw)
+        bare = mark[2].strip() if mark else raw.strip()
+        heading = heading_of(bare) if len(bare) <= LONGEST or raw[:1] in "Cc" else None
+        if mark and bare and heading is None:
+            heading = Heading("chapter", bare, trust="habit")
+        lines.append(_Line(raw, len(mark[1]) if mark else 0, heading))
+    return _without_running_text(_by_level(lines))
+
+
+def _by_level(lines: list[_Line]) -> list[_Line]:
+    """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
+    marked = [line for line in lines if line.level and line.heading]
+    if not marked:
+        return lines
+    named = Counter(
+        line.level
+        for line in marked
+        if line.heading and line.heading.trust == "sure" and line.heading.kind == "chapter"
+    )
+    count = Counter(line.level for line in marked)
+    top = min(count)
+    parts = all(line.heading and line.heading.kind == "volume" for line in marked if line.level == top)
+    chapter_level = named.most_common(1)[0][0] if named else top
+    if not named and (parts or count[top] == 1) and count[top + 1] > 1:
+        chapter_level = top + 1
+    plain = any(line.heading and line.heading.trust == "sure" and not line.level for line in lines)
+    result: list[_Line] = []
+    for line in lines:
+        heading = line.heading
+        if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
+            if line.level > chapter_level:
+                heading = None
+            elif line.level < chapter_level or (plain and count[line.level] == 1):
+                heading = replace(heading, kind="volume", trust="sure")
+            else:
+                heading = replace(heading, kind="chapter", trust="sure")
+        result.append(replace(line, heading=heading))
+    return result
+
+
+def _without_running_text(lines: list[_Line]) -> list[_Line]:
+    """Headings that are not sure (第四回下文…) stand only if they are the book's habit or come next in number."""
+    trust = Counter(line.heading.trust for line in lines if line.heading)
+    habit = trust["habit"] > trust["sure"]
+    last = 0
+    result: list[_Line] = []
+    for line in lines:
+        heading = line.heading
+        if heading and heading.trust != "sure" and not (habit and heading.trust == "habit"):
+            heading = heading if heading.number == last + 1 else None
+        if heading and heading.kind == "chapter" and heading.number is not None:
+            last = heading.number
+        result.append(replace(line, heading=heading))
+    return result
+
+
+def _pieces(lines: Sequence[_Line]) -> tuple[str, list[ImportedChapter]]:
+    """What stands before the first heading, and the chapters."""
+    chapters_exist = any(line.heading and line.heading.kind == "chapter" for line in lines)
+    front = ""
+    volume = ""
+    found: list[ImportedChapter] = []
+    current: Heading | None = None
+    body: list[str] = []
+
+    def close() -> None:
+        nonlocal front
+        text = "\n".join(body).strip("\n").rstrip()
+        if current is None:
+            front = text.strip()
+        elif text.strip() or current.kind == "chapter" or not chapters_exist:
+            found.append(ImportedChapter(current.title, text if text.strip() else "", volume, current.number))
+
+    for line in lines:
+        if line.heading is None:
+            body.append(line.text)
+            continue
+        close()
+        current, body = line.heading, []
+        if current.kind == "volume" and chapters_exist:
+            volume = current.title
+        elif current.volume:
+            volume = current.volume
+    close()
+    return _without_book_title(lines, front, found)
+
+
+def _without_book_title(
+    lines: Sequence[_Line], front: str, found: list[ImportedChapter]
+) -> tuple[str, list[ImportedChapter]]:
+    """A first Markdown heading that stands alone above all chapters is the book's title, not a volume."""
+    above = [line for line in lines if line.heading and line.level and line.heading.kind == "volume"]
+    if len(above) != 1 or above[0].heading is None or heading_of(above[0].heading.title) is not None:
+        return front, found
+    title = above[0].heading.title
+    if found and found[0].title == title:
+        front, found = f"{title}\n{found[0].text}".strip(), found[1:]
+    return front or title, [replace(c, volume="") if c.volume == title else c for c in found]
+
+
+def _comes_again(chapter: ImportedChapter, later: Sequence[ImportedChapter]) -> bool:
+    return any(other.title == chapter.title for other in later)
+
+
+def _is_title_page(text: str) -> bool:
+    lines = [line for line in text.split("\n") if line.strip()]
+    return len(lines) <= _TITLE_PAGE_LINES and all(len(line) <= _TITLE_PAGE_WIDTH for line in lines)
+
+
+def _named(titles: Sequence[str]) -> str:
+    more = len(titles) - _NAMED_IN_A_WARNING
+    listed = ", ".join(titles[:_NAMED_IN_A_WARNING])
+    return listed + (_(" and {n} more").format(n=more) if more > 0 else "")
+
+
+def oddities(chapters: Sequence[ImportedChapter]) -> list[str]:
+    """Warnings: numbers that are missing or double, chapters that are empty, very short or very long."""
+    warnings: list[str] = []
+    missing: list[str] = []
+    double: list[str] = []
+    last: dict[str, int] = {}
+    running = 0
+    for chapter in chapters:
+        if chapter.number is None:
+            continue
+        before = last.get(chapter.volume, running if chapter.number > running else 0)
+        if chapter.number == before:
+            double.append(chapter.title)
+        elif chapter.number > before + 1 and last:
+            missing.append(f"{before + 1}-{chapter.number - 1}" if chapter.number > before + 2 else str(before + 1))
+        last[chapter.volume] = running = chapter.number
+    if missing:
+        warnings.append(_("Chapter numbers are missing: {numbers}.").format(numbers=_named(missing)))
+    if double:
+        warnings.append(_("Chapter numbers occur twice: {titles}.").format(titles=_named(double)))
+    lengths = [word_count(c.text, "zh") for c in chapters]
+    typical = median(lengths) if lengths else 0
+    pairs = list(zip(chapters, lengths, strict=True))
+    if empty := [c.title for c, n in pairs if n == 0]:
+        warnings.append(_("Chapters without text: {titles}.").format(titles=_named(empty)))
+    if short := [c.title for c, n in pairs if 0 < n < _SHORT and n * 5 < typical]:
+        warnings.append(_("Very short chapters: {titles}.").format(titles=_named(short)))
+    if long := [c.title for c, n in pairs if n > _LONG and (n > 5 * typical or len(pairs) == 1)]:
+        warnings.append(_("Very long chapters (was a heading missed?): {titles}.").format(titles=_named(long)))
+    return warnings

@@ -1,0 +1,30 @@
+"""The Markdown mirror of kept chapters: `manuscript/0007-title.md`, a heading line, then the text."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.text import clean, digest, slug
+
+
+def mirror_name(position: int, title: str) -> str:
+    """The file name of the chapter at `position` (from 1); safe whatever the title holds."""
+    return f"{position:04}-{slug(title)}.md"
+
+
+def render_mirror(title: str, text: str) -> str:
+    """What the file holds. `parse_mirror` gives the text back exactly."""
+    return f"# {' '.join(title.split())}\n\n{text}\n"
+
+
+def parse_mirror(content: str) -> tuple[str, str]:
+    """Title and text of a mirror file as it stands, also after an edit outside; no heading line: title ""."""
+    content = clean(content).removesuffix("\n")
+    heading, newline, text = content.partition("\n")
+    if not heading.startswith("# ") and heading != "#":
+        return "", content
+    return heading[1:].strip(), text.removeprefix("\n") if newline else ""
+
+
+def mirror_digest(content: str) -> Digest:
+    """The digest of the text in a mirror file: differs from the kept version's after an edit outside."""
+    return digest(parse_mirror(content)[1])
