@@ -46,12 +46,9 @@ class Address:
     @property
     def headers(self) -> dict[str, str]:
         """What `trusted` mode asks for: the root key, an account, a user and a role."""
-        return {
-            "X-API-Key": self.key,
-            "X-OpenViking-Account": self.account,
-            "X-OpenViking-User": self.user,
-            "X-OpenViking-Role": "admin",
-        }
+        who = {"Account": self.account, "User": self.user, "Role": "admin"}
+        key = {"X-API-Key": self.key} if self.key else {}
+        return key | {f"X-OpenViking-{name}": value for name, value in who.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class KnowledgeClient:
         self._answer_seconds = answer_seconds
         self._http: httpx.AsyncClient | None = None
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Closes the kept connections."""
         if self._http is not None:
             await self._http.aclose()
@@ -162,9 +159,9 @@ class KnowledgeClient:
         """The L1 of a directory."""
         return str(await self._call("GET", "content/overview", params={"uri": uri}))
 
-    async def ls(self, uri: str, *, recursive: bool = False) -> tuple[Entry, ...]:
+    async def ls(self, uri: str) -> tuple[Entry, ...]:
         """What is in a directory, hidden files too."""
-        params = {"uri": uri, "recursive": recursive, "show_all_hidden": True, "node_limit": _FILES_LISTED}
+        params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED}
         return _entries(await self._call("GET", "fs/ls", params=params))
 
     async def find(

@@ -22,6 +22,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.viking import guard
 from flowcabal_tui.viking.client import Address, KnowledgeClient
+from flowcabal_tui.viking.layout import RESOURCES
 from flowcabal_tui.viking.status import Absent, Failed, KnowledgeStatus, Ready, Restarting, Starting, Stopped
 
 COMMAND_VARIABLE: Final = "FLOWCABAL_OPENVIKING_SERVER"
@@ -244,11 +245,11 @@ class OpenVikingServer:
                 self._tell(Starting(int(passed)))
                 with contextlib.suppress(KnowledgeError):
                     if (await client.health()).ok:
-                        await client.ls("viking://resources/")
+                        await client.ls(f"{RESOURCES}/")
                         return not running.over
                 await asyncio.sleep(_POLL_SECONDS)
         finally:
-            await client.close()
+            await client.aclose()
         return False
 
     def _prepare(self) -> bool:

@@ -26,6 +26,6 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
             await statuses.wait_for(lambda status: isinstance(status, Ready))
             yield Running(server, model, client, statuses, folder)
         finally:
-            await client.close()
+            await client.aclose()
             await server.stop(wait=True)
             del os.environ["OPENAI_API_KEY"]

@@ -1,0 +1,88 @@
+"""An OpenViking server elsewhere: nothing to start, only to ask now and then whether it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.locale import _
+from flowcabal_tui.viking.client import Address, KnowledgeClient
+from flowcabal_tui.viking.layout import RESOURCES
+from flowcabal_tui.viking.status import External, KnowledgeStatus, Stopped
+
+
+class ExternalKnowledge:
+    """The same interface as `OpenVikingServer`, for the server at `url`.
+
+    `key_variable` names the environment variable with the server's root key ("": it asks for none).
+    """
+
+    workspace: Path | None = None
+
+    def __init__(
+        self,
+        url: str,
+        publish: Callable[[KnowledgeStatus], None],
+        *,
+        key_variable: str = "",
+        poll_seconds: float = 30.0,
+    ) -> None:
+        self._url, self._publish, self._key_variable = url, publish, key_variable
+        self._poll_seconds = poll_seconds
+        self._status: KnowledgeStatus = Stopped()
+        self._polling: asyncio.Task[None] | None = None
+
+    @property
+    def status(self) -> KnowledgeStatus:
+        return self._status
+
+    def address(self) -> Address:
+        """Where it is; raises KnowledgeError when the URL or the key's variable cannot be used."""
+        if urlsplit(self._url).scheme not in {"http", "https"} or not urlsplit(self._url).hostname:
+            raise KnowledgeError(
+                _("The address of the knowledge server is not a web address."),
+                self._url,
+                _("Set [knowledge] url to one such as http://192.168.0.2:1933."),
+            )
+        key = os.environ.get(self._key_variable, "") if self._key_variable else ""
+        if self._key_variable and not key:
+            raise KnowledgeError(
+                _("The key of the knowledge server is not set."),
+                "",
+                _("Set the environment variable {name}.").format(name=self._key_variable),
+            )
+        return Address(self._url, key)
+
+    async def start(self) -> None:
+        """Begins to ask whether it answers."""
+        if self._polling is None:
+            self._polling = asyncio.create_task(self._poll())
+
+    async def stop(self, *, wait: bool) -> None:
+        """Stops asking; the server itself goes on, so there is nothing to `wait` for."""
+        if self._polling is not None:
+            self._polling.cancel()
+            if wait:
+                await asyncio.wait([self._polling])
+            self._polling = None
+        self._tell(Stopped())
+
+    def _tell(self, status: KnowledgeStatus) -> None:
+        if status != self._status:
+            self._status = status
+            self._publish(status)
+
+    async def _poll(self) -> None:
+        async with contextlib.aclosing(KnowledgeClient(self.address, answer_seconds=10.0)) as client:
+            while True:
+                try:
+                    await client.ls(f"{RESOURCES}/")
+                    self._tell(External(self._url))
+                except KnowledgeError as error:
+                    self._tell(External(self._url, f"{error.title} {error.detail}".strip()))
+                await asyncio.sleep(self._poll_seconds)
