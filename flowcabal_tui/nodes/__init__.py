@@ -1,1 +1,1 @@
-
+"""Kinds of nodes: one module each, found by `registry`."""

@@ -284,3 +284,10 @@ class ImportProgress(Event):
     done: int
     total: int
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resync(Event):
+    """A guest drained too slowly and events were dropped: everything is to be read again."""
+
+    type: ClassVar[str] = "feed:resync"

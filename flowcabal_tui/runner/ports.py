@@ -3,64 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
-from flowcabal_tui.domain.model_calls import Finish, ModelPort, Role, Usage
+from flowcabal_tui.domain.journal import RunEvent, StoredResult
+from flowcabal_tui.domain.model_calls import Endpoint, ModelPort, ModelRequest, Role, Usage
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
-
-EventKind = Literal[
-    "run-started",
-    "run-resumed",
-    "attempt-started",
-    "attempt-reset",
-    "retry-wait",
-    "attempt-done",
-    "evaluated",
-    "asked",
-    "answered",
-    "node-done",
-    "node-failed",
-    "node-blocked",
-    "cancelled",
-    "run-ended",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class RunEvent:
-    """One line of a run's log. The state of a run is the fold of its events, in order of `seq`.
-
-    `payload` by kind: attempt-started {key, receipt}; attempt-done {digest, key, cached}; evaluated {evaluation};
-    asked {question}; answered {question, decision}; node-done {attempt, digest}; node-failed {title, detail, fault};
-    cancelled {partial}; run-ended {state}.
-    """
-
-    run: RunId
-    kind: EventKind
-    node: NodeId = NodeId("")
-    attempt: int = 0
-    payload: dict[str, Any] = field(default_factory=dict)
-    seq: int = 0
-    at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredResult:
-    """A paid output under its content key."""
-
-    key: Digest
-    text: str
-    digest: Digest
-    model: str
-    author: Literal["model", "human"]
-    finish: Finish
-    usage: Usage
-    seconds: float
 
 
 class JournalPort(Protocol):
@@ -80,6 +30,14 @@ class JournalPort(Protocol):
         """The result and the events that announce it, in one transaction; an existing key is left as it is."""
         ...
 
+    async def outcome(self, key: Digest) -> StoredResult | None:
+        """The output that stands for an equal node, as remembered last."""
+        ...
+
+    async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
+        """From now on this output stands under the key; earlier ones stay in the history."""
+        ...
+
     async def text(self, digest: Digest) -> str:
         """A stored text. KeyError if there is none."""
         ...
@@ -87,7 +45,7 @@ class JournalPort(Protocol):
     async def put_text(self, text: str) -> Digest: ...
 
     def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
-        """Queues a piece of streamed text; does not wait."""
+        """Queues a piece of streamed text; does not wait. A piece at offset 0 begins the attempt's text anew."""
         ...
 
     async def partial_text(self, run: RunId, node: NodeId, attempt: int) -> str:
@@ -130,6 +88,22 @@ class MonitorPort(Protocol):
         generation: Generation,
         attempt: int,
     ) -> Evaluation: ...
+
+    def feedback(self, evaluation: Evaluation) -> str:
+        """What the model is told about the findings before it tries again."""
+        ...
+
+
+class SpendPort(Protocol):
+    """What was spent, and whether more may be."""
+
+    def require_budget(self) -> None:
+        """Raises BudgetExceeded when the hard cap is reached."""
+        ...
+
+    async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Books one paid call."""
+        ...
 
 
 class ModelsPort(Protocol):

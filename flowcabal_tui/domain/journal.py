@@ -1,0 +1,59 @@
+"""The log of a run, line by line, and paid results: what the store keeps and the runner folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from flowcabal_tui.domain.ids import Digest, NodeId, RunId
+from flowcabal_tui.domain.model_calls import Finish, Usage
+
+EventKind = Literal[
+    "run-started",
+    "run-resumed",
+    "attempt-started",
+    "attempt-reset",
+    "retry-wait",
+    "attempt-done",
+    "evaluated",
+    "asked",
+    "answered",
+    "node-done",
+    "node-failed",
+    "node-blocked",
+    "cancelled",
+    "run-ended",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """One line of a run's log. The state of a run is the fold of its events, in order of `seq`.
+
+    `payload` by kind: attempt-started {key, receipt}; attempt-done {digest, key, cached}; evaluated {evaluation};
+    asked {question}; answered {question, decision}; node-done {attempt, digest}; node-failed {title, detail, fault};
+    cancelled {partial}; run-ended {state}.
+    """
+
+    run: RunId
+    kind: EventKind
+    node: NodeId = NodeId("")
+    attempt: int = 0
+    payload: dict[str, Any] = field(default_factory=dict)
+    seq: int = 0
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """A paid output under its content key."""
+
+    key: Digest
+    text: str
+    digest: Digest
+    model: str
+    author: Literal["model", "human"]
+    finish: Finish
+    usage: Usage
+    seconds: float

@@ -1,0 +1,91 @@
+"""The graph that references draw: who needs whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from pydantic import BaseModel, ValidationError
+
+from flowcabal_tui.domain.binding import references
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeKind
+from flowcabal_tui.nodes.registry import kinds
+
+Dependencies = Mapping[NodeId, tuple[NodeId, ...]]
+
+
+def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
+    """The kind of a node and its checked parameters. Raises WorkflowError."""
+    kind = kinds().get(node.kind)
+    if kind is None:
+        raise WorkflowError(
+            _("Node {node} is of the unknown kind {kind}.").format(node=node.id, kind=node.kind),
+            _("Known kinds: {names}").format(names=", ".join(sorted(kinds()))),
+        )
+    try:
+        return kind, kind.params.model_validate(node.params)
+    except ValidationError as error:
+        problems = "\n".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise WorkflowError(_("Node {node} has bad parameters.").format(node=node.id), problems) from error
+
+
+def dependencies(workflow: Workflow) -> Dependencies:
+    """For each node the nodes that it needs: by reference first, then by edge; unknown ones are left in."""
+    needed: dict[NodeId, dict[NodeId, None]] = {}
+    for node in workflow.nodes:
+        kind, params = kind_and_params(node)
+        needed[node.id] = dict.fromkeys(references(kind.blocks(params)))
+    for edge in workflow.edges:
+        needed.setdefault(edge.target, {})[edge.source] = None
+    return {node: tuple(sources) for node, sources in needed.items()}
+
+
+def order(graph: Dependencies) -> tuple[NodeId, ...]:
+    """Kahn's order; nodes that are ready together keep the document's order. Raises WorkflowError on a cycle."""
+    place = {node: index for index, node in enumerate(graph)}
+    sorter = TopologicalSorter(graph)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        raise WorkflowError(
+            _("The workflow goes in a circle."),
+            " → ".join(error.args[1]),
+            _("Nothing was run. Remove one of these references."),
+        ) from error
+    found: list[NodeId] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready(), key=lambda node: place.get(node, len(place)))
+        found += ready
+        sorter.done(*ready)
+    return tuple(found)
+
+
+def needed_for(graph: Dependencies, targets: Collection[NodeId]) -> frozenset[NodeId]:
+    """The targets and everything above them; no targets means all nodes."""
+    if not targets:
+        return frozenset(graph)
+    found: set[NodeId] = set()
+    waiting = list(targets)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += graph.get(node, ())
+    return frozenset(found)
+
+
+def last_nodes(graph: Dependencies) -> tuple[NodeId, ...]:
+    """Nodes that nothing depends on, in the document's order."""
+    used = {source for sources in graph.values() for source in sources}
+    return tuple(node for node in graph if node not in used)
+
+
+def safe_id(name: str, taken: Collection[str]) -> NodeId:
+    """A node id made from a name, with a number when it is taken."""
+    base = re.sub(r"[\s@{}./\\]+", "-", name).strip("-")[:60] or "node"
+    return NodeId(next(c for n in range(1, len(taken) + 2) if (c := base if n == 1 else f"{base}-{n}") not in taken))

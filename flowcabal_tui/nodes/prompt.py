@@ -1,0 +1,91 @@
+"""`prompt`: a call of a language model, checked by the Monitor, judged by the human where it is in doubt."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.run import Attempt, Decision, Evaluation
+from flowcabal_tui.domain.workflow import Block, InquiryBlock, PromptParams
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeContext, Rejected
+
+MODEL_ATTEMPTS: Final = 3
+"""In all, as in v4: one and two retries with feedback. A human may ask for more."""
+
+
+class Prompt:
+    """Three layers make the prompt: the user's blocks, the Context agent's injection, upstream outputs."""
+
+    name: ClassVar[str] = "prompt"
+    version: ClassVar[int] = 1
+    params: ClassVar[type[PromptParams]] = PromptParams
+
+    def blocks(self, params: PromptParams) -> tuple[Block, ...]:
+        return (*params.system, *params.prompt)
+
+    async def run(self, context: NodeContext, params: PromptParams) -> Attempt:
+        inquiries = [block.question for block in self.blocks(params) if isinstance(block, InquiryBlock)]
+        unanswered = [(question, "") for question in inquiries]
+        injection = await context.inject(params, context.resolve(params.prompt, unanswered), inquiries)
+        answers = injection.inquiries if injection else ()
+        system, prompt = context.resolve(params.system, answers), context.resolve(params.prompt, answers)
+        if injection:
+            system = "\n".join(part for part in (injection.system_prefix, system) if part)
+            prompt = "\n".join(part for part in (prompt, injection.user_suffix) if part)
+        request = ModelRequest(
+            messages=(*((Message("system", system),) if system else ()), Message("user", prompt)),
+            purpose=f"node:{context.node.id}",
+            max_tokens=params.max_tokens,
+            temperature=params.temperature,
+        )
+        if (settled := await context.outcome(request, params)) is not None:
+            return settled
+        return await self._until_settled(context, params, request, injection)
+
+    async def _until_settled(
+        self, context: NodeContext, params: PromptParams, request: ModelRequest, injection: Injection | None
+    ) -> Attempt:
+        attempts: list[Attempt] = []
+        feedback, tries_left = "", MODEL_ATTEMPTS
+        while True:
+            number = len(attempts) + 1
+            attempt = await context.generate(request, params, injection, number=number, feedback=feedback)
+            attempts.append(attempt)
+            evaluation = await context.evaluate(params, attempt)
+            tries_left -= 1
+            if evaluation and evaluation.verdict == "retry" and tries_left > 0:
+                feedback = context.feedback(evaluation, "")
+                continue
+            if (reason := _why_ask(params, attempt, evaluation)) is None:
+                return await context.settle(request, params, attempt)
+            decision = await context.ask("review", reason, attempts=attempts)
+            match decision.kind:
+                case "approve":
+                    return await context.settle(request, params, _chosen(attempts, decision))
+                case "edit":
+                    edited = await context.edited(decision.text, number + 1)
+                    return await context.settle(request, params, edited)
+                case "retry":
+                    feedback = context.feedback(evaluation, decision.note)
+                case "reject":
+                    raise Rejected
+
+
+def _chosen(attempts: list[Attempt], decision: Decision) -> Attempt:
+    return next((attempt for attempt in attempts if attempt.number == decision.attempt), attempts[-1])
+
+
+def _why_ask(params: PromptParams, attempt: Attempt, evaluation: Evaluation | None) -> str | None:
+    """Why a human must look at this attempt; None when nobody need."""
+    if attempt.finish == "length":
+        return _("The model stopped at its length limit: the text may be cut off.")
+    if evaluation and evaluation.verdict != "approve" and params.review != "never":
+        return evaluation.reason
+    if params.review == "always":
+        return _("This step always waits for your approval.")
+    return None
+
+
+KIND = Prompt()

@@ -1,0 +1,57 @@
+"""The engine's own thread and loop: a screen that stands still never stops a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class EngineThread:
+    """Runs coroutines of all guests on one loop of its own."""
+
+    def __init__(self, name: str = "engine") -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    @property
+    def inside(self) -> bool:
+        """True on the engine's own thread."""
+        return threading.current_thread() is self._thread
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Starts work on the engine's loop from any thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Awaits work of the engine from the caller's loop."""
+        return await work if self.inside else await asyncio.wrap_future(self.submit(work))
+
+    def soon(self, callback: Callable[..., object], *arguments: object) -> None:
+        """Calls back on the engine's loop."""
+        self._loop.call_soon_threadsafe(callback, *arguments)
+
+    def stop(self, timeout: float = 5.0) -> None:
+        """Ends the loop; what still runs on it is cancelled first. Waits at most `timeout` seconds."""
+        if self._loop.is_closed():
+            return
+        self.submit(self._cancel_all())
+        self._thread.join(timeout)
+        if not self._thread.is_alive():
+            self._loop.close()
+
+    async def _cancel_all(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        self._loop.stop()

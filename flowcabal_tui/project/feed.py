@@ -1,0 +1,68 @@
+"""Events on their way to a guest: bounded, thread-safe, text coalesced."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.protocol import Event, NodeStreaming, NodeThinking, Resync
+
+LIMIT: Final = 5_000
+"""Events that wait for a guest; a guest that lets more gather is told to read everything again."""
+
+
+class EventFeed:
+    """Published by the engine, drained by one guest.
+
+    Text is wanted for one node at a time (`watch`), or for all (`everything`); it is never lost, since it
+    can be read again from the journal.
+    """
+
+    def __init__(self, *, everything: bool = False) -> None:
+        self._lock = threading.Lock()
+        self._events: list[Event] = []
+        self._everything = everything
+        self._watched: tuple[RunId | None, NodeId | None] = (None, None)
+
+    def watch(self, run: RunId | None, node: NodeId | None) -> None:
+        """Text of this node only is wanted from now on."""
+        with self._lock:
+            self._watched = (run, node)
+
+    def publish(self, event: Event) -> None:
+        """Adds an event; a piece of text is joined to the one that waits before it."""
+        with self._lock:
+            if isinstance(event, NodeStreaming | NodeThinking):
+                if not self._everything and self._watched != (event.run, event.node):
+                    return
+                if self._joined(event):
+                    return
+            if len(self._events) >= LIMIT:
+                self._events = [Resync()]
+            self._events.append(event)
+
+    def _joined(self, event: NodeStreaming | NodeThinking) -> bool:
+        last = self._events[-1] if self._events else None
+        if isinstance(event, NodeStreaming):
+            if (
+                not isinstance(last, NodeStreaming)
+                or (last.run, last.node, last.attempt) != (event.run, event.node, event.attempt)
+                or last.offset + len(last.chunk) != event.offset
+            ):
+                return False
+        elif not isinstance(last, NodeThinking) or (last.run, last.node, last.attempt) != (
+            event.run,
+            event.node,
+            event.attempt,
+        ):
+            return False
+        self._events[-1] = replace(last, chunk=last.chunk + event.chunk)
+        return True
+
+    def take(self) -> tuple[Event, ...]:
+        """All events since the last call, in order."""
+        with self._lock:
+            events, self._events = self._events, []
+        return tuple(events)

@@ -1,0 +1,121 @@
+"""The state of a run: a fold over its events, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from flowcabal_tui.domain.codec import from_plain
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
+from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, RunState
+
+
+@dataclass(slots=True)
+class AttemptFold:
+    """What the log says of one attempt."""
+
+    number: int
+    started: dict[str, Any] = field(default_factory=dict)
+    done: dict[str, Any] = field(default_factory=dict)
+    evaluation: dict[str, Any] | None = None
+
+    @property
+    def key(self) -> Digest | None:
+        value = self.done.get("key") or self.started.get("key")
+        return Digest(value) if value else None
+
+    def evaluated(self) -> Evaluation | None:
+        return from_plain(Evaluation, self.evaluation) if self.evaluation else None
+
+    def attempt(self, text: str) -> Attempt:
+        """The attempt as a value; `text` is that of its digest, or the partial one."""
+        receipt = self.started.get("receipt")
+        return Attempt(
+            number=self.number,
+            text=text,
+            digest=Digest(self.done.get("digest", "")),
+            key=self.key or Digest(""),
+            author=self.done.get("author", "model"),
+            model=self.done.get("model", ""),
+            finish=self.done.get("finish", "stop"),
+            usage=from_plain(Usage, self.done["usage"]) if self.done.get("usage") else Usage(),
+            seconds=self.done.get("seconds", 0.0),
+            cached=self.done.get("cached", False),
+            feedback=self.started.get("feedback", ""),
+            evaluation=self.evaluated(),
+            receipt=from_plain(Receipt, receipt) if receipt else None,
+            complete=bool(self.done),
+        )
+
+
+@dataclass(slots=True)
+class NodeFold:
+    """What the log says of one node."""
+
+    state: NodeState = "pending"
+    attempts: dict[int, AttemptFold] = field(default_factory=dict)
+    chosen: int = 0
+    question: QuestionId | None = None
+    error: str = ""
+
+    def attempt(self, number: int) -> AttemptFold:
+        return self.attempts.setdefault(number, AttemptFold(number))
+
+
+@dataclass(slots=True)
+class RunFold:
+    """What the log says of a run; without a `run-ended` it is "running", whoever runs it."""
+
+    state: RunState = "running"
+    nodes: dict[NodeId, NodeFold] = field(default_factory=dict)
+
+    def node(self, node: NodeId) -> NodeFold:
+        return self.nodes.setdefault(node, NodeFold())
+
+
+def fold(events: Iterable[RunEvent]) -> RunFold:
+    """Folds a log; an event that was recorded twice changes nothing."""
+    run = RunFold()
+    for event in events:
+        _apply(run, event)
+    return run
+
+
+def _apply(run: RunFold, event: RunEvent) -> None:
+    payload = event.payload
+    if event.kind == "run-resumed":
+        run.state = "running"
+        for known in run.nodes.values():
+            if known.state not in ("done", "waiting"):
+                known.state, known.error = "pending", ""
+        return
+    if event.kind == "run-ended":
+        run.state = payload["state"]
+        return
+    if not event.node:
+        return
+    node = run.node(event.node)
+    match event.kind:
+        case "attempt-started":
+            node.attempt(event.attempt).started = payload
+            node.state = "running"
+        case "attempt-done":
+            node.attempt(event.attempt).done = payload
+        case "evaluated":
+            node.attempt(event.attempt).evaluation = payload["evaluation"]
+        case "asked":
+            node.state, node.question = "waiting", QuestionId(payload["question"]["id"])
+        case "answered":
+            node.state, node.question = "running", None
+        case "node-done":
+            node.state, node.chosen = "done", event.attempt
+        case "node-failed":
+            node.state, node.error = "failed", "\n".join(filter(None, (payload["title"], payload["detail"])))
+        case "node-blocked":
+            node.state = "blocked"
+        case "cancelled":
+            node.state, node.question = "cancelled", None

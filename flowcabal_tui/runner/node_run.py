@@ -1,0 +1,330 @@
+"""One node of one run: every step is looked up in the journal before it is done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from flowcabal_tui.domain.binding import fill
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
+from flowcabal_tui.domain.journal import EventKind, RunEvent, StoredResult
+from flowcabal_tui.domain.model_calls import (
+    Finished,
+    ModelPort,
+    ModelRequest,
+    Queued,
+    RetryWait,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+from flowcabal_tui.domain.run import Attempt, Decision, DecisionKind, Evaluation, NodeState, Question
+from flowcabal_tui.domain.text import digest, digest_of
+from flowcabal_tui.domain.workflow import Blocks, InquiryBlock, Node, PromptParams, TextBlock
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeKind, QuestionKind
+from flowcabal_tui.protocol import NodeNeedsHuman, NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
+from flowcabal_tui.runner.fold import NodeFold
+from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key, with_feedback
+from flowcabal_tui.runner.scope import RunScope
+from flowcabal_tui.runner.streaming import StreamedText
+
+OPTIONS: dict[QuestionKind, tuple[DecisionKind, ...]] = {
+    "review": ("approve", "retry", "edit", "reject"),
+    "input": ("approve", "edit", "reject"),
+}
+
+
+class NodeRun:
+    """Implements `NodeContext`. `past` is what the log already says of this node."""
+
+    def __init__(
+        self,
+        scope: RunScope,
+        node: Node,
+        kind: NodeKind,
+        past: NodeFold,
+        waits: Callable[[NodeId, bool], None],
+    ) -> None:
+        self._scope, self._node, self._kind, self._past, self._waits = scope, node, kind, past, waits
+        self._services = scope.services
+        self._requests: list[Digest] = []
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    def state(self, state: NodeState, detail: str = "") -> None:
+        """Tells the guests in which state the node is."""
+        self._services.emit(NodeStateChanged(self._scope.id, self._node.id, state, detail))
+
+    def event(self, kind: EventKind, attempt: int = 0, **payload: object) -> RunEvent:
+        """A line of the log about this node."""
+        return RunEvent(self._scope.id, kind, self._node.id, attempt, payload, at=self._services.now())
+
+    def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
+        answered = dict(answers)
+        parts: list[str] = []
+        for block in blocks:
+            if isinstance(block, TextBlock):
+                parts.append(fill(block.text, self._scope.values, self._scope.outputs))
+            elif isinstance(block, InquiryBlock):
+                parts.append(answered.get(block.question, ""))
+            else:
+                parts.append(self._scope.outputs[block.node] if block.frozen is None else block.frozen)
+        return self._scope.workflow.join.join(parts)
+
+    async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
+        if self._services.context is None or not params.context:
+            return None
+        return await self._services.context.assemble(
+            self._scope.workflow,
+            self._node,
+            params,
+            prompt,
+            self._scope.request.chapter,
+            self._scope.generation,
+            inquiries,
+        )
+
+    def _model(self, params: PromptParams) -> ModelPort:
+        return self._services.models.model(params.role, params.model)
+
+    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
+        if self._node.id in self._scope.request.again or self._past.attempts:
+            return None
+        key = request_key(self._kind, request, self._model(params).endpoint)
+        stored = await self._services.journal.outcome(outcome_key(key, params))
+        if stored is None:
+            return None
+        attempt = _attempt(1, stored, cached=True)
+        await self._services.journal.record(
+            self.event("attempt-started", 1, key=stored.key), self.event("attempt-done", 1, **_done(attempt))
+        )
+        return attempt
+
+    async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
+        key = outcome_key(request_key(self._kind, request, self._model(params).endpoint), params)
+        await self._services.journal.remember_outcome(key, _result(attempt.key, attempt))
+        return attempt
+
+    def feedback(self, evaluation: Evaluation | None, note: str) -> str:
+        found = self._services.monitor.feedback(evaluation) if evaluation and self._services.monitor else ""
+        return "\n\n".join(part for part in (found, note.strip()) if part)
+
+    async def generate(
+        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
+    ) -> Attempt:
+        asked = with_feedback(request, feedback)
+        model = self._model(params)
+        key = await self._key(asked, model, number)
+        past = self._past.attempts.get(number)
+        stored = await self._services.journal.result(key)
+        if stored is not None:
+            attempt = replace(_attempt(number, stored, cached=True), feedback=feedback)
+            if past is None or not past.done:
+                await self._services.journal.record(
+                    self.event("attempt-started", number, key=key, **_given(injection, feedback)),
+                    self.event("attempt-done", number, **_done(attempt)),
+                )
+        else:
+            self._services.spend.require_budget()
+            await self._restart(number)
+            await self._services.journal.record(
+                self.event("attempt-started", number, key=key, **_given(injection, feedback))
+            )
+            attempt = replace(await self._call(model, params, asked, number, key), feedback=feedback)
+        receipt = injection.receipt if injection else None
+        return replace(attempt, receipt=receipt)
+
+    async def _key(self, request: ModelRequest, model: ModelPort, number: int) -> Digest:
+        """The key that the log gives this attempt, else that of the next sample that this run wants."""
+        base = request_key(self._kind, request, model.endpoint)
+        sample = self._requests.count(base)
+        self._requests.append(base)
+        if (past := self._past.attempts.get(number)) and past.key:
+            return past.key
+        if self._node.id in self._scope.request.again:
+            while await self._services.journal.result(sample_key(base, sample)) is not None:
+                sample += 1
+        return sample_key(base, sample)
+
+    async def _restart(self, number: int) -> None:
+        """Puts aside what an interrupted try of the same attempt had streamed: it stays in the log."""
+        partial = await self._services.journal.partial_text(self._scope.id, self._node.id, number)
+        if partial:
+            kept = await self._services.journal.put_text(partial)
+            await self._services.journal.record(self.event("attempt-reset", number, partial=kept))
+
+    async def _call(
+        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, key: Digest
+    ) -> Attempt:
+        async with self._services.limits.slot(model.endpoint):
+            self.state("running")
+            self._services.emit(NodeStarted(self._scope.id, self._node.id, self._node.title, number))
+            begun = asyncio.get_running_loop().time()
+            text, finished = await self._stream(model, request, number)
+            seconds = asyncio.get_running_loop().time() - begun
+        attempt = Attempt(
+            number=number,
+            text=text,
+            digest=digest(text),
+            key=key,
+            model=finished.model or model.endpoint.model,
+            finish=finished.finish,
+            usage=finished.usage,
+            seconds=round(seconds, 3),
+        )
+        await self._services.journal.keep_result(
+            _result(key, attempt), self.event("attempt-done", number, **_done(attempt))
+        )
+        await self._services.spend.spent(params.role, f"node:{self._node.id}", model.endpoint, request, finished.usage)
+        return attempt
+
+    async def _stream(self, model: ModelPort, request: ModelRequest, number: int) -> tuple[str, Finished]:
+        streamed = StreamedText(self._scope, self._node.id, number)
+        finished: Finished | None = None
+        try:
+            async with aclosing(model.stream(request)) as events:
+                async for event in events:
+                    match event:
+                        case TextDelta(text=text):
+                            streamed.append(text)
+                        case ThinkingDelta(text=text):
+                            self._services.emit(NodeThinking(self._scope.id, self._node.id, number, text))
+                        case RetryWait(seconds=seconds, reason=reason, attempt=attempt):
+                            self._services.emit(NodeRetrying(self._scope.id, self._node.id, seconds, reason, attempt))
+                            self.state("retrying", reason)
+                        case Queued():
+                            self.state("running", _("queued by the provider"))
+                        case Finished():
+                            finished = event
+        finally:
+            streamed.journal()
+        if finished is None or not streamed.text.strip():
+            raise ModelError(
+                ModelFault.EMPTY,
+                _("The model answered without text."),
+                _("Nothing was kept from this attempt."),
+                _("Run the node again, or choose another model."),
+            )
+        return streamed.text, finished
+
+    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
+        if self._services.monitor is None or not params.angles:
+            return None
+        if (past := self._past.attempts.get(attempt.number)) and (known := past.evaluated()):
+            return known
+        self.state("running", _("checking facts"))
+        evaluation = await self._services.monitor.evaluate(
+            self._node,
+            params,
+            attempt.text,
+            self._scope.request.chapter,
+            self._scope.generation,
+            attempt.number,
+        )
+        await self._services.journal.record(self.event("evaluated", attempt.number, evaluation=to_plain(evaluation)))
+        self._past.attempt(attempt.number).evaluation = to_plain(evaluation)
+        return evaluation
+
+    async def ask(
+        self,
+        kind: QuestionKind,
+        reason: str,
+        *,
+        attempts: Sequence[Attempt] = (),
+        proposal: str = "",
+        required: bool = False,
+    ) -> Decision:
+        question = Question(
+            id=QuestionId(digest_of([self._scope.id, self._node.id, kind, len(attempts)])[:16]),
+            run=self._scope.id,
+            node=self._node.id,
+            kind=kind,
+            reason=reason,
+            asked_at=self._services.now(),
+            attempts=tuple(attempt.number for attempt in attempts),
+            proposal=proposal,
+            required=required,
+            options=OPTIONS[kind],
+            node_title=self._node.title,
+            chapter=self._scope.request.chapter,
+        )
+        answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        self._scope.waiting[question.id] = answer
+        try:
+            if (given := await self._services.journal.decision(question.id)) is not None:
+                return given
+            if self._past.question != question.id:
+                await self._services.journal.ask(question, self.event("asked", question=to_plain(question)))
+            self.state("waiting", reason)
+            self._waits(self._node.id, True)
+            last = self._past.attempts.get(attempts[-1].number) if attempts else None
+            self._services.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
+            given = await answer
+            self._waits(self._node.id, False)
+            return given
+        finally:
+            self._scope.waiting.pop(question.id, None)
+
+    async def edited(self, text: str, number: int) -> Attempt:
+        key = digest_of([self._kind.name, self._kind.version, "human", text])
+        attempt = Attempt(number=number, text=text, digest=digest(text), key=key, author="human")
+        await self._services.journal.keep_result(
+            _result(key, attempt),
+            self.event("attempt-started", number, key=key),
+            self.event("attempt-done", number, **_done(attempt)),
+        )
+        return attempt
+
+
+def _given(injection: Injection | None, feedback: str) -> dict[str, object]:
+    given: dict[str, object] = {"feedback": feedback} if feedback else {}
+    return given | ({"receipt": to_plain(injection.receipt)} if injection else {})
+
+
+def _done(attempt: Attempt) -> dict[str, object]:
+    return {
+        "digest": attempt.digest,
+        "key": attempt.key,
+        "author": attempt.author,
+        "model": attempt.model,
+        "finish": attempt.finish,
+        "usage": to_plain(attempt.usage),
+        "seconds": attempt.seconds,
+        "cached": attempt.cached,
+    }
+
+
+def _result(key: Digest, attempt: Attempt) -> StoredResult:
+    return StoredResult(
+        key=key,
+        text=attempt.text,
+        digest=attempt.digest,
+        model=attempt.model,
+        author=attempt.author,
+        finish=attempt.finish,
+        usage=attempt.usage,
+        seconds=attempt.seconds,
+    )
+
+
+def _attempt(number: int, stored: StoredResult, *, cached: bool) -> Attempt:
+    return Attempt(
+        number=number,
+        text=stored.text,
+        digest=stored.digest,
+        key=stored.key,
+        author=stored.author,
+        model=stored.model,
+        finish=stored.finish,
+        usage=stored.usage if not cached else Usage(),
+        seconds=stored.seconds,
+        cached=cached,
+    )

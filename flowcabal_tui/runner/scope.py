@@ -1,0 +1,62 @@
+"""What all nodes of a run share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.protocol import Event
+from flowcabal_tui.runner.ports import ContextPort, JournalPort, ModelsPort, MonitorPort, SpendPort
+
+
+class Limits:
+    """How many calls go out at the same time: one limit over all, one for each provider."""
+
+    def __init__(self, concurrency: int) -> None:
+        self._all = asyncio.Semaphore(concurrency)
+        self._providers: dict[str, asyncio.Semaphore] = {}
+
+    @asynccontextmanager
+    async def slot(self, endpoint: Endpoint) -> AsyncIterator[None]:
+        """Waits for a place at the provider, then for one among all calls."""
+        provider = self._providers.setdefault(endpoint.limiter, asyncio.Semaphore(endpoint.concurrency))
+        async with provider, self._all:
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a run needs from the project. `context` and `monitor` are None when switched off."""
+
+    journal: JournalPort
+    models: ModelsPort
+    spend: SpendPort
+    limits: Limits
+    emit: Callable[[Event], None]
+    now: Callable[[], datetime]
+    context: ContextPort | None = None
+    monitor: MonitorPort | None = None
+
+
+@dataclass(slots=True)
+class RunScope:
+    """One run: what was asked, what is known, and who waits for an answer."""
+
+    id: RunId
+    workflow: Workflow
+    request: RunRequest
+    generation: Generation
+    values: Mapping[str, str]
+    services: Services
+    outputs: dict[NodeId, str] = field(default_factory=dict)
+    digests: dict[NodeId, Digest] = field(default_factory=dict)
+    waiting: dict[QuestionId, asyncio.Future[Decision]] = field(default_factory=dict)
+    closing: bool = False
+    """True when the process ends: what is cut off stays resumable."""
