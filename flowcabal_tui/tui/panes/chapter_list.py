@@ -1,0 +1,190 @@
+"""The chapters of the book: the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.widgets.help import HelpData
+
+
+class ChapterList(Vertical):
+    """Lists chapters in story order, by volume; `/` leaves only those whose title or number matches."""
+
+    help = HelpData(
+        mark("Chapters"),
+        mark("The book in story order. Enter opens a chapter, `r` runs the workflow for it, `/` filters."),
+    )
+    jump_key = "c"
+    DEFAULT_CSS = """
+    ChapterList > Input { display: none; border: none; padding: 0 1; height: 1; }
+    ChapterList.-filtering > Input { display: block; }
+    ChapterList > .empty { display: none; color: $text-muted; padding: 0 1; }
+    ChapterList.-empty > .empty { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "run_chapter", mark("Run"), tooltip=mark("Run the workflow for this chapter."), id="chapters.run"),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add a chapter."), id="chapters.add"),
+        Binding("n", "rename", mark("Rename"), show=False, id="chapters.rename"),
+        Binding("greater_than_sign,shift+down", "shift(1)", mark("Move down"), show=False, id="chapters.later"),
+        Binding("less_than_sign,shift+up", "shift(-1)", mark("Move up"), show=False, id="chapters.earlier"),
+        Binding("d,delete", "delete", mark("Delete"), show=False, id="chapters.delete"),
+        Binding("slash", "filter", mark("Filter"), id="chapters.filter"),
+        Binding("escape", "end_filter", mark("Show all"), show=False, id="chapters.all"),
+    ]
+
+    @dataclass
+    class Chosen(Message):
+        """The writer opens a chapter."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class AddRequested(Message):
+        """A new chapter is wanted."""
+
+    @dataclass
+    class RenameRequested(Message):
+        """Another title is wanted."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class MoveRequested(Message):
+        """The chapter is to stand `delta` places later in the story (negative: earlier)."""
+
+        chapter: ChapterId
+        delta: int
+
+    @dataclass
+    class DeleteRequested(Message):
+        """The chapter is to leave the book."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class RunRequested(Message):
+        """The workflow is to run for a chapter."""
+
+        chapter: ChapterId
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._book: tuple[Chapter, ...] = ()
+        self._opened: ChapterId | None = None
+        self._wanted = ""
+
+    def compose(self) -> ComposeResult:
+        """The filter line, hidden until it is asked for, and the list."""
+        yield Input(placeholder=_("title or number"), select_on_focus=False)
+        yield Static(_("No chapters yet. `a` adds one."), markup=False, classes="empty")
+        yield PickList()
+
+    @property
+    def highlighted(self) -> ChapterId | None:
+        """The chapter under the cursor."""
+        picked = self.query_one(PickList).picked
+        return ChapterId(picked) if picked is not None else None
+
+    def show(self, chapters: Sequence[Chapter], current: ChapterId | None) -> None:
+        """Shows the book; the cursor stays at its chapter, or goes to `current` when that is another one."""
+        if (tuple(chapters), current) == (self._book, self._opened):
+            return
+        cursor = current if current != self._opened else self.highlighted or current
+        self._book, self._opened = tuple(chapters), current
+        self._fill(cursor)
+
+    def _fill(self, cursor: ChapterId | None) -> None:
+        rows: list[Option] = []
+        volume = ""
+        for chapter in filter(self._matches, self._book):
+            if chapter.volume != volume:
+                volume = chapter.volume
+                rows.append(Option(Text(clean(volume).replace("\n", " "), style="bold"), disabled=True))
+            rows.append(Option(self._row(chapter), id=chapter.id))
+        self.set_class(not rows, "-empty")
+        names = self.query_one(PickList)
+        names.set_options(rows)
+        names.pick(cursor)
+        if names.highlighted is None:
+            names.action_first()
+
+    def _matches(self, chapter: Chapter) -> bool:
+        wanted = self._wanted.casefold()
+        return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
+
+    def _row(self, chapter: Chapter) -> Text:
+        """Mark, number, title, length; "empty" stands where nothing is written yet."""
+        opened = chapter.id == self._opened
+        length = f"{chapter.length:,}" if chapter.version else _("empty")
+        title = clean(chapter.title).replace("\n", " ") or _("untitled")
+        row = Text(f"{'>' if opened else ' '} {chapter.position:>3} ", no_wrap=True)
+        return row.append(title, style="bold" if opened else "").append(f" · {length}", style="dim")
+
+    @on(OptionList.OptionSelected)
+    def _open_chapter(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        if message.option.id is not None:
+            self.post_message(self.Chosen(ChapterId(message.option.id)))
+
+    @on(Input.Changed)
+    def _narrow(self, message: Input.Changed) -> None:
+        message.stop()
+        cursor = self.highlighted
+        self._wanted = message.value.strip()
+        self._fill(cursor)
+
+    @on(Input.Submitted)
+    def _to_list(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.query_one(PickList).focus()
+
+    def action_run_chapter(self) -> None:
+        """Ask for a run."""
+        if (chapter := self.highlighted) is not None:
+            self.post_message(self.RunRequested(chapter))
+
+    def action_add(self) -> None:
+        """Ask for a new chapter."""
+        self.post_message(self.AddRequested())
+
+    def action_rename(self) -> None:
+        """Ask for another title."""
+        if (chapter := self.highlighted) is not None:
+            self.post_message(self.RenameRequested(chapter))
+
+    def action_shift(self, delta: int) -> None:
+        """Ask for another place in the story."""
+        if (chapter := self.highlighted) is not None:
+            self.post_message(self.MoveRequested(chapter, delta))
+
+    def action_delete(self) -> None:
+        """Ask for the chapter to go."""
+        if (chapter := self.highlighted) is not None:
+            self.post_message(self.DeleteRequested(chapter))
+
+    def action_filter(self) -> None:
+        """Type what the titles must contain."""
+        self.add_class("-filtering")
+        self.query_one(Input).focus()
+
+    def action_end_filter(self) -> None:
+        """Show all chapters again."""
+        self.query_one(Input).value = ""
+        self.remove_class("-filtering")
+        self.query_one(PickList).focus()

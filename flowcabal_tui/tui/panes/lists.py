@@ -1,0 +1,88 @@
+"""A list and a tree that move with hjkl as with the arrows; their words are never markup."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList, Tree
+from textual.widgets.tree import TreeNode
+
+from flowcabal_tui.locale import mark
+
+Leaf = TypeVar("Leaf")
+
+
+class PickList(OptionList):
+    """One row an option, cut at the edge."""
+
+    DEFAULT_CSS = """
+    PickList { text-wrap: nowrap; text-overflow: ellipsis; border: none; padding: 0; height: 1fr; }
+    PickList:focus { border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", mark("Down"), show=False, id="list.down"),
+        Binding("k", "cursor_up", mark("Up"), show=False, id="list.up"),
+        Binding("g", "first", mark("First"), show=False, id="list.first"),
+        Binding("G", "last", mark("Last"), show=False, id="list.last"),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes, markup=False, compact=True)
+
+    @property
+    def picked(self) -> str | None:
+        """The id of the option under the cursor."""
+        row = self.highlighted
+        return None if row is None else self.get_option_at_index(row).id
+
+    def pick(self, option_id: str | None) -> None:
+        """Put the cursor on an option, if it is there."""
+        rows = [row for row, option in enumerate(self.options) if option.id == option_id]
+        if option_id is not None and rows:
+            self.highlighted = rows[0]
+
+
+class PickTree(Tree[Leaf]):
+    """A tree without a root: `l` opens a branch or goes into it, `h` closes it or goes out of it."""
+
+    DEFAULT_CSS = """
+    PickTree { height: 1fr; padding: 0; overflow-x: hidden; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", mark("Down"), show=False, id="tree.down"),
+        Binding("k", "cursor_up", mark("Up"), show=False, id="tree.up"),
+        Binding("l,right", "inward", mark("Open"), show=False, id="tree.open"),
+        Binding("h,left", "outward", mark("Close"), show=False, id="tree.close"),
+        Binding("g", "scroll_home", mark("First"), show=False, id="tree.first"),
+        Binding("G", "scroll_end", mark("Last"), show=False, id="tree.last"),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__("", id=id, classes=classes)
+        self.show_root = False
+        self.guide_depth = 2
+
+    def action_inward(self) -> None:
+        """Open the branch; when it is open, go to its first leaf."""
+        node = self.cursor_node
+        if node is None or not node.allow_expand:
+            return
+        if node.is_expanded and node.children:
+            self.move_cursor(node.children[0])
+        node.expand()
+
+    def action_outward(self) -> None:
+        """Close the branch; from a leaf, go to its branch."""
+        node = self.cursor_node
+        if node is None:
+            return
+        if node.allow_expand and node.is_expanded:
+            node.collapse()
+        elif node.parent is not None and not node.parent.is_root:
+            self.move_cursor(node.parent)
+
+    def place(self, node: TreeNode[Leaf] | None) -> None:
+        """Put the cursor on a node as soon as its line is known."""
+        if node is not None:
+            self.call_after_refresh(self.move_cursor, node)
