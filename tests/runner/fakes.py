@@ -1,0 +1,230 @@
+"""Fakes for tests of the runner: a journal in memory, a model that says what the test wants, a monitor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from flowcabal_tui.domain.errors import BudgetExceeded
+from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.journal import RunEvent, StoredResult
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    Endpoint,
+    Finish,
+    Finished,
+    ModelEvent,
+    ModelRequest,
+    RetryWait,
+    Role,
+    TextDelta,
+    Usage,
+)
+from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Node, TextBlock, VirtualBlock, Workflow
+from flowcabal_tui.protocol import Event
+from flowcabal_tui.runner.fold import RunFold, fold
+from flowcabal_tui.runner.run import Run
+from flowcabal_tui.runner.scope import Limits, RunScope, Services
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+class FakeJournal:
+    """What a store would keep, in dictionaries; survives a `Run`, as a file survives a process."""
+
+    def __init__(self) -> None:
+        self.events: list[RunEvent] = []
+        self.results: dict[Digest, StoredResult] = {}
+        self.outcomes: dict[Digest, StoredResult] = {}
+        self.texts: dict[Digest, str] = {}
+        self.partials: dict[tuple[str, str, int], str] = {}
+        self.questions: dict[QuestionId, Question] = {}
+        self.answers: dict[QuestionId, Decision] = {}
+
+    async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
+        await self.record(RunEvent(run, "run-started"))
+
+    async def record(self, *events: RunEvent) -> None:
+        await asyncio.sleep(0)
+        self.events += [replace(event, seq=len(self.events) + n) for n, event in enumerate(events, 1)]
+
+    async def history(self, run: RunId) -> tuple[RunEvent, ...]:
+        return tuple(event for event in self.events if event.run == run)
+
+    async def result(self, key: Digest) -> StoredResult | None:
+        return self.results.get(key)
+
+    async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
+        self.results.setdefault(result.key, result)
+        await self.put_text(result.text)
+        await self.record(*events)
+
+    async def outcome(self, key: Digest) -> StoredResult | None:
+        return self.outcomes.get(key)
+
+    async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
+        self.outcomes[key] = result
+
+    async def text(self, wanted: Digest) -> str:
+        return self.texts[wanted]
+
+    async def put_text(self, text: str) -> Digest:
+        self.texts[digest(text)] = text
+        return digest(text)
+
+    def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
+        place = (run, node, attempt)
+        before = self.partials.get(place, "") if offset else ""
+        assert len(before) == offset
+        self.partials[place] = before + text
+
+    async def partial_text(self, run: RunId, node: NodeId, attempt: int) -> str:
+        return self.partials.get((run, node, attempt), "")
+
+    async def ask(self, question: Question, *events: RunEvent) -> None:
+        assert question.id not in self.questions
+        self.questions[question.id] = question
+        await self.record(*events)
+
+    async def answer(self, question: QuestionId, decision: Decision, *events: RunEvent) -> bool:
+        if question in self.answers or question not in self.questions:
+            return False
+        self.answers[question] = decision
+        await self.record(*events)
+        return True
+
+    async def decision(self, question: QuestionId) -> Decision | None:
+        return self.answers.get(question)
+
+
+@dataclass
+class FakeModel:
+    """Answers with what `says` makes of a request; counts calls and how many go on side by side."""
+
+    says: Callable[[ModelRequest], str | Exception]
+    endpoint: Endpoint = Endpoint("openai", "fake")
+    finish: Finish = "stop"
+    gates: dict[str, asyncio.Event] = field(default_factory=dict)
+    """A call whose prompt contains the key waits for the event after its first piece."""
+    calls: list[ModelRequest] = field(default_factory=list)
+    going: int = 0
+    most: int = 0
+    waits: tuple[RetryWait, ...] = ()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        self.calls.append(request)
+        self.going += 1
+        self.most = max(self.most, self.going)
+        try:
+            for wait in self.waits:
+                yield wait
+            said = self.says(request)
+            if isinstance(said, Exception):
+                raise said
+            half = len(said) // 2
+            yield TextDelta(said[:half])
+            for word, gate in self.gates.items():
+                if word in request.messages[-1].content:
+                    await gate.wait()
+            await asyncio.sleep(0)
+            yield TextDelta(said[half:])
+            yield Finished(self.finish, Usage(10, 5), "fake")
+        finally:
+            self.going -= 1
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        raise NotImplementedError
+
+    async def structured(self, request: ModelRequest, shape: type) -> tuple[object, Answer]:
+        raise NotImplementedError
+
+
+@dataclass
+class FakeMonitor:
+    """Says of each text what `judges` makes of it."""
+
+    judges: Callable[[str, int], Evaluation]
+    seen: list[str] = field(default_factory=list)
+
+    async def evaluate(self, node: Node, params: object, draft: str, chapter: object, generation: object, attempt: int):
+        self.seen.append(draft)
+        return self.judges(draft, attempt)
+
+    def feedback(self, evaluation: Evaluation) -> str:
+        return f"wrong: {evaluation.reason}"
+
+
+@dataclass
+class FakeSpend:
+    """Books calls; refuses when `left` is used up."""
+
+    left: int = 1_000
+    booked: int = 0
+
+    def require_budget(self) -> None:
+        if self.left <= 0:
+            raise BudgetExceeded("spent")
+
+    async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        self.left -= 1
+        self.booked += 1
+
+
+@dataclass
+class Bench:
+    """Runs workflows over one journal, as one project would."""
+
+    model: FakeModel
+    monitor: FakeMonitor | None = None
+    journal: FakeJournal = field(default_factory=FakeJournal)
+    spend: FakeSpend = field(default_factory=FakeSpend)
+    concurrency: int = 8
+    events: list[Event] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.services = Services(
+            self.journal,
+            type("Models", (), {"model": lambda _self, role, name=None: self.model})(),
+            self.spend,
+            Limits(self.concurrency),
+            self.events.append,
+            lambda: NOON,
+            None,
+            self.monitor,
+        )
+
+    async def run(self, workflow: Workflow, run: str = "r1", past: RunFold | None = None, **request: object) -> Run:
+        """A run, not yet executed; with the log of an earlier try of the same id if there is one."""
+        inputs = {f"input.{name}": text for name, text in request.pop("inputs", {}).items()}
+        asked = RunRequest(workflow.reference, **request)
+        history = await self.journal.history(RunId(run))
+        if not history:
+            await self.journal.begin_run(RunId(run), asked, workflow, Generation(1))
+        scope = RunScope(RunId(run), workflow, asked, Generation(1), inputs, self.services)
+        return Run(scope, past or fold(history))
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def prompt(node: str, *parts: str, **params: object) -> Node:
+    """A prompt node; a part `@name` is the output of another node."""
+    blocks = [VirtualBlock(node=NodeId(p[1:])) if p.startswith("@") else TextBlock(text=p) for p in parts]
+    return Node(id=NodeId(node), params={"prompt": [b.model_dump() for b in blocks], "review": "doubt", **params})
+
+
+def flow(*nodes: Node, **fields: object) -> Workflow:
+    return Workflow(id="flow", nodes=nodes, **fields)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Lets other tasks run until the condition holds; fails the test instead of hanging."""
+    for _ in range(10_000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never came true")
