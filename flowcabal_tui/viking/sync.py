@@ -206,7 +206,8 @@ class KnowledgeSync:
 
     def _l1_file(self) -> str:
         """The real sidecar where we can lay its placeholder, a plain file elsewhere."""
-        return layout.L1_FILE if self._workspace and self._on_disk("").is_dir() else layout.L1_PLAIN_FILE
+        laid_out_as_known = self._workspace is not None and (self._workspace / _ON_DISK).is_dir()
+        return layout.L1_FILE if laid_out_as_known else layout.L1_PLAIN_FILE
 
     def _on_disk(self, path: str) -> Path:
         assert self._workspace is not None

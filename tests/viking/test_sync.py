@@ -1,0 +1,191 @@
+"""The book in a real OpenViking: put, read back, find, replace, remove; nothing is written twice."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.viking import layout
+from flowcabal_tui.viking.client import KnowledgeMissing
+from flowcabal_tui.viking.sync import KnowledgeSync
+from tests.viking.fakes import Running
+
+pytestmark = [pytest.mark.viking, pytest.mark.asyncio(loop_scope="module")]
+
+RIVER = Chapter(ChapterId("c-river"), 1, "渡口", volume="卷一")
+RAIN = Chapter(ChapterId("c-rain"), 2, "The Rain", volume="Part One")
+RIVER_TEXT = ("阿青把船系在渡口的老柳树下，回头望见对岸灯火。" * 20 + "\n") * 6
+RAIN_TEXT = ("Marsh walked home through the rain and said nothing. " * 30 + "\n") * 4
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def root() -> str:
+    return layout.project_uri(f"p{next(_numbers)}", "试书")
+
+
+@pytest.fixture
+def sync(running: Running, root: str, tmp_path: Path) -> KnowledgeSync:
+    return KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
+
+
+async def read_scenes(running: Running, root: str, chapter: Chapter) -> str:
+    uri = f"{root}/{layout.chapter_path(chapter)}"
+    names = sorted(entry.uri for entry in await running.client.ls(uri) if "/scene-" in entry.uri)
+    return "".join([await running.client.read(name) for name in names])
+
+
+async def test_a_chapter_is_read_back_in_all_three_levels(
+    running: Running, root: str, sync: KnowledgeSync
+) -> None:
+    for chapter, text in ((RIVER, RIVER_TEXT), (RAIN, RAIN_TEXT)):
+        assert await sync.put_chapter(chapter, text, f"L0 of {chapter.title}", f"L1 of {chapter.title}")
+        uri = f"{root}/{layout.chapter_path(chapter)}"
+        assert await running.client.abstract(uri) == f"L0 of {chapter.title}"
+        assert await running.client.overview(uri) == f"L1 of {chapter.title}"
+        assert await read_scenes(running, root, chapter) == text
+
+
+async def test_find_names_chapter_level_and_place(sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口系船，看见对岸的灯火。")
+    await sync.put_chapter(RAIN, RAIN_TEXT, "Marsh goes home", "Marsh walks home in the rain, silent.")
+    hits = await sync.find("阿青把船系在渡口的老柳树下", limit=20)
+    assert hits[0].chapter == RIVER.id
+    assert {hit.level for hit in hits} >= {"L2"}
+    scene = next(hit for hit in hits if hit.level == "L2" and hit.chapter == RAIN.id)
+    assert RAIN_TEXT[scene.start : scene.end].startswith("Marsh walked")
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    directories = [hit.uri for hit in hits if hit.level != "L2"]
+    assert len(directories) == len(set(directories)) == 2
+
+
+async def test_nothing_from_the_target_chapter_on_is_found(sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口。")
+    await sync.put_chapter(RAIN, RAIN_TEXT, "Marsh goes home", "Marsh walks home.")
+    await sync.put_resource("profiles/characters", "Marsh", "Marsh, tired", "He is tired.", "He.", position=2)
+    before = await sync.find("Marsh walked home through the rain", before_position=2, limit=20)
+    assert before
+    assert {hit.chapter for hit in before} == {RIVER.id}
+    sync.set_positions({RAIN.id: 1, RIVER.id: 2})
+    moved = await sync.find("Marsh walked home through the rain", before_position=2, limit=20)
+    assert {hit.chapter for hit in moved} == {RAIN.id}
+    assert await sync.find("Marsh", before_position=1) == ()
+
+
+async def test_the_same_content_again_is_not_sent(running: Running, root: str, tmp_path: Path) -> None:
+    for _restart in range(2):
+        sync = KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
+        embedded = len(running.model.embedded)
+        written = await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    assert not written
+    assert len(running.model.embedded) == embedded
+
+
+async def test_a_changed_summary_sends_the_summary_only(running: Running, sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    embedded = len(running.model.embedded)
+    assert await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "another L1")
+    assert [text.splitlines()[-1] for text in running.model.embedded[embedded:]] == ["L0", "another L1"]
+
+
+async def test_nothing_stays_of_a_longer_earlier_version(
+    running: Running, root: str, sync: KnowledgeSync, tmp_path: Path
+) -> None:
+    secret = "被删去的秘密藏在佛像之后。" * 40
+    await sync.put_chapter(RIVER, RIVER_TEXT + secret, "L0", "L1")
+    assert await read_scenes(running, root, RIVER) == RIVER_TEXT + secret
+    (tmp_path / "manifest.jsonl").unlink()
+    forgetful = KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
+    assert await forgetful.put_chapter(RIVER, "短。\n", "L0 short", "L1 short")
+    assert await read_scenes(running, root, RIVER) == "短。\n"
+    uri = f"{root}/{layout.chapter_path(RIVER)}"
+    found = await running.client.find("被删去的秘密藏在佛像之后", level=2, target_uri=f"{uri}/", limit=20)
+    assert [hit.uri for hit in found] == [f"{uri}/scene-001.md"]
+    assert await running.client.abstract(uri) == "L0 short"
+
+
+async def test_a_renamed_chapter_leaves_its_old_place(
+    running: Running, root: str, sync: KnowledgeSync
+) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    renamed = replace(RIVER, title="江边", volume="卷二")
+    await sync.put_chapter(renamed, RIVER_TEXT, "L0", "L1")
+    with pytest.raises(KnowledgeMissing):
+        await running.client.ls(f"{root}/{layout.chapter_path(RIVER)}")
+    assert await read_scenes(running, root, renamed) == RIVER_TEXT
+
+
+async def test_removing_is_safe_to_repeat_and_calls_no_chat_model(
+    running: Running, root: str, sync: KnowledgeSync
+) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    await sync.put_chapter(RAIN, RAIN_TEXT, "rain L0", "rain L1")
+    for _repeat in range(2):
+        await sync.remove_chapter(RIVER.id)
+    assert {hit.chapter for hit in await sync.find("阿青把船系在渡口", limit=20)} == {RAIN.id}
+    async with asyncio.timeout(30):
+        while (await running.client.queue()).waiting:  # noqa: ASYNC110 - the server has nothing to wait on
+            await asyncio.sleep(0.05)
+    assert await running.client.abstract(f"{root}/{layout.chapter_path(RAIN)}") == "rain L0"
+    assert running.model.chats == []
+
+
+async def test_resources_of_every_kind_have_levels_too(
+    running: Running, root: str, sync: KnowledgeSync
+) -> None:
+    await sync.put_resource("meta", "style-guide", "简洁", "短句，白描。", "全书用短句。")
+    await sync.put_resource(
+        "entities/characters", "阿青", "船家女", "渡口船家之女。", "年十七。", identity="e1"
+    )
+    uri = f"{root}/{layout.resource_path('entities/characters', '阿青', 'e1')}"
+    assert await running.client.overview(uri) == "渡口船家之女。"
+    await sync.remove_resource("entities/characters", "e1")
+    assert {hit.uri.split("/")[0] for hit in await sync.find("阿青", before_position=1)} == {"meta"}
+
+
+async def test_what_the_embedder_refused_is_not_taken_for_written(
+    running: Running, root: str, sync: KnowledgeSync
+) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    running.model.broken = True
+    try:
+        with pytest.raises(KnowledgeError):
+            await sync.put_chapter(RIVER, "换了一稿。\n", "new L0", "new L1")
+    finally:
+        running.model.broken = False
+    assert await sync.find("阿青") == ()
+    assert await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    assert await read_scenes(running, root, RIVER) == RIVER_TEXT
+
+
+async def test_a_server_elsewhere_gets_the_l1_as_a_plain_file(
+    running: Running, root: str, tmp_path: Path
+) -> None:
+    sync = KnowledgeSync(running.client, root, tmp_path, "zh")
+    await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "灯火与老柳树")
+    uri = f"{root}/{layout.chapter_path(RIVER)}"
+    assert await running.client.read(f"{uri}/overview.md") == "灯火与老柳树"
+    assert (await sync.find("灯火与老柳树"))[0].level == "L1"
+
+
+async def test_writers_of_one_chapter_at_once_wait_for_each_other(
+    running: Running, root: str, tmp_path: Path
+) -> None:
+    syncs = [KnowledgeSync(running.client, root, tmp_path / str(n), "zh") for n in range(3)]
+    await asyncio.gather(*(one.put_chapter(RIVER, RIVER_TEXT, "L0", "L1") for one in syncs))
+    assert await read_scenes(running, root, RIVER) == RIVER_TEXT
+
+
+async def test_repair_tells_what_must_be_put_again(running: Running, root: str, sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
+    await running.client.rm(f"{root}/{layout.chapter_path(RAIN)}", recursive=True)
+    assert await sync.repair() == (RAIN.id,)
+    assert await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
+    assert await sync.repair() == ()
