@@ -1,0 +1,158 @@
+"""Chinese names without a model: who speaks, who is called what, what a place is called."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.memory import EntityKind
+
+_HAN: Final = "\u3007\u4e00-\u9fff"
+_LONGEST: Final = 4
+_LEAST_SPEECHES: Final = 3
+_LEAST_PLACES: Final = 8
+_ENOUGH_TO_JUDGE: Final = 40
+_LEAST_TAKEN: Final = 0.008
+_LEAST_ENTERED: Final = 0.12
+
+_MANNER: Final = (
+    "听了|听说|听见|听|见了|见|看了|闻言|闻|想了想|点头|摇头|拍手|合掌|回头|回身|起身|上前|近前|躬身|欠身|跪下|拱手|作揖|抱拳|"
+    "沉吟|半晌|一面|一时|只得|不觉|不禁|不由|也不|方才|这才|早已|口中|心中|心里|暗暗|大声|高声|低声|悄悄|连忙|急忙|赶忙|慌忙|"
+    "又|便|就|也|忙|因|都|只|还|才|方|却|乃|即|遂|亦|再|向|先|复|急|慌|大|微|陪|含|带|冷|苦|失|拭|流|着|了|的|地"
+)
+_VOICE: Final = (
+    "笑|叹|哭|泣|骂|喝|叫|嚷|喊|问|答|应|回|说|劝|啐|嗔|怒|惊|喜|悄|道|言|禀|奏|吩咐|答应|呼|夸|赞|谢|求|告|诉|责|笑嘻嘻|"
+    "哈哈|嘻嘻|呵呵|微微|冷冷|淡淡|轻轻|缓缓|轻声|沉声|厉声"
+)
+_SPEAKS: Final = re.compile(
+    rf"(?:^|[^{_HAN}])(?P<name>[{_HAN}]{{2,{_LONGEST}}}?)(?:{_MANNER}|{_VOICE})*(?:[笑说问答叹喝骂叫应]道|道|曰|说|问|答|笑|喊|叫)[：，:,]",
+    re.M,
+)
+_CALLED: Final = re.compile(rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名)(?:做|作)?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])")
+_PLACE: Final = re.compile(rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村]))")
+_ENTERS: Final = re.compile("[往到在至出进入离回]$")
+
+_NOT_NAMES: Final = frozenset(
+    "众人 大家 二人 两人 三人 四人 几人 一人 那人 这人 有人 旁人 别人 各人 人人 众 他们 我们 你们 咱们 自己 彼此 一个 那个 这个 "
+    "丫头 丫鬟 小丫头 婆子 媳妇 小厮 家人 老婆子 众丫头 众婆子 众小厮 仆人 下人 左右 众官 众将 军士 小妖 众妖 众僧 和尚 道士 "
+    "老者 老人 少年 少女 男人 女人 女子 男子 孩子 姑娘 先生 公子 小姐 夫人 老爷 太太 奶奶 少爷 大人 大王 师父 徒弟 师傅 "
+    "如此 因此 于是 忽然 只见 只听 一时 当下 此时 那时 这里 那里 如今 今日 明日 昨日 不知 不想 不觉 原来 果然 谁知 且说 却说 话说 "
+    "一面 一边 说着 听了 说毕 说罢 正说 正是 半日 半晌 良久 也不 只得 俗语 古人 常言 俗话 又笑 又问 便问 因问 笑着 口内 口里 心内 心里 "
+    "心下 嘴里 外面 里面 外头 里头 院中 门外 知道 难道 说道 问道 笑道 叹道 答道 又说 便说 只说 还说 都说 也说 听说 据说 小说 传说 "
+    "一声 一句 那边 这边 上面 下面 后面 前面 诗云 词云 有诗 那些 这些 什么 怎么 为何 何故 不是 就是 可是 但是 所以 因为".split()
+)
+_NOT_INSIDE: Final = re.compile("[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]")
+_NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
+_NOT_FIRST: Final = frozenset("一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫")
+_TAKEN: Final = re.compile("[与和同把被替给向使]$")
+_SURNAMES: Final = frozenset(
+    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳"
+    "酆鲍史唐费廉岑薛雷贺倪汤滕殷罗毕郝邬安常乐于时傅皮卞齐康伍余元卜顾孟平黄和穆萧尹姚邵湛汪祁毛禹狄米贝明臧计伏成戴谈宋茅庞"
+    "熊纪舒屈项祝董梁杜阮蓝闵席季麻强贾路娄危江童颜郭梅盛林刁钟徐邱骆高夏蔡田樊胡凌霍虞万支柯管卢莫经房裘缪干解应宗丁宣邓"
+    "郁单杭洪包诸左石崔吉龚程邢裴陆荣翁荀羊甄曲封储靳焦牧山车侯班仇刘景詹龙叶幸司黎白蒲鄂赖卓屠蒙池乔阴能苍双闻莘党翟谭"
+    "申扈燕冉尚温庄晏柴瞿阎连习容向古易慎戈廖终居衡耿满文寇广东欧利越隆师巩关"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundName:
+    """A name with the other forms that it takes, and how often all of them stand in the text."""
+
+    name: str
+    kind: EntityKind
+    aliases: tuple[str, ...]
+    count: int
+
+
+def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
+    """People who speak or are introduced by name, and places; most frequent first."""
+    book = "\n".join(texts)
+    people = _people(book)
+    places = _places(book, people)
+    found = [*_with_aliases(people, "character"), *(FoundName(name, "location", (), n) for name, n in places.items())]
+    return tuple(sorted(found, key=lambda each: (-each.count, each.name)))
+
+
+def _people(book: str) -> dict[str, int]:
+    speeches = Counter(match["name"] for match in _SPEAKS.finditer(book))
+    called = Counter(match["name"] for match in _CALLED.finditer(book))
+    likely = {
+        name: book.count(name)
+        for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})
+        if _looks_like_a_name(name)
+    }
+    return {
+        name: n
+        for name, n in likely.items()
+        if n >= _LEAST_SPEECHES
+        and not _only_part_of(name, n, likely)
+        and (n < _ENOUGH_TO_JUDGE or _share_after(book, name, _TAKEN) >= _LEAST_TAKEN)
+    }
+
+
+def _looks_like_a_name(name: str) -> bool:
+    ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家")
+    return name not in _NOT_NAMES and name[0] not in _NOT_FIRST and ends_well and not _NOT_INSIDE.search(name)
+
+
+def _only_part_of(name: str, count: int, others: dict[str, int]) -> bool:
+    """True when nearly every occurrence belongs to a longer name that begins with it: 薛姨 is always 薛姨妈."""
+    longer = sum(n for other, n in others.items() if other != name and other.startswith(name))
+    return longer >= 0.9 * count
+
+
+def _places(book: str, people: Iterable[str]) -> dict[str, int]:
+    known = set(people)
+    counts = Counter(match["name"] for match in _PLACE.finditer(book))
+    likely = {
+        name: n
+        for name, n in counts.items()
+        if n >= _LEAST_PLACES and len(name) > 1 and name not in known and _looks_like_a_name(name)
+    }
+    kept = {
+        name: n
+        for name, n in likely.items()
+        if not _ENTERS.search(name[:1]) and _share_after(book, name, _ENTERS) >= _LEAST_ENTERED
+    }
+    return {
+        name: kept[name]
+        for name in sorted(kept)
+        if not any(name != other and name.endswith(other) and n >= 0.25 * kept[name] for other, n in kept.items())
+        and not any(name != other and other.endswith(name) and n >= 0.7 * kept[name] for other, n in kept.items())
+    }
+
+
+def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
+    """The share of its occurrences before which a word of `pattern` stands: what people are taken with, where they go."""
+    before = [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
+    return sum(1 for char in before if pattern.search(char)) / max(1, len(before))
+
+
+def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundName]:
+    """Joins 宝玉 and 贾宝玉 (a surname before), 凤姐 and 凤姐儿 (儿 behind)."""
+    head: dict[str, str] = {}
+    for name in sorted(people):
+        for base in _bases(name):
+            if base in people:
+                head[name] = base
+                break
+    groups: dict[str, list[str]] = {}
+    for name in sorted(people):
+        root = name
+        while root in head:
+            root = head[root]
+        groups.setdefault(root, []).append(name)
+    for members in groups.values():
+        ranked = sorted(members, key=lambda name: (-people[name], name))
+        outer = [name for name in members if not any(base in members for base in _bases(name))]
+        yield FoundName(ranked[0], kind, tuple(ranked[1:]), sum(people[name] for name in outer))
+
+
+def _bases(name: str) -> Iterator[str]:
+    if name.endswith("儿") and len(name) > 2:
+        yield name[:-1]
+    if len(name) == 3 and name[0] in _SURNAMES:
+        yield name[1:]

@@ -1,0 +1,111 @@
+"""Paid once: the same request is never sent twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage
+from flowcabal_tui.domain.text import digest_of
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class AnswerStore(Protocol):
+    """Where paid answers are kept. `text` is ours to read: an `Answer` as JSON."""
+
+    async def get(self, key: Digest) -> str | None: ...
+
+    async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None: ...
+
+
+@dataclass
+class _Call:
+    """A call under way and how many wait for it."""
+
+    task: asyncio.Task[Answer]
+    waiting: int = 0
+
+
+class PaidOnce:
+    """A model whose answers are kept under the digest of endpoint, parameters, messages and shape.
+
+    Equal requests at the same time share one call; it is cancelled when nobody waits for it any more.
+    """
+
+    def __init__(self, model: ModelPort, answers: AnswerStore) -> None:
+        self._model, self._answers = model, answers
+        self._under_way: dict[Digest, _Call] = {}
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._model.endpoint
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """The whole answer, `cached` when it was there. Raises ModelError."""
+        key = self._key(request, None)
+        return await self._stored(key) or await self._shared(key, lambda: self._model.answer(request))
+
+    async def stored_answer(self, request: ModelRequest) -> Answer | None:
+        """The answer if it was paid for; spends nothing."""
+        return await self._stored(self._key(request, None))
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> T:
+        """A validated instance of `shape`. Raises ModelError."""
+
+        async def ask() -> Answer:
+            value, answer = await self._model.structured(request, shape)
+            return replace(answer, text=value.model_dump_json())
+
+        key = self._key(request, shape)
+        if stored := await self._stored(key):
+            try:
+                return shape.model_validate_json(stored.text)
+            except ValidationError:
+                pass  # the shape was changed without a change of its schema: ask again
+        return shape.model_validate_json((await self._shared(key, ask)).text)
+
+    def _key(self, request: ModelRequest, shape: type[BaseModel] | None) -> Digest:
+        return digest_of(
+            {
+                "endpoint": self.endpoint.identity,
+                "temperature": request.temperature if request.temperature is not None else self.endpoint.temperature,
+                "max_tokens": request.max_tokens if request.max_tokens is not None else self.endpoint.max_output,
+                "parameters": [[name, value] for name, value in request.parameters],
+                "messages": [[message.role, message.content] for message in request.messages],
+                "shape": shape.model_json_schema() if shape else request.json_schema,
+            }
+        )
+
+    async def _stored(self, key: Digest) -> Answer | None:
+        text = await self._answers.get(key)
+        return replace(from_json(Answer, text), cached=True) if text is not None else None
+
+    async def _shared(self, key: Digest, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        call = self._under_way.get(key)
+        if call is None:
+            call = self._under_way[key] = _Call(asyncio.create_task(self._pay(key, ask)))
+            call.task.add_done_callback(lambda done: self._under_way.pop(key, None))
+        call.waiting += 1
+        try:
+            return await asyncio.shield(call.task)
+        except asyncio.CancelledError:
+            if call.waiting == 1 and not call.task.done():
+                self._under_way.pop(key, None)
+                call.task.cancel()
+                await asyncio.wait([call.task])
+            raise
+        finally:
+            call.waiting -= 1
+
+    async def _pay(self, key: Digest, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        answer = await ask()
+        text = to_json(replace(answer, thinking="", signature=""))
+        await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # what was paid for is kept
+        return answer

@@ -1,0 +1,145 @@
+"""Prompts as files: those of the package, and the writer's own in their place."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.model_calls import Message
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.locale import _
+
+_FOLDER: Final = files("flowcabal_tui.agents") / "prompts"
+_RULE: Final = "\n---\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """Text that is already escaped and fenced by us, and goes into a prompt as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it."""
+
+    id: str
+    uri: str
+    title: str
+    text: str
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt file: the system message and the user message, both with `${placeholders}`."""
+
+    name: str
+    system: Template
+    user: Template
+
+    @property
+    def digest(self) -> Digest:
+        return digest(self.system.template + _RULE + self.user.template)
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        return frozenset((*self.system.get_identifiers(), *self.user.get_identifiers()))
+
+    def fill(self, values: Mapping[str, str | Fenced]) -> tuple[Message, Message]:
+        """The two messages, every plain value escaped. KeyError for a placeholder without a value."""
+        ready = {name: value.text if isinstance(value, Fenced) else escaped(value) for name, value in values.items()}
+        return Message("system", self.system.substitute(ready)), Message("user", self.user.substitute(ready))
+
+
+def escaped(text: str) -> str:
+    """`text` so that it can close no tag and no attribute; `html.unescape` gives it back."""
+    return html.escape(text, quote=True)
+
+
+def fenced_sources(sources: Iterable[SourceText]) -> Fenced:
+    """`<source id="s1" title="...">text</source>`, one after the other."""
+    return Fenced(
+        "\n".join(
+            f'<source id="{escaped(source.id)}" title="{escaped(source.title)}">{escaped(source.text)}</source>'
+            for source in sources
+        )
+    )
+
+
+def name_lines(entities: Iterable[Entity]) -> str:
+    """The `<names>` of a prompt: `kind: name | alias | alias`, one entity a line."""
+    return "\n".join(f"{entity.kind}: {' | '.join(entity.names)}" for entity in entities)
+
+
+@cache
+def _built_in(name: str) -> str:
+    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
+
+
+class PromptLibrary:
+    """The prompts by name. A file `<name>.md` in the project's folder takes the place of ours."""
+
+    def __init__(self, project_prompts: Path | None = None) -> None:
+        self._folder = project_prompts
+
+    def names(self) -> tuple[str, ...]:
+        """All prompts that the agents use, sorted."""
+        stems = (item.name.removesuffix(".md") for item in _FOLDER.iterdir() if item.name.endswith(".md"))
+        return tuple(sorted(stem for stem in stems if stem != "README"))
+
+    def source(self, name: str) -> Path | None:
+        """The writer's file that is in force for `name`; None when it is ours."""
+        own = self._folder / f"{name}.md" if self._folder else None
+        return own if own and own.is_file() else None
+
+    def text(self, name: str) -> str:
+        """The file in force, as it stands. KeyError for an unknown name, SettingsError for an unreadable file."""
+        if name not in self.names():
+            raise KeyError(name)
+        own = self.source(name)
+        if own is None:
+            return _built_in(name)
+        try:
+            return own.read_text(encoding="utf-8").replace("\r\n", "\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(_("A prompt of yours cannot be read."), f"{own}: {error}", _advice()) from error
+
+    def get(self, name: str) -> Prompt:
+        """The prompt in force. SettingsError when the writer's file has no rule, or other placeholders than ours."""
+        prompt = _parse(name, self.text(name), self.source(name))
+        expected = _parse(name, _built_in(name), None).placeholders
+        unknown, missing = sorted(prompt.placeholders - expected), sorted(expected - prompt.placeholders)
+        if problems := [
+            *(_("unknown placeholder ${{{name}}}").format(name=each) for each in unknown),
+            *(_("missing placeholder ${{{name}}}").format(name=each) for each in missing),
+        ]:
+            raise SettingsError(
+                _("A prompt of yours does not fit its task."), f"{self.source(name)}: {', '.join(problems)}", _advice()
+            )
+        return prompt
+
+
+def _advice() -> str:
+    return _("Correct the file, or delete it to go back to the built-in prompt.")
+
+
+def _parse(name: str, text: str, path: Path | None) -> Prompt:
+    system, rule, user = text.partition(_RULE)
+    prompt = Prompt(name, Template(system.strip()), Template(user.strip()))
+    problem = "" if rule else _("the line --- between the system message and the user message is missing")
+    if not (prompt.system.is_valid() and prompt.user.is_valid()):
+        problem = _("a $ that starts no placeholder; write $$ for a dollar sign")
+    if problem:
+        raise SettingsError(_("A prompt of yours does not fit its task."), f"{path}: {problem}", _advice())
+    return prompt

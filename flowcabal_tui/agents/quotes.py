@@ -1,0 +1,46 @@
+"""Finding a quotation where it stands, whatever became of its spaces and quotation marks."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from typing import Final
+
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.text import han_count
+
+_QUOTE_MARKS: Final = frozenset("\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞＂＇")
+_OUTER: Final = "…."
+_LEAST_LETTERS: Final = 6
+
+
+def _folded(char: str) -> str:
+    """The character for comparison: "" for white space and quotation marks, half-width otherwise."""
+    if char.isspace() or char in _QUOTE_MARKS:
+        return ""
+    narrow = unicodedata.normalize("NFKC", char)
+    return narrow if len(narrow) == 1 else char
+
+
+class VerbatimText:
+    """A text in which quotations are looked up. White space, quotation marks and character width do not count."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        kept = [(place, folded) for place, char in enumerate(text) if (folded := _folded(char))]
+        self._places = [place for place, _ in kept]
+        self._folded = "".join(folded for _, folded in kept)
+
+    def find(self, quote: str) -> Span | None:
+        """Where the quotation first stands, in offsets of the text; None if it does not, or is too short to tell."""
+        needle = "".join(map(_folded, html.unescape(quote))).strip(_OUTER)
+        if not needle or (han_count(needle) < 2 and len(needle) < _LEAST_LETTERS):
+            return None
+        at = self._folded.find(needle)
+        if at < 0:
+            return None
+        return Span(self._places[at], self._places[at + len(needle) - 1] + 1)
+
+    def words(self, span: Span) -> str:
+        """The text of a span, as it stands."""
+        return self._text[span.start : span.end]
