@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import itertools
 import json
+import os
+import sys
+import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,7 +76,7 @@ class FakeModel:
         return 200, {"data": vectors, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def fake_model() -> AsyncIterator[FakeModel]:
     model = FakeModel(EmbeddingEndpoint("", KEY, DIMENSION))
     listening = await asyncio.start_server(model.serve, "127.0.0.1", 0)
@@ -132,3 +135,35 @@ def server_command() -> Path:
             "no openviking-server: set FLOWCABAL_OPENVIKING_SERVER or install flowcabal-tui[knowledge]"
         )
     return found
+
+
+FAKE_SERVER = (sys.executable, str(Path(__file__).with_name("fake_server.py")))
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Guard, server and its children: all name the folder on their command line."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and os.fsencode(folder) in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def server_process(folder: Path) -> int:
+    """The server itself: it has the port on its command line, and the guard's `--` not."""
+    for pid in processes_of(folder):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"--port" in words and b"--" not in words:
+            return pid
+    raise AssertionError("no server runs")
+
+
+async def gone(folder: Path, seconds: float) -> bool:
+    """Waits until no process of `folder` is left."""
+    deadline = time.monotonic() + seconds
+    while processes_of(folder):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.05)
+    return True

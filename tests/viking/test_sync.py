@@ -16,7 +16,7 @@ from flowcabal_tui.viking.client import KnowledgeMissing
 from flowcabal_tui.viking.sync import KnowledgeSync
 from tests.viking.fakes import Running
 
-pytestmark = [pytest.mark.viking, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.viking, pytest.mark.asyncio(loop_scope="session")]
 
 RIVER = Chapter(ChapterId("c-river"), 1, "渡口", volume="卷一")
 RAIN = Chapter(ChapterId("c-rain"), 2, "The Rain", volume="Part One")

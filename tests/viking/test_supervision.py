@@ -1,0 +1,194 @@
+"""The life of the server process, with a stand-in for OpenViking: quick to start and to die."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.viking import guard
+from flowcabal_tui.viking.server import (
+    COMMAND_VARIABLE,
+    EmbeddingEndpoint,
+    OpenVikingServer,
+    find_server,
+    free_port,
+)
+from flowcabal_tui.viking.status import Absent, Failed, Ready, Restarting, Starting, Stopped
+from tests.viking.fakes import FAKE_SERVER, KEY, Statuses, gone, processes_of, server_process
+
+ENDPOINT = EmbeddingEndpoint("http://127.0.0.1:9/v1", KEY, 8)
+
+
+@asynccontextmanager
+async def supervised(
+    folder: Path, *options: str, **settings: Any
+) -> AsyncIterator[tuple[OpenVikingServer, Statuses]]:
+    statuses = Statuses()
+    server = OpenVikingServer(
+        folder, ENDPOINT, statuses, command=[*FAKE_SERVER, *options], first_wait=0.01, **settings
+    )
+    await server.start()
+    try:
+        yield server, statuses
+    finally:
+        await server.stop(wait=True)
+
+
+async def test_a_slow_start_is_visible(tmp_path: Path) -> None:
+    async with supervised(tmp_path, "--delay", "2.5") as (server, statuses):
+        with pytest.raises(KnowledgeError):
+            server.address()
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        assert statuses.seen[:3] == [Starting(0), Starting(1), Starting(2)]
+        assert server.address().url == statuses.seen[-1].url
+    assert statuses.seen[-1] == Stopped()
+    assert not processes_of(tmp_path)
+
+
+async def test_a_server_that_dies_at_once_is_given_up_with_a_reason_and_no_secret(tmp_path: Path) -> None:
+    async with supervised(tmp_path, "--die", tries=3) as (_server, statuses):
+        failed = await statuses.wait_for(lambda status: isinstance(status, Failed))
+        assert "no luck with ***" in failed.reason
+        waits = [status.seconds for status in statuses.seen if isinstance(status, Restarting)]
+        assert waits == [0.01, 0.02]
+        assert KEY not in (tmp_path / "server.log").read_text()
+
+
+async def test_a_port_that_was_taken_meanwhile_is_changed(tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        status = b"200 OK" if head.startswith(b"GET /health") else b"401 No"
+        writer.write(b"HTTP/1.1 " + status + b'\r\ncontent-length: 15\r\n\r\n{"status":"ok"}')
+        writer.close()
+
+    other = await asyncio.start_server(answer, "127.0.0.1", 0)
+    taken = other.sockets[0].getsockname()[1]
+    ports = iter([taken, free_port()])
+    async with supervised(tmp_path, port=lambda: next(ports)) as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        assert str(taken) not in server.address().url
+        restarting = next(status for status in statuses.seen if isinstance(status, Restarting))
+        assert "port" in restarting.reason
+    other.close()
+
+
+async def test_a_server_that_never_answers_is_stopped_and_tried_again(tmp_path: Path) -> None:
+    async with supervised(tmp_path, "--delay", "600", start_seconds=0.5) as (_server, statuses):
+        restarting = await statuses.wait_for(lambda status: isinstance(status, Restarting))
+        assert "seconds" in restarting.reason
+
+
+async def test_without_an_installed_server_it_is_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(COMMAND_VARIABLE, str(tmp_path / "nowhere"))
+    statuses = Statuses()
+    server = OpenVikingServer(tmp_path / "knowledge", ENDPOINT, statuses)
+    await server.start()
+    assert server.status == Absent()
+    await server.stop(wait=True)
+
+
+def test_the_server_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [tmp_path / name / "openviking-server" for name in ("named", "python", "path")]
+    for place in places:
+        place.parent.mkdir()
+        place.touch(mode=0o755)
+    monkeypatch.setenv(COMMAND_VARIABLE, str(places[0]))
+    monkeypatch.setattr(sys, "executable", str(places[1].with_name("python")))
+    monkeypatch.setenv("PATH", str(places[2].parent))
+    assert find_server() == places[0]
+    monkeypatch.delenv(COMMAND_VARIABLE)
+    assert find_server() == places[1]
+    places[1].unlink()
+    assert find_server() == places[2]
+    places[2].unlink()
+    assert find_server() is None
+
+
+async def test_a_killed_server_comes_back_and_asks_for_repair(tmp_path: Path) -> None:
+    async with supervised(tmp_path) as (_server, statuses):
+        first = await statuses.wait_for(lambda status: isinstance(status, Ready))
+        assert not first.repair
+        os.kill(server_process(tmp_path), signal.SIGKILL)
+        second = await statuses.wait_for(lambda status: isinstance(status, Ready), after=len(statuses.seen))
+        assert second.repair
+    async with supervised(tmp_path) as (_server, statuses):
+        third = await statuses.wait_for(lambda status: isinstance(status, Ready))
+        assert not third.repair
+
+
+async def test_a_killed_guard_leaves_no_server_behind(tmp_path: Path) -> None:
+    async with supervised(tmp_path) as (_server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        orphan = server_process(tmp_path)
+        watching = next(pid for pid in processes_of(tmp_path) if pid != orphan)
+        os.kill(watching, signal.SIGKILL)
+        await statuses.wait_for(lambda status: isinstance(status, Ready), after=len(statuses.seen))
+        assert orphan not in processes_of(tmp_path)
+
+
+async def test_stopping_does_not_wait(tmp_path: Path) -> None:
+    async with supervised(tmp_path, "--child") as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        began = time.monotonic()
+        await server.stop(wait=False)
+        assert time.monotonic() - began < 0.2
+        assert await gone(tmp_path, 5)
+
+
+@pytest.mark.slow
+async def test_a_stubborn_server_is_gone_within_fifteen_seconds(tmp_path: Path) -> None:
+    async with supervised(tmp_path, "--stubborn") as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        await server.stop(wait=False)
+        assert await gone(tmp_path, guard.GRACE + 5)
+
+
+async def test_it_can_be_started_again_after_a_stop(tmp_path: Path) -> None:
+    async with supervised(tmp_path) as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        await server.stop(wait=True)
+        await server.start()
+        await statuses.wait_for(lambda status: isinstance(status, Ready), after=len(statuses.seen))
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -9 $$", 137)])
+def test_the_guard_hands_on_the_exit_code(tmp_path: Path, script: str, code: int) -> None:
+    assert run_guard(tmp_path, "sh", "-c", script) == code
+
+
+def test_the_guard_says_why_a_command_cannot_start(tmp_path: Path) -> None:
+    assert run_guard(tmp_path, "/nowhere/openviking-server") == guard.CANNOT_START
+    assert "/nowhere/openviking-server" in (tmp_path / "log").read_text()
+
+
+def test_the_guard_costs_little(tmp_path: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run_guard(tmp_path, "true")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.1
+
+
+def test_a_terminal_that_hangs_up_does_not_stop_the_guard(tmp_path: Path) -> None:
+    code = run_guard(tmp_path, "sh", "-c", "kill -HUP $PPID; kill -INT $PPID; sleep 0.2; exit 7")
+    assert code == 7
+
+
+def run_guard(folder: Path, *command: str) -> int:
+    arguments = [sys.executable, "-I", "-S", guard.__file__, str(folder / "log"), str(folder / "mark"), "--"]
+    with subprocess.Popen(
+        [*arguments, *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as running:
+        return running.wait(20)
