@@ -47,7 +47,7 @@ def _joined_widths(text: str) -> Iterator[int]:
             measured = ""
         else:
             cells = WIDTHS[character]
-            measured = character if cells else measured
+            measured = character if cells and character != "\t" else measured
             yield cells
 
 

@@ -1,0 +1,391 @@
+"""The editor for prose: Textual's TextArea, with few bytes a key and no fear of long paragraphs.
+
+TextArea (8.2.8) repaints all of itself for every key (13 KB at 160x48). `ProseArea` knows the face of
+every visible row (its words, cursor, selection), compares the faces before and after a change, and
+repaints the cells that differ. The screen is the same as TextArea's, by test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.document._document import Document, EditResult, Location, Selection
+from textual.document._document_navigator import DocumentNavigator
+from textual.document._edit import Edit
+from textual.expand_tabs import expand_text_tabs_from_widths
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.widgets.cells import WIDTHS
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.prose_document import ProseDocument
+
+EDIT_DELAY = 1.0
+"""Seconds without a change after which `Edited` is posted."""
+
+
+class RowFace(NamedTuple):
+    """All that decides how one row looks: columns count from the start of the row."""
+
+    words: str = ""
+    is_last: bool = False
+    tabs: tuple[int, ...] = ()
+    on_cursor_line: bool = False
+    cursor: int | None = None
+    selected: tuple[int, int] | None = None
+    is_empty_selected: bool = False
+    exists: bool = True
+
+
+class ProseArea(TextArea):
+    """An editor of one text, given and returned as a whole, with offsets into it."""
+
+    help = HelpData(
+        mark("Editor"),
+        mark("Type here. `ctrl+z` undoes, `ctrl+y` redoes, `f7` selects all; what you type is saved by itself."),
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "go_to_start", mark("Start of the text"), show=False, id="prose.start"),
+        Binding("ctrl+end", "go_to_end", mark("End of the text"), show=False, id="prose.end"),
+    ]
+
+    @dataclass
+    class Edited(Message):
+        """The text has changed and typing has stopped, or the focus has gone."""
+
+        area: ProseArea
+        text: str
+
+        @property
+        def control(self) -> ProseArea:
+            """The editor it came from."""
+            return self.area
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        read_only: bool = False,
+        edit_delay: float = EDIT_DELAY,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        self._edit_delay = edit_delay
+        self._edit_timer: Timer | None = None
+        self._unreported = False
+        self._repaint_held = False
+        self._search_text = ""
+        super().__init__(clean(text), read_only=read_only, max_checkpoints=500, id=id, classes=classes)
+        self.set_reactive(TextArea.match_cursor_bracket, False)
+        self.set_reactive(TextArea.cursor_blink, not os.environ.get("SSH_CONNECTION"))
+
+    # The document
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        """Prose has no syntax: one plain document, wrapped once."""
+        self.document = Document(text)
+        document = self.wrapped_document = ProseDocument(self.document, tab_width=self.indent_width)
+        self.navigator = DocumentNavigator(document)
+        self._line_cache.clear()
+        self.move_cursor((0, 0))
+        self._rewrap_and_refresh_virtual_size()
+
+    def _build_highlight_map(self) -> None:
+        """Nothing to highlight, so drawn rows stay good: they are kept by what they show."""
+
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+        """None: in a novel the search for a bracket's partner can cross a million characters at every key."""
+        return None
+
+    def load_text(self, text: str) -> None:
+        """Show another text; undo starts anew, and nothing is reported as edited."""
+        self._forget_edit()
+        super().load_text(clean(text))
+
+    # Offsets
+
+    @property
+    def selected_span(self) -> tuple[int, int]:
+        """The selection as offsets into the text, start <= end; equal at the cursor when nothing is selected."""
+        first, last = sorted(self.document_offset(place) for place in self.selection)
+        return first, last
+
+    def document_offset(self, location: Location) -> int:
+        """The offset into the text of a (row, column)."""
+        row, column = location
+        return sum(map(len, self.document.lines[:row])) + row + column
+
+    def offset_location(self, offset: int) -> Location:
+        """The (row, column) of an offset into the text; outside the text, its nearest end."""
+        offset = max(0, offset)
+        row = 0
+        for row, line in enumerate(self.document.lines):
+            if offset <= len(line):
+                return row, offset
+            offset -= len(line) + 1
+        return self.document.end
+
+    def select_span(self, start: int, end: int) -> None:
+        """Select the characters from `start` up to `end` and bring them into view."""
+        self.selection = Selection(self.offset_location(start), self.offset_location(end))
+        self.scroll_cursor_visible(center=True)
+
+    def replace_span(self, start: int, end: int, text: str) -> None:
+        """Put `text` in place of the characters from `start` up to `end`: one step for undo."""
+        self.history.checkpoint()
+        self.replace(clean(text), self.offset_location(start), self.offset_location(end))
+        self.history.checkpoint()
+
+    def find(self, text: str) -> int:
+        """Select the next place where `text` stands, letter case aside, from the cursor on.
+
+        Returns how many there are; an empty `text` ends the search.
+        """
+        self._search_text = text
+        places = self._places()
+        if places:
+            start, _end = self.selected_span
+            self._select_place(next((at for at in places if at >= start), places[0]))
+        return len(places)
+
+    def next_match(self) -> None:
+        """Select the next place found, round the end."""
+        if places := self._places():
+            start, _end = self.selected_span
+            self._select_place(next((at for at in places if at > start), places[0]))
+
+    def previous_match(self) -> None:
+        """Select the place found before, round the start."""
+        if places := self._places():
+            start, _end = self.selected_span
+            self._select_place(next((at for at in reversed(places) if at < start), places[-1]))
+
+    def _places(self) -> list[int]:
+        sought = re.escape(self._search_text)
+        return [match.start() for match in re.finditer(sought, self.text, re.IGNORECASE)] if sought else []
+
+    def _select_place(self, at: int) -> None:
+        self.select_span(at, at + len(self._search_text))
+
+    # Changes, and what they repaint
+
+    def edit(self, edit: Edit) -> EditResult:
+        """One edit; repaints what it changed."""
+        with self._repaint_differences():
+            result = super().edit(edit)
+        self._note_edit()
+        return result
+
+    def _undo_batch(self, edits: Sequence[Edit]) -> None:
+        with self._repaint_differences():
+            super()._undo_batch(edits)
+        self._note_edit()
+
+    def _redo_batch(self, edits: Sequence[Edit]) -> None:
+        with self._repaint_differences():
+            super()._redo_batch(edits)
+        self._note_edit()
+
+    def move_cursor(
+        self, location: Location, select: bool = False, center: bool = False, record_width: bool = True
+    ) -> None:
+        """Move the cursor; repaints the rows that it leaves and enters."""
+        with self._repaint_differences():
+            super().move_cursor(location, select, center, record_width)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """As Textual's, but a change of text or cursor repaints the cells that differ, at its end."""
+        if self._repaint_held and not (regions or layout or recompose):
+            return self
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def _refresh_size(self) -> None:
+        """Tell the scroll bar how many rows there are, without a layout of the whole screen."""
+        if not self._repaint_held:
+            super()._refresh_size()
+        elif (height := self.wrapped_document.height) != self.virtual_size.height:
+            self.set_reactive(Widget.virtual_size, Size(0, height))
+            self._scroll_update(self.virtual_size)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Is there nothing on the screen that row faces do not know?"""
+        return self.soft_wrap and not (self.show_line_numbers or self.suggestion or self.placeholder)
+
+    @contextmanager
+    def _repaint_differences(self) -> Iterator[None]:
+        """Hold back the repaint of everything; afterwards repaint the cells that differ."""
+        if self._repaint_held or not self.is_mounted or not self._is_plain:
+            yield
+            return
+        scrolled = self.scroll_offset
+        before = self._faces()
+        self._repaint_held = True
+        try:
+            yield
+        finally:
+            self._repaint_held = False
+        if self.scroll_offset != scrolled or not self._is_plain:
+            self.refresh()
+            return
+        regions = [
+            _difference(old, new, y, self.size.width)
+            for y, (old, new) in enumerate(zip(before, self._faces(), strict=True))
+            if old != new
+        ]
+        if regions:
+            self.refresh(*regions)
+
+    def _faces(self) -> list[RowFace]:
+        top = self.scroll_offset.y
+        return [self._face(row) for row in range(top, top + self.size.height)]
+
+    def _face(self, row: int) -> RowFace:
+        wrapped = self.wrapped_document
+        assert isinstance(wrapped, ProseDocument)
+        rows = wrapped._offset_to_line_info
+        if row >= len(rows):
+            return RowFace(exists=False)
+        line, section = rows[row]
+        breaks = wrapped.get_offsets(line)
+        start = breaks[section - 1] if section else 0
+        words = wrapped.section(line, section)
+        is_last = section == len(breaks)
+        cursor_line, cursor = self.selection.end
+        has_cursor = cursor_line == line and self._draw_cursor and start <= cursor < start + len(words) + is_last
+        selected, is_empty_selected = self._selected_in(line, start, len(words))
+        tabs: tuple[int, ...] = ()
+        if "\t" in words:
+            first = self.document.get_line(line).count("\t", 0, start)
+            tabs = tuple(wrapped.get_tab_widths(line)[first : first + words.count("\t")])
+        return RowFace(
+            words,
+            is_last,
+            tabs,
+            cursor_line == line and self.highlight_cursor_line and self._has_cursor,
+            cursor - start if has_cursor else None,
+            selected,
+            is_empty_selected,
+        )
+
+    def _selected_in(self, line: int, start: int, length: int) -> tuple[tuple[int, int] | None, bool]:
+        """The selected columns of a row, and whether it is an empty line within the selection."""
+        (top, left), (bottom, right) = sorted(self.selection)
+        if self.selection.is_empty or not top <= line <= bottom:
+            return None, False
+        if not len(self.document.get_line(line)) and line != self.selection.end[0]:
+            return None, True
+        first = max(left - start, 0) if line == top else 0
+        last = min(right - start, length) if line == bottom else length
+        return ((first, last) if last > first else None), False
+
+    # Painting
+
+    def render_line(self, y: int) -> Strip:
+        """One row; rows that look the same are drawn once."""
+        if not self._is_plain:
+            return super().render_line(y)
+        face = self._face(y + self.scroll_offset.y)
+        key = (face, self.size, self.theme, self.read_only)
+        if (strip := self._line_cache.get(key)) is None:
+            strip = self._line_cache[key] = self._draw(face)
+        return strip
+
+    def _draw(self, face: RowFace) -> Strip:
+        theme = self._theme
+        base = theme.base_style if theme.base_style is not None else self.rich_style
+        if not face.exists:
+            return Strip.blank(self.size.width, base)
+        line_style = theme.cursor_line_style if face.on_cursor_line else None
+        words = Text(face.words + (" " if face.is_last else ""), end="", no_wrap=True)
+        if line_style:
+            words.stylize(line_style)
+        if face.is_empty_selected and theme.selection_style:
+            words.plain = "▌"
+            words.stylize(Style(color=theme.selection_style.bgcolor))
+        elif face.selected and theme.selection_style:
+            words.stylize(theme.selection_style, *face.selected)
+        if face.cursor is not None and theme.cursor_style:
+            words.stylize(theme.cursor_style, face.cursor, face.cursor + 1)
+        words = expand_text_tabs_from_widths(words, list(face.tabs))
+        strip = Strip(words.render(self.app.console), cell_length=words.cell_len)
+        padding = line_style if face.on_cursor_line else theme.base_style
+        width = self.scrollable_content_region.size.width
+        return strip.extend_cell_length(width, padding).apply_style(base)
+
+    # Reporting
+
+    def _note_edit(self) -> None:
+        self._unreported = True
+        if self._edit_timer is not None:
+            self._edit_timer.stop()
+        self._edit_timer = self.set_timer(self._edit_delay, self.report_edit)
+
+    def _forget_edit(self) -> None:
+        self._unreported = False
+        if self._edit_timer is not None:
+            self._edit_timer.stop()
+            self._edit_timer = None
+
+    def report_edit(self) -> None:
+        """Post `Edited` at once if something has changed since the last one."""
+        if self._unreported:
+            self._forget_edit()
+            self.post_message(self.Edited(self, self.text))
+
+    def on_blur(self) -> None:
+        """What was typed is reported before anything else happens."""
+        self.report_edit()
+
+    def action_go_to_start(self) -> None:
+        """Move the cursor before the first character."""
+        self.move_cursor((0, 0))
+
+    def action_go_to_end(self) -> None:
+        """Move the cursor after the last character."""
+        self.move_cursor(self.document.end)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """What is pasted loses its terminal control sequences."""
+        event.prevent_default()
+        if result := self._replace_via_keyboard(clean(event.text), *self.selection):
+            self.move_cursor(result.end_location)
+            self.focus()
+
+    def action_paste(self) -> None:
+        """Paste what was copied in this program, cleaned as well."""
+        if result := self._replace_via_keyboard(clean(self.app.clipboard), *self.selection):
+            self.move_cursor(result.end_location)
+
+
+def _difference(old: RowFace, new: RowFace, y: int, width: int) -> Region:
+    """The start of row `y` up to the last cell that differs (Textual paints from a widget's left edge)."""
+    if (
+        old._replace(words=new.words, cursor=new.cursor) != new
+        or "\t" in old.words + new.words
+        or not all(WIDTHS[character] for character in old.words + new.words)
+    ):
+        return Region(0, y, width, 1)
+    if old.words != new.words:
+        end = max(cell_len(old.words), cell_len(new.words)) + 1
+    else:
+        last = max(face.cursor for face in (old, new) if face.cursor is not None)
+        end = cell_len(new.words[: last + 1]) + (last >= len(new.words))
+    return Region(0, y, min(end, width), 1)

@@ -1,0 +1,147 @@
+"""The wrapped view of a document, quick where one paragraph is as long as a chapter.
+
+Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every row
+that is drawn; this one measures a paragraph once after an edit and cuts only the row that is asked for.
+Where rows break is the same, by test.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Final
+
+from rich.cells import cell_len
+from textual._cells import cell_width_to_column_index
+from textual._wrap import compute_wrap_offsets, re_chunk
+from textual.document._document import Location
+from textual.document._wrapped_document import WrappedDocument
+from textual.expand_tabs import expand_tabs_inline, get_tab_widths
+from textual.geometry import Offset
+
+from flowcabal_tui.tui.widgets.cells import WIDTHS
+
+_UNUSUAL: Final = ("\t", "\u200d", "\ufe0f")
+
+
+def wrap_offsets(line: str, width: int, tab_width: int) -> list[int]:
+    """The columns at which `line` breaks: what Textual's `compute_wrap_offsets` gives, in linear time."""
+    if width < 2 or any(mark in line for mark in _UNUSUAL):
+        return compute_wrap_offsets(line, width, tab_width) if width else []
+    if len(line) * 2 <= width:
+        return []
+    ends = list(accumulate(map(WIDTHS.__getitem__, line), initial=0))
+    if ends[-1] <= width:
+        return []
+    breaks: list[int] = []
+    used = 0
+    for chunk in re_chunk.finditer(line):
+        start, end = chunk.span()
+        cells = ends[end] - ends[start]
+        if used + cells <= width:
+            used += cells
+        elif cells <= width:
+            if used and start:
+                breaks.append(start)
+                used = cells
+        else:
+            if start:
+                breaks.append(start)
+            while ends[end] - ends[start] > width:
+                start = bisect_right(ends, ends[start] + width, start, end + 1) - 1
+                breaks.append(start)
+            used = ends[end] - ends[start]
+    return breaks
+
+
+class ProseDocument(WrappedDocument):
+    """A wrapped document whose cost for a key does not grow with the paragraph's rows on screen."""
+
+    @property
+    def height(self) -> int:
+        """Rows in all."""
+        return len(self._offset_to_line_info)
+
+    def wrap(self, width: int, tab_width: int | None = None) -> None:
+        """Wrap everything at `width` cells (0: no wrapping)."""
+        self._width = width
+        self._tab_width = tab_width or self._tab_width
+        self._wrap_offsets = []
+        self._tab_width_cache = []
+        self._offset_to_line_info = []
+        self._line_index_to_offsets = []
+        self._insert_lines(0, 0, self.document.lines)
+
+    def wrap_range(self, start: Location, old_end: Location, new_end: Location) -> None:
+        """Wrap again what an edit touched; call it after the document has changed."""
+        top = min(start[0], old_end[0])
+        old_bottom = max(start[0], old_end[0])
+        new_bottom = max(start[0], new_end[0])
+        old_count = len(self._wrap_offsets)
+        if old_count + new_bottom - old_bottom != self.document.line_count or old_bottom >= old_count:
+            self.wrap(self._width)
+            return
+        self._insert_lines(top, old_bottom + 1, self.document.lines[top : new_bottom + 1])
+
+    def _insert_lines(self, top: int, old_end: int, lines: list[str]) -> None:
+        """Put the wrapping of `lines` in place of the lines `top` to `old_end` (not included)."""
+        offsets = [wrap_offsets(line, self._width, self._tab_width) for line in lines]
+        tabs = [self._tab_cells(line) if "\t" in line else [] for line in lines]
+        old_top_row = self._line_index_to_offsets[top][0] if top < len(self._line_index_to_offsets) else 0
+        old_rows = sum(len(breaks) + 1 for breaks in self._wrap_offsets[top:old_end])
+        rows: list[tuple[int, int]] = []
+        row_numbers: list[list[int]] = []
+        for line_index, breaks in enumerate(offsets, top):
+            first = old_top_row + len(rows)
+            row_numbers.append(list(range(first, first + len(breaks) + 1)))
+            rows.extend((line_index, section) for section in range(len(breaks) + 1))
+        self._wrap_offsets[top:old_end] = offsets
+        self._tab_width_cache[top:old_end] = tabs
+        self._line_index_to_offsets[top:old_end] = row_numbers
+        self._offset_to_line_info[old_top_row : old_top_row + old_rows] = rows
+        self._shift_below(top + len(lines), top + len(lines) - old_end, old_top_row + len(rows), len(rows) - old_rows)
+
+    def _tab_cells(self, line: str) -> list[int]:
+        return [cells for _part, cells in get_tab_widths(line, self._tab_width)]
+
+    def _shift_below(self, line: int, line_shift: int, row: int, row_shift: int) -> None:
+        """Renumber lines from `line` and rows from `row` on."""
+        if line_shift:
+            below = self._offset_to_line_info[row:]
+            self._offset_to_line_info[row:] = [(index + line_shift, section) for index, section in below]
+        if row_shift:
+            numbers = self._line_index_to_offsets[line:]
+            self._line_index_to_offsets[line:] = [[at + row_shift for at in rows] for rows in numbers]
+
+    def section(self, line_index: int, section: int) -> str:
+        """The text of one row."""
+        line = self.document.get_line(line_index)
+        breaks = self._wrap_offsets[line_index]
+        start = breaks[section - 1] if section else 0
+        return line[start : breaks[section] if section < len(breaks) else len(line)]
+
+    def get_sections(self, line_index: int) -> list[str]:
+        """The rows of a line."""
+        line = self.document.get_line(line_index)
+        breaks = self._wrap_offsets[line_index]
+        return [line[start:end] for start, end in zip([0, *breaks], [*breaks, len(line)], strict=True)]
+
+    def location_to_offset(self, location: Location) -> Offset:
+        """Where a location stands: cells from the left of its row, and the row."""
+        line_index, column = location
+        breaks = self.get_offsets(line_index)
+        section = bisect_right(breaks, column)
+        start = breaks[section - 1] if section else 0
+        before = self.document.get_line(line_index)[start:column]
+        x = cell_len(expand_tabs_inline(before, self._tab_width))
+        return Offset(x, self._line_index_to_offsets[line_index][section])
+
+    def get_target_document_column(self, line_index: int, x_offset: int, y_offset: int) -> int:
+        """The column at `x_offset` cells in the row `y_offset` of a line (negative: from its end)."""
+        breaks = self._wrap_offsets[line_index]
+        last = len(breaks)
+        section = y_offset if y_offset >= 0 else last + 1 + y_offset
+        words = self.section(line_index, section)
+        start = breaks[section - 1] if section else 0
+        column = start + cell_width_to_column_index(words, x_offset, self._tab_width)
+        return column if section == last else min(column, start + len(words) - 1)
