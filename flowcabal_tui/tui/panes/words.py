@@ -54,8 +54,13 @@ FINISHES: Final[dict[Finish, str]] = {
 
 def length_words(text: str) -> str:
     """How long a text is, in characters for Chinese and in words otherwise."""
-    han = han_count(text)
-    return counted(word_count(text, "zh"), chinese=2 * han > len(text.split()))
+    return counted(word_count(text, "zh"), chinese=is_chinese(text))
+
+
+def is_chinese(text: str) -> bool:
+    """Is a text's length told in characters? Judged by how it begins."""
+    beginning = text[:400]
+    return 2 * han_count(beginning) > len(beginning.split())
 
 
 def counted(count: int, *, chinese: bool) -> str:
