@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -108,9 +109,15 @@ class KnowledgeClient:
     Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else.
     """
 
-    def __init__(self, address: Callable[[], Address], *, answer_seconds: float = _ANSWER_SECONDS) -> None:
+    def __init__(
+        self,
+        address: Callable[[], Address],
+        *,
+        answer_seconds: float = _ANSWER_SECONDS,
+        busy_waits: Sequence[float] = _BUSY_WAITS,
+    ) -> None:
         self._address = address
-        self._answer_seconds = answer_seconds
+        self._answer_seconds, self._busy_waits = answer_seconds, busy_waits
         self._http: httpx.AsyncClient | None = None
 
     async def aclose(self) -> None:
@@ -207,14 +214,12 @@ class KnowledgeClient:
         params: Mapping[str, Any] | None = None,
     ) -> Any:
         """One call's `result`; waits and tries again while the resource is locked."""
-        for seconds in (*_BUSY_WAITS, None):
+        for seconds in self._busy_waits:
             try:
                 return (await self._send(method, f"/api/v1/{path}", body, params)).get("result")
             except KnowledgeBusy:
-                if seconds is None:
-                    raise
                 await asyncio.sleep(seconds)
-        raise AssertionError("unreachable")
+        return (await self._send(method, f"/api/v1/{path}", body, params)).get("result")
 
     async def _send(
         self,
@@ -263,8 +268,6 @@ def _queue_state(answer: Mapping[str, Any]) -> QueueState:
 
 def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
     """The answer's JSON object, or the KnowledgeError that it stands for."""
-    import json
-
     try:
         answer = json.loads(content)
     except ValueError:

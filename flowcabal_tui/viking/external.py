@@ -53,8 +53,8 @@ class ExternalKnowledge:
         if self._key_variable and not key:
             raise KnowledgeError(
                 _("The key of the knowledge server is not set."),
-                "",
-                _("Set the environment variable {name}.").format(name=self._key_variable),
+                _("The environment variable {name} is empty.").format(name=self._key_variable),
+                _("Set it to the server's root key, or take [knowledge] key_env out."),
             )
         return Address(self._url, key)
 

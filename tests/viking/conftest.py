@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,22 +9,22 @@ import pytest_asyncio
 from flowcabal_tui.viking.client import KnowledgeClient
 from flowcabal_tui.viking.server import OpenVikingServer
 from flowcabal_tui.viking.status import Ready
-from tests.viking.fakes import Running, Statuses, fake_model, server_command
+from tests.viking.fakes import USERS_KEY, Running, Statuses, fake_model, server_command
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     server_command()
     folder, statuses = tmp_path_factory.mktemp("knowledge"), Statuses()
-    os.environ["OPENAI_API_KEY"] = "a-key-of-the-user"
     async with fake_model() as model:
         server = OpenVikingServer(folder, model.endpoint, statuses, start_seconds=90, first_wait=0.1)
         client = KnowledgeClient(server.address)
         try:
-            await server.start()
-            await statuses.wait_for(lambda status: isinstance(status, Ready))
+            with pytest.MonkeyPatch.context() as environment:
+                environment.setenv("OPENAI_API_KEY", USERS_KEY)
+                await server.start()
+                await statuses.wait_for(lambda status: isinstance(status, Ready))
             yield Running(server, model, client, statuses, folder)
         finally:
             await client.aclose()
             await server.stop(wait=True)
-            del os.environ["OPENAI_API_KEY"]

@@ -21,6 +21,7 @@ from flowcabal_tui.viking.status import KnowledgeStatus
 
 DIMENSION = 64
 KEY = "model-key-that-must-stay-secret"
+USERS_KEY = "a-key-of-the-user"
 
 
 def embed(text: str) -> list[float]:
@@ -33,13 +34,18 @@ def embed(text: str) -> list[float]:
 
 @dataclass
 class FakeModel:
-    """POST /v1/embeddings and /v1/chat/completions with a bearer check; counts what it was asked."""
+    """POST /v1/embeddings and /v1/chat/completions with a bearer check; keeps what it was asked.
+
+    It answers while `answering` is set; `broken` refuses every text.
+    """
 
     endpoint: EmbeddingEndpoint
     embedded: list[str] = field(default_factory=list)
     chats: list[str] = field(default_factory=list)
     refused: int = 0
     broken: bool = False
+    answering: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -48,6 +54,8 @@ class FakeModel:
                 length = next(int(line.split(":")[1]) for line in lines if line.startswith("content-length"))
                 body = json.loads(await reader.readexactly(length))
                 allowed = any(line == f"authorization: bearer {KEY}" for line in lines)
+                self.asked.set()
+                await self.answering.wait()
                 status, answer = self._answer(lines[0], body) if allowed else (401, {"error": "no"})
                 self.refused += not allowed
                 content = json.dumps(answer).encode()
@@ -79,6 +87,7 @@ class FakeModel:
 @contextlib.asynccontextmanager
 async def fake_model() -> AsyncIterator[FakeModel]:
     model = FakeModel(EmbeddingEndpoint("", KEY, DIMENSION))
+    model.answering.set()
     listening = await asyncio.start_server(model.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     model.endpoint = EmbeddingEndpoint(f"http://127.0.0.1:{port}/v1", KEY, DIMENSION)

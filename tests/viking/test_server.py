@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.viking.client import Address, KnowledgeClient
@@ -17,7 +18,16 @@ from flowcabal_tui.viking.layout import project_uri
 from flowcabal_tui.viking.server import free_port
 from flowcabal_tui.viking.status import External, Ready, Starting, Stopped
 from flowcabal_tui.viking.sync import KnowledgeSync
-from tests.viking.fakes import KEY, Running, Statuses, gone, processes_of, server_command, server_process
+from tests.viking.fakes import (
+    KEY,
+    USERS_KEY,
+    Running,
+    Statuses,
+    gone,
+    processes_of,
+    server_command,
+    server_process,
+)
 
 pytestmark = [pytest.mark.viking, pytest.mark.asyncio(loop_scope="session")]
 
@@ -44,7 +54,7 @@ async def test_it_starts_and_answers(running: Running) -> None:
 
 
 async def test_no_secret_is_in_any_file(running: Running) -> None:
-    secrets = [running.server.address().key.encode(), KEY.encode(), b"a-key-of-the-user"]
+    secrets = [running.server.address().key.encode(), KEY.encode(), USERS_KEY.encode()]
     files = [path for path in running.folder.rglob("*") if path.is_file()]
     assert files
     assert not [path for path in files for secret in secrets if secret in path.read_bytes()]
@@ -58,7 +68,7 @@ def environment_of(process: int) -> bytes:
 async def test_the_child_sees_no_key_of_the_user(running: Running) -> None:
     environment = environment_of(server_process(running.folder))
     assert b"FLOWCABAL_VIKING_KEY" in environment
-    assert b"a-key-of-the-user" not in environment
+    assert USERS_KEY.encode() not in environment
 
 
 async def test_a_wrong_key_is_told_and_the_right_one_works(
@@ -101,16 +111,24 @@ async def test_killed_in_the_middle_of_its_work_it_comes_back_with_everything(
     running: Running, tmp_path: Path
 ) -> None:
     sync = KnowledgeSync(running.client, project_uri("killed", "n"), tmp_path, "zh", running.server.workspace)
-    chapter = Chapter(ChapterId("c1"), 1, "灯火")
-    await sync.put_chapter(chapter, "对岸灯火渐渐熄了。\n" * 40, "灯火", "灯火熄了")
+    kept, half = Chapter(ChapterId("c1"), 1, "灯火"), Chapter(ChapterId("c2"), 2, "熄灯")
+    await sync.put_chapter(kept, "对岸灯火渐渐熄了。\n" * 40, "灯火", "灯火熄了")
+    running.model.answering.clear()
+    running.model.asked.clear()
+    writing = asyncio.create_task(sync.put_chapter(half, "灯又亮了。\n", "灯亮", "灯又亮了"))
+    await running.model.asked.wait()
     seen = len(running.statuses.seen)
     os.kill(server_process(running.folder), signal.SIGKILL)
+    with pytest.raises(KnowledgeError, match="does not answer"):
+        await writing
+    running.model.answering.set()
     ready = await running.statuses.wait_for(lambda status: isinstance(status, Ready), after=seen)
     assert isinstance(ready, Ready)
     assert ready.repair
     assert await sync.repair() == ()
-    assert (await sync.find("对岸灯火渐渐熄了"))[0].chapter == chapter.id
-    assert await sync.put_chapter(chapter, "灯又亮了。\n", "灯亮", "灯又亮了")
+    assert (await sync.find("对岸灯火渐渐熄了"))[0].chapter == kept.id
+    assert await sync.put_chapter(half, "灯又亮了。\n", "灯亮", "灯又亮了")
+    assert (await sync.find("灯又亮了"))[0].chapter == half.id
 
 
 async def test_when_we_are_killed_no_process_stays(tmp_path: Path) -> None:
@@ -128,6 +146,6 @@ async def test_when_we_are_killed_no_process_stays(tmp_path: Path) -> None:
 
 async def test_a_foreign_client_is_refused(running: Running) -> None:
     stranger = KnowledgeClient(lambda: Address(running.server.address().url))
-    with pytest.raises(Exception, match="refused our key"):
+    with pytest.raises(KnowledgeError, match="refused our key"):
         await stranger.ls("viking://resources/")
     await stranger.aclose()
