@@ -60,7 +60,9 @@ class Prompt:
                 continue
             if (reason := _why_ask(params, attempt, evaluation)) is None:
                 return await context.settle(request, params, attempt)
-            decision = await context.ask("review", reason, attempts=attempts)
+            decision = await context.ask(
+                "review", reason, attempts=attempts, required=params.review == "always"
+            )
             match decision.kind:
                 case "approve":
                     return await context.settle(request, params, _chosen(attempts, decision))

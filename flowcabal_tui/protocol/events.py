@@ -177,6 +177,7 @@ class WorkflowFailed(Event):
     detail: str = ""
     advice: str = ""
     node: NodeId | None = None
+    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,17 +95,19 @@ class NodeRun:
     def _model(self, params: PromptParams) -> ModelPort:
         return self._services.models.model(params.role, params.model)
 
-    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
+    async def _standing(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         if self._node.id in self._scope.request.again or self._past.attempts:
             return None
         key = request_key(self._kind, request, self._model(params).endpoint)
         stored = await self._services.journal.outcome(outcome_key(key, params))
-        if stored is None:
-            return None
-        attempt = _attempt(1, stored, cached=True)
-        await self._services.journal.record(
-            self.event("attempt-started", 1, key=stored.key), self.event("attempt-done", 1, **_done(attempt))
-        )
+        return _attempt(1, stored, cached=True) if stored else None
+
+    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
+        attempt = await self._standing(request, params)
+        if attempt is not None:
+            await self._services.journal.record(
+                self.event("attempt-started", 1, key=attempt.key), self.event("attempt-done", 1, **_done(attempt))
+            )
         return attempt
 
     async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:

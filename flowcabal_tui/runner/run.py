@@ -184,7 +184,9 @@ class Run:
             run.event("node-failed", title=error.title, detail=error.detail, fault=fault)
         )
         run.state("failed", error.title)
-        self.scope.services.emit(WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node))
+        self.scope.services.emit(
+            WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node, isinstance(error, ModelError))
+        )
 
     async def _was_cancelled(self, run: NodeRun, node: NodeId) -> None:
         """A cancel is written before the scope closes; when the process ends, nothing is written: it can be resumed."""

@@ -1,0 +1,81 @@
+"""From words to the command that they name."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from flowcabal_tui import __version__
+from flowcabal_tui.cli.parser import COMMANDS, parser
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.locale import _, use_language
+
+Handler = Callable[[Namespace], Coroutine[Any, Any, int]]
+
+
+def dispatch(given: Sequence[str]) -> int:
+    """Parses and runs; errors are printed to standard error as title, detail and advice."""
+    language = given[given.index("--lang") + 1] if "--lang" in given[:-1] else None
+    use_language(language)
+    words = list(given)
+    if not any(word in COMMANDS for word in words) and not {"-h", "--help"} & set(words):
+        words.insert(words.index("--lang") + 2 if language else 0, "open")
+    arguments = parser().parse_args(words)
+    if arguments.version:
+        print(f"flowcabal-tui {__version__}")
+        return 0
+    try:
+        return _run(arguments)
+    except FlowCabalError as error:
+        print(_("flowcabal-tui: {error}").format(error=error), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def _run(arguments: Namespace) -> int:
+    if arguments.command in ("open", "demo"):
+        from flowcabal_tui.cli.screen import show
+
+        return show(arguments)
+    if arguments.command == "completion":
+        from flowcabal_tui.cli.completion import script
+
+        print(script(arguments.shell))
+        return 0
+    return asyncio.run(_handler(arguments.command)(arguments))
+
+
+def _handler(command: str) -> Handler:
+    if command in ("run", "decide"):
+        from flowcabal_tui.cli import running
+
+        return {"run": running.run, "decide": running.decide}[command]
+    if command in ("doctor", "models", "config"):
+        from flowcabal_tui.cli import settings
+
+        return {"doctor": settings.doctor, "models": settings.models, "config": settings.config}[command]
+    if command in ("new", "import", "export", "keep"):
+        from flowcabal_tui.cli import writing
+
+        return {
+            "new": writing.new,
+            "import": writing.import_,
+            "export": writing.export,
+            "keep": writing.keep,
+        }[command]
+    from flowcabal_tui.cli import reading
+
+    return {
+        "status": reading.status,
+        "chapters": reading.chapters,
+        "workflows": reading.workflows,
+        "validate": reading.validate,
+        "context": reading.context,
+    }[command]

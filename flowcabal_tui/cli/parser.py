@@ -1,0 +1,145 @@
+"""What can be typed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from flowcabal_tui.locale import _
+
+COMMANDS = [
+    "open",
+    "new",
+    "demo",
+    "import",
+    "run",
+    "keep",
+    "decide",
+    "status",
+    "context",
+    "chapters",
+    "workflows",
+    "validate",
+    "export",
+    "doctor",
+    "models",
+    "config",
+    "completion",
+]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="flowcabal-tui",
+        description=_("Write very long novels with language models, and keep control."),
+        epilog=_("Without a command the screen opens. A folder alone is opened as a project."),
+    )
+    top.add_argument("--version", "-V", action="store_true", help=_("print the version"))
+    top.add_argument("--lang", help=_("language of the words: en or zh"))
+    commands = top.add_subparsers(dest="command", metavar=_("COMMAND"))
+    _projects(commands)
+    _runs(commands)
+    _others(commands)
+    return top
+
+
+def _add(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, words: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=words, description=words)
+
+
+def _project(command: argparse.ArgumentParser) -> None:
+    command.add_argument("project", type=Path, metavar=_("PROJECT"), help=_("the project's folder"))
+
+
+def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    opened = _add(commands, "open", _("open the screen, with a project or at home"))
+    opened.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"))
+    opened.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
+    new = _add(commands, "new", _("make a project"))
+    _project(new)
+    new.add_argument("--name", help=_("the book's title (default: the folder's name)"))
+    new.add_argument("--language", choices=("zh", "en"), default="en", help=_("language of the book"))
+    new.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
+    demo = _add(commands, "demo", _("a sample novel with the offline model: no key, no network"))
+    demo.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
+    demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
+    demo.add_argument("--fresh", action="store_true", help=_("begin the demo anew"))
+    imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
+    _project(imported)
+    imported.add_argument("source", type=Path, metavar=_("SOURCE"))
+    imported.add_argument("--last", type=int, help=_("import only the first so many chapters"))
+    imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
+    exported = _add(commands, "export", _("write the book to a file"))
+    _project(exported)
+    exported.add_argument("target", type=Path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx"))
+
+
+def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = _add(commands, "run", _("run a workflow and print what happens"))
+    _project(run)
+    run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
+    run.add_argument("--resume", metavar=_("RUN"), help=_("go on with a run whose process ended"))
+    run.add_argument("--chapter", type=int, metavar="N", help=_("for the chapter at this place in the story"))
+    run.add_argument("--instruction", default="", help=_("what you want of this chapter"))
+    run.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=_("a value for {{input.NAME}}"))
+    run.add_argument(
+        "--target", action="append", default=[], metavar=_("NODE"), help=_("run only what this node needs")
+    )
+    run.add_argument("--again", action="append", default=[], metavar=_("NODE"), help=_("make another sample"))
+    run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
+    run.add_argument("--quote", action="store_true", help=_("only say what it would cost"))
+    run.add_argument(
+        "--decide",
+        action="append",
+        default=[],
+        metavar="NODE=ANSWER",
+        help=_("answer a question of that node: approve, reject, retry:NOTE or edit:@FILE; never a required approval"),
+    )
+    run.add_argument("--keep", metavar=_("NODE"), help=_("keep the output of this node when the run is done"))
+    form = run.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help=_("print events, read commands, one JSON object a line"))
+    form.add_argument("--plain", action="store_true", help=_("plain words without a moving line"))
+    keep = _add(commands, "keep", _("keep an output of a run in the book"))
+    _project(keep)
+    keep.add_argument("run", metavar=_("RUN"))
+    keep.add_argument("node", metavar=_("NODE"))
+    keep.add_argument("--attempt", type=int, default=0, help=_("default: the one that stands"))
+    keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
+    decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
+    _project(decide)
+    decide.add_argument("question", metavar=_("QUESTION"))
+    decide.add_argument("answer", metavar=_("ANSWER"), help=_("approve[:N], reject, retry:NOTE or edit:@FILE"))
+    context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
+    _project(context)
+    context.add_argument("workflow", metavar=_("WORKFLOW"))
+    context.add_argument("node", metavar=_("NODE"))
+    context.add_argument("--chapter", type=int, metavar="N")
+    context.add_argument("--instruction", default="")
+    context.add_argument("--json", action="store_true")
+
+
+def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    for name, words in (
+        ("status", _("runs, questions, background work and totals")),
+        ("chapters", _("the chapters of the book")),
+        ("workflows", _("the workflows of a project")),
+        ("models", _("the models of a project, and what is found here")),
+    ):
+        command = _add(commands, name, words)
+        _project(command)
+        command.add_argument("--json", action="store_true")
+        if name == "models":
+            command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
+            command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
+    validate = _add(commands, "validate", _("check a workflow document"))
+    validate.add_argument("document", type=Path, metavar=_("FILE"))
+    doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
+    doctor.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"))
+    doctor.add_argument("--json", action="store_true")
+    config = _add(commands, "config", _("where settings live"))
+    config.add_argument("what", choices=("path", "keys"))
+    completion = _add(commands, "completion", _("print a script that completes commands in a shell"))
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))

@@ -1,0 +1,161 @@
+"""Events for a terminal or a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Protocol, TextIO
+
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.run import Evaluation, Question, Quote
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import (
+    CommandFailed,
+    Event,
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeRetrying,
+    NodeStarted,
+    NodeStreaming,
+    OutputPersisted,
+    RunStateChanged,
+    WorkflowFailed,
+    to_message,
+)
+
+
+class Printer(Protocol):
+    """Where a run's events go."""
+
+    def event(self, event: Event) -> None: ...
+
+    def quote(self, quote: Quote) -> None: ...
+
+    def asks(self, question: Question) -> None: ...
+
+    def waits(self, questions: tuple[Question, ...]) -> None: ...
+
+    def error(self, error: FlowCabalError) -> None: ...
+
+
+class JsonPrinter:
+    """One JSON object a line, as in the protocol."""
+
+    def __init__(self, out: TextIO = sys.stdout) -> None:
+        self._out = out
+
+    def _line(self, value: object) -> None:
+        print(json.dumps(value, ensure_ascii=False), file=self._out, flush=True)
+
+    def event(self, event: Event) -> None:
+        self._line(to_message(event))
+
+    def quote(self, quote: Quote) -> None:
+        self._line({"type": "run:quote"} | to_plain(quote))
+
+    def asks(self, question: Question) -> None:
+        """The event `node:needs-human` has told it."""
+
+    def waits(self, questions: tuple[Question, ...]) -> None:
+        self._line({"type": "run:waits", "questions": [to_plain(question) for question in questions]})
+
+    def error(self, error: FlowCabalError) -> None:
+        self._line({"type": "error", "title": error.title, "detail": error.detail, "advice": error.advice})
+
+
+class PlainPrinter:
+    """Words: what began, the text as it comes, what was found, what was kept."""
+
+    def __init__(self, *, moving: bool, out: TextIO = sys.stdout) -> None:
+        self._out, self._moving = out, moving
+        self._open_line = False
+
+    def _say(self, words: str) -> None:
+        if self._open_line:
+            print(file=self._out)
+        self._open_line = False
+        print(words, file=self._out, flush=True)
+
+    def event(self, event: Event) -> None:
+        match event:
+            case NodeStarted():
+                self._say(_("— {name}, attempt {n}").format(name=event.name, n=event.attempt))
+            case NodeStreaming() if self._moving:
+                print(event.chunk, end="", file=self._out, flush=True)
+                self._open_line = not event.chunk.endswith("\n")
+            case NodeCompleted():
+                self._completed(event)
+            case NodeRetrying():
+                self._say(_("waits {n:.0f} s: {reason}").format(n=event.seconds, reason=event.reason))
+            case NodeNeedsHuman(evaluation=Evaluation() as evaluation):
+                self._say(findings(evaluation))
+            case WorkflowFailed() | CommandFailed():
+                title = event.error if isinstance(event, WorkflowFailed) else event.title
+                self._say("\n".join(part for part in (title, event.detail, event.advice) if part))
+            case OutputPersisted():
+                self._say(_("Kept as version {n}.").format(n=event.version))
+            case RunStateChanged():
+                self._say(_("Run {run}: {state}").format(run=event.run, state=event.state))
+
+    def _completed(self, event: NodeCompleted) -> None:
+        if not self._moving or event.cached:
+            self._say(event.output)
+        if event.cached:
+            self._say(_("(from the store: nothing was paid)"))
+        if event.evaluation:
+            self._say(findings(event.evaluation))
+        if event.receipt:
+            self._say(receipt_line(event.receipt))
+
+    def quote(self, quote: Quote) -> None:
+        self._say(
+            _("{n} of {all} nodes would run; about {tokens} tokens in{most}, at most {calls} calls.").format(
+                n=len(quote.would_run),
+                all=len(quote.would_run) + len(quote.served),
+                tokens=quote.input_tokens,
+                most=_(" (at most)") if quote.at_most else "",
+                calls=quote.calls_at_most,
+            )
+        )
+
+    def asks(self, question: Question) -> None:
+        self._say(_("{node} waits for you: {reason}").format(node=question.node, reason=question.reason))
+        if question.proposal:
+            self._say(question.proposal)
+        self._say(_("Answer approve, approve:ATTEMPT, reject, retry:NOTE or edit:@FILE."))
+
+    def waits(self, questions: tuple[Question, ...]) -> None:
+        for question in questions:
+            self._say(
+                _("Question {id} of {node} stays open: {reason}").format(
+                    id=question.id, node=question.node, reason=question.reason
+                )
+            )
+
+    def error(self, error: FlowCabalError) -> None:
+        self._say(str(error))
+
+
+def findings(evaluation: Evaluation) -> str:
+    """What the Monitor says, with both quotations of each finding."""
+    lines = [_("Check: {reason}").format(reason=evaluation.reason)]
+    for check in evaluation.checks:
+        lines.append(f"  {check.angle}: {check.outcome} {check.detail}".rstrip())
+        for found in check.findings:
+            lines += [
+                f"    {found.explanation}",
+                _("    draft:  “{text}”").format(text=found.draft.text),
+                _("    source: “{text}” ({title})").format(
+                    text=found.source.text, title=found.source.title or found.source.uri
+                ),
+            ]
+    return "\n".join(lines)
+
+
+def receipt_line(receipt: Receipt) -> str:
+    """One line about what a node was given."""
+    return _("Context: {n} sources, {used} of {budget} tokens, {dropped} left out.").format(
+        n=len(receipt.sources), used=receipt.used, budget=receipt.budget, dropped=len(receipt.dropped)
+    )

@@ -1,0 +1,204 @@
+"""`run` and `decide`: a run without a screen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from argparse import Namespace
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from flowcabal_tui.cli.answers import Answers, parse_answer
+from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.run import Question, RunRequest
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.views import Workbench
+from flowcabal_tui.protocol import (
+    Command,
+    Decide,
+    NodeNeedsHuman,
+    PersistOutput,
+    QuestionAnswered,
+    ResumeRun,
+    RunStateChanged,
+    RunWorkflow,
+    WorkflowFailed,
+    from_message,
+)
+
+DONE, FAILED, WAITS, MODEL, CANCELLED = 0, 1, 3, 4, 5
+TICK_SECONDS = 0.05
+
+
+async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None:
+    """The chapter at a place in the story. Raises RunError."""
+    if number is None:
+        return None
+    chapters = await project.chapters()
+    for chapter in chapters:
+        if chapter.position == number:
+            return chapter.id
+    raise RunError(
+        _("There is no chapter {n}.").format(n=number),
+        _("The book has {n} chapters.").format(n=len(chapters)),
+        _("Add it in the screen, or give another number."),
+    )
+
+
+async def _request(project: Workbench, arguments: Namespace) -> RunRequest:
+    inputs = dict(pair.partition("=")[::2] for pair in arguments.input)
+    if arguments.instruction:
+        inputs["instruction"] = arguments.instruction
+    return RunRequest(
+        workflow=arguments.workflow,
+        chapter=await chapter_at(project, arguments.chapter),
+        inputs=tuple(sorted(inputs.items())),
+        targets=tuple(map(NodeId, arguments.target)),
+        fresh_context=arguments.fresh_context,
+        again=tuple(map(NodeId, arguments.again)),
+    )
+
+
+async def run(arguments: Namespace) -> int:
+    """Runs a workflow; exit codes stand in the package's docstring."""
+    if not arguments.workflow and not arguments.resume:
+        raise RunError(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
+    answers = Answers.from_flags(arguments.decide)
+    printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
+    project = await Project.open(arguments.project, everything=True)
+    try:
+        if arguments.resume:
+            command: Command = ResumeRun(RunId(arguments.resume))
+        else:
+            request = await _request(project, arguments)
+            if arguments.quote:
+                printer.quote(await project.quote(request))
+                return DONE
+            command = RunWorkflow(request)
+        return await _Session(project, printer, answers, reads_commands=arguments.json).follow(
+            RunId(await project.carry_out(command)), arguments.keep
+        )
+    finally:
+        await project.close()
+
+
+async def decide(arguments: Namespace) -> int:
+    """Answers a waiting question; the run goes on in this process."""
+    project = await Project.open(arguments.project, everything=True)
+    try:
+        waiting = {question.id: question for question in await project.questions()}
+        question = waiting.get(QuestionId(arguments.question))
+        if question is None:
+            raise RunError(
+                _("No such question waits."),
+                _("Waiting: {ids}").format(ids=", ".join(waiting) or _("none")),
+            )
+        decision = parse_answer(arguments.answer)
+        await project.carry_out(Decide(question.id, decision))
+        return await _Session(project, PlainPrinter(moving=False), Answers({}), reads_commands=False).follow(
+            question.run, None
+        )
+    finally:
+        await project.close()
+
+
+class _Session:
+    """Follows one run: prints its events, answers its questions, knows how it ends."""
+
+    def __init__(self, project: Project, printer: Printer, answers: Answers, *, reads_commands: bool) -> None:
+        self._project, self._printer, self._answers = project, printer, answers
+        self._reads_commands = reads_commands
+        self._waiting: dict[QuestionId, Question] = {}
+        self._input_ended = False
+        self._model_failed = False
+
+    async def follow(self, run: RunId, keep: str | None) -> int:
+        """Returns the exit code."""
+        reader = asyncio.create_task(self._read())
+        try:
+            state = await self._until_over(run)
+        finally:
+            reader.cancel()
+        if state == "done" and keep:
+            await self._project.carry_out(PersistOutput(run, NodeId(keep)))
+            self._print()
+        if state == "waiting":
+            self._printer.waits(tuple(self._waiting.values()))
+            return WAITS
+        return {"done": DONE, "cancelled": CANCELLED}.get(state, MODEL if self._model_failed else FAILED)
+
+    async def _until_over(self, run: RunId) -> str:
+        while True:
+            for event in self._project.take():
+                self._printer.event(event)
+                if isinstance(event, NodeNeedsHuman):
+                    await self._asked(event.question)
+                elif isinstance(event, QuestionAnswered):
+                    self._waiting.pop(event.question, None)
+                elif isinstance(event, WorkflowFailed):
+                    self._model_failed = self._model_failed or event.by_model
+                elif isinstance(event, RunStateChanged) and event.run == run:
+                    if event.state in ("done", "failed", "cancelled"):
+                        return event.state
+            if self._waiting and self._input_ended and self._project.quiet:
+                return "waiting"
+            await asyncio.sleep(TICK_SECONDS)
+
+    def _print(self) -> None:
+        for event in self._project.take():
+            self._printer.event(event)
+
+    async def _asked(self, question: Question) -> None:
+        self._waiting[question.id] = question
+        decision = self._answers.for_question(question)
+        if decision is not None:
+            await self._project.carry_out(Decide(question.id, decision))
+        elif not self._reads_commands and not self._input_ended:
+            self._printer.asks(question)
+
+    async def _read(self) -> None:
+        """Reads standard input to its end: commands as JSON lines, or words that answer the oldest question."""
+        async for line in _lines():
+            try:
+                if self._reads_commands:
+                    self._project.send(_command(line))
+                elif self._waiting:
+                    question = next(iter(self._waiting.values()))
+                    await self._project.carry_out(Decide(question.id, parse_answer(line)))
+            except FlowCabalError as error:
+                self._printer.error(error)
+        self._input_ended = True
+
+
+def _command(line: str) -> Command:
+    try:
+        message: Any = json.loads(line)
+        value = from_message(message)
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise RunError(_("That line is not a command."), str(error)[:300], _("It was ignored.")) from error
+    if not isinstance(value, Command):
+        raise RunError(_("That line is not a command."), str(message["type"]), _("It was ignored."))
+    return value
+
+
+async def _lines() -> AsyncIterator[str]:
+    """The lines of standard input; a thread waits for them, since a terminal cannot be polled everywhere."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def pump() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+        loop.call_soon_threadsafe(lines.put_nowait, "")
+
+    threading.Thread(target=pump, name="stdin", daemon=True).start()
+    while line := await lines.get():
+        if line.strip():
+            yield line
