@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import NodeState
+from flowcabal_tui.domain.workflow import Edge, Node, Workflow
+from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from tests.tui import fake_books as books
+from tests.tui.hosts import HOSTILE, Host, shown
+
+DOCUMENT = books.workflow(books.ZH)
+STATES: dict[NodeId, NodeState] = {books.PLAN: "done", books.DRAFT: "waiting", books.POLISH: "pending"}
+
+
+def host() -> tuple[Host, WorkflowPane]:
+    pane = WorkflowPane()
+    return Host(pane), pane
+
+
+async def test_the_tree_shows_every_node_with_glyph_and_word_and_its_sources_below() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        pane.show(DOCUMENT, STATES)
+        await pilot.press("tab", "j", "l")
+        rows = [row.strip() for row in shown(app)]
+        assert rows[0].startswith("Chapter · chapter@1")
+        assert "● 计划 done" in rows[1]
+        assert "? 初稿 waiting for you" in rows[2]
+        assert "reads 计划" in rows[3]
+        assert "○ 润色 pending" in rows[4]
+
+
+async def test_moving_and_enter_tell_which_node_and_keys_speak_of_it() -> None:
+    app, pane = host()
+    async with app.run_test() as pilot:
+        pane.show(DOCUMENT, STATES)
+        await pilot.pause()
+        app.seen.clear()
+        await pilot.press("tab", "j", "enter", "c", "x", "X", "r")
+        assert app.posted(WorkflowPane) == [
+            WorkflowPane.NodeChosen(books.DRAFT),
+            WorkflowPane.NodeOpened(books.DRAFT),
+            WorkflowPane.PreviewRequested(books.DRAFT),
+            WorkflowPane.StopRequested(books.DRAFT),
+            WorkflowPane.StopRequested(None),
+            WorkflowPane.RunRequested(),
+        ]
+
+
+async def test_another_state_changes_its_row_and_nothing_else() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        pane.show(DOCUMENT, STATES)
+        await pilot.press("tab", "j")
+        pane.set_state(books.DRAFT, "failed", "no answer\nfor 60 s")
+        pane.show(DOCUMENT, STATES | {books.DRAFT: "failed", books.POLISH: "blocked"})
+        await pilot.pause()
+        screen = "\n".join(shown(app))
+        assert "✗ 初稿 failed · no answer for 60 s" in screen
+        assert "⊘ 润色 blocked" in screen
+        assert pane.highlighted == books.DRAFT
+
+
+async def test_t_shows_rails_with_the_cursor_at_the_same_node_and_back() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        pane.show(DOCUMENT, STATES)
+        await pilot.press("tab", "j", "t")
+        await pilot.pause()
+        rows = [row.rstrip() for row in shown(app)]
+        assert rows[1].strip() == "? 初稿 waiting for you"
+        assert [row[0] for row in rows[2:5]] == ["●", "?", "○"]
+        app.seen.clear()
+        await pilot.press("j", "enter", "t", "k")
+        assert app.posted(WorkflowPane) == [
+            WorkflowPane.NodeChosen(books.POLISH),
+            WorkflowPane.NodeOpened(books.POLISH),
+            WorkflowPane.NodeChosen(books.DRAFT),
+        ]
+
+
+async def test_w_chooses_a_template() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        pane.show(DOCUMENT, STATES)
+        other = DOCUMENT.model_copy(update={"id": "scene", "name": "Scene", "description": "One scene."})
+        pane.show_templates([DOCUMENT, other], DOCUMENT.reference)
+        await pilot.press("tab", "w")
+        assert "  Scene scene@1 · One scene." in "\n".join(shown(app))
+        await pilot.press("j", "enter")
+        assert app.posted(WorkflowPane)[-1] == WorkflowPane.TemplateChosen("scene@1")
+        assert not pane.is_choosing
+
+
+async def test_a_document_that_goes_in_a_circle_is_shown_with_its_trouble() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        circle = DOCUMENT.model_copy(update={"edges": (Edge(source=books.POLISH, target=books.PLAN),)})
+        pane.show(circle, {})
+        await pilot.pause()
+        screen = "\n".join(shown(app))
+        assert "circle" in screen
+        assert "润色" in screen
+
+
+async def test_hostile_names_are_shown_as_words() -> None:
+    app, pane = host()
+    async with app.run_test(size=(100, 14)) as pilot:
+        node = Node(id=NodeId("a"), name=HOSTILE)
+        pane.show(Workflow(id="w", name=HOSTILE, nodes=(node,)), {})
+        pane.set_state(node.id, "failed", HOSTILE)
+        pane.show_templates([Workflow(id="w", name=HOSTILE, description=HOSTILE)], "")
+        await pilot.press("tab")
+        screen = "\n".join(shown(app))
+        await pilot.press("w")
+        screen += "\n".join(shown(app))
+        assert screen.count("[/] [b]bold[/b] red") >= 3
+        assert "\x1b" not in screen
+        assert "\u202e" not in screen
