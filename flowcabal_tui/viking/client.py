@@ -75,15 +75,13 @@ class Entry:
 
     uri: str
     directory: bool
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A vector hit. `level` is 0, 1 or 2; `score` is a cosine mapped to 0..1 (unrelated texts: about 0.5)."""
+    """A vector hit. `score` is a cosine mapped to 0..1 (unrelated texts: about 0.5)."""
 
     uri: str
-    level: int
     score: float
 
 
@@ -179,8 +177,7 @@ class KnowledgeClient:
         body = {"query": query, "target_uri": target, "limit": limit, "level": level}
         answer = _mapping(await self._call("POST", "search/find", body))
         return tuple(
-            Found(str(hit["uri"]), int(hit.get("level", level)), float(hit.get("score", 0.0)))
-            for hit in answer.get("resources", ())
+            Found(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ())
         )
 
     async def rm(self, uri: str, *, recursive: bool = False) -> bool:
@@ -238,7 +235,13 @@ class KnowledgeClient:
             )
         try:
             answer = await self._http.request(
-                method, address.url.rstrip("/") + path, json=body, params=params, headers=address.headers
+                method,
+                address.url.rstrip("/") + path,
+                content=None
+                if body is None
+                else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
+                params=params,
+                headers=address.headers | {"Content-Type": "application/json"},
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unreachable(error) from error
@@ -254,9 +257,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _entries(value: Any) -> tuple[Entry, ...]:
-    return tuple(
-        Entry(str(line["uri"]), bool(line.get("isDir")), int(line.get("size", 0))) for line in value or ()
-    )
+    return tuple(Entry(str(line["uri"]), bool(line.get("isDir"))) for line in value or ())
 
 
 def _queue_state(answer: Mapping[str, Any]) -> QueueState:

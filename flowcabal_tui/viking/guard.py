@@ -30,20 +30,28 @@ def _signal_group(pid: int, number: int) -> None:
         os.killpg(pid, number)
 
 
+def _open(path: Path) -> IO[bytes]:
+    """The log, or nowhere when it cannot be written: the server's output must flow in any case."""
+    try:
+        if path.exists() and path.stat().st_size > LOG_LIMIT:
+            path.replace(path.with_suffix(".old.log"))
+        return path.open("ab", buffering=0)
+    except OSError:
+        return open(os.devnull, "ab", buffering=0)
+
+
 def _log(output: IO[bytes], path: Path) -> None:
     """Copies the server's lines to `path`, secrets removed, one older file kept."""
     secrets = [value.encode() for name, value in os.environ.items() if name.endswith("_KEY") and value]
-    file = path.open("ab")
+    file = _open(path)
     for line in output:
         for secret in secrets:
             line = line.replace(secret, b"***")
-        if file.tell() > LOG_LIMIT:
-            file.close()
-            path.replace(path.with_suffix(".old.log"))
-            file = path.open("ab")
-        with contextlib.suppress(OSError):  # a full disk must not stop the server
+        with contextlib.suppress(OSError):
             file.write(line)
-            file.flush()
+        if file.seekable() and file.tell() > LOG_LIMIT:
+            file.close()
+            file = _open(path)
 
 
 def _await_end_of_parent(parent: int, ended: threading.Event) -> None:
@@ -67,12 +75,14 @@ def run(log: Path, mark: Path, command: list[str]) -> int:
             start_new_session=True,
         )
     except OSError as error:
-        log.write_text(f"{error}\n", encoding="utf-8")
+        with _open(log) as file:
+            file.write(f"{error}\n".encode())
         return CANNOT_START
     assert server.stdout is not None
     with contextlib.suppress(OSError):
         os.write(1, b"%d\n" % server.pid)
-    mark.touch()
+    with contextlib.suppress(OSError):
+        mark.touch()
     ended, asked = threading.Event(), threading.Event()
 
     def stop() -> None:
@@ -89,7 +99,8 @@ def run(log: Path, mark: Path, command: list[str]) -> int:
     threading.Thread(target=stop, daemon=True).start()
     code = server.wait()
     if asked.is_set():
-        mark.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            mark.unlink()
     ended.set()
     _signal_group(server.pid, signal.SIGKILL)
     logging.join(1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -45,7 +46,8 @@ class KnowledgeHit:
 
 
 class KnowledgeSync:
-    """One book in one server; `folder` keeps the manifest. Every operation is safe to repeat.
+    """One book in one server; `folder` keeps the manifest. Every operation is safe to repeat, and several
+    may go on at once: those on one subject wait for each other.
 
     All raise KnowledgeError when the server is not there or refuses; then nothing is marked as done. A
     directory has an L0 and an L1 of our own, written without OpenViking's summariser. It lets an L1 be
@@ -59,12 +61,12 @@ class KnowledgeSync:
     ) -> None:
         self._client, self._root, self._language, self._workspace = client, root, language, workspace
         self._manifest = Manifest(folder / "manifest.jsonl")
-        self._writing = asyncio.Lock()
+        self._writing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def put_chapter(self, chapter: Chapter, text: str, l0: str, l1: str) -> bool:
         """Makes the chapter's directory hold exactly this; False: it did already, and nothing was sent."""
         record = Record(chapter.id, True, chapter.position, {})
-        return await self._put(layout.chapter_path(chapter), record, text, l0 or chapter.title, l1)
+        return await self._put(layout.chapter_path(chapter), record, text, l0, l1, chapter.title)
 
     async def remove_chapter(self, chapter: ChapterId) -> None:
         """Takes the chapter out; nothing happens when it is not there."""
@@ -88,7 +90,7 @@ class KnowledgeSync:
         """
         subject = f"{kind}/{identity or name}"
         path = layout.resource_path(kind, name, identity or name)
-        return await self._put(path, Record(subject, False, position, {}), text, l0 or name, l1)
+        return await self._put(path, Record(subject, False, position, {}), text, l0, l1, name)
 
     async def remove_resource(self, kind: layout.ResourceKind, identity: str) -> None:
         """Takes a resource out; `identity` as given to `put_resource` (or the name)."""
@@ -116,9 +118,7 @@ class KnowledgeSync:
         }
         if not allowed or not query.strip():
             return ()
-        target: str | Sequence[str] = f"{self._root}/"
-        if before_position is not None:
-            target = [f"{self._root}/{path}" for path in allowed]
+        target = [f"{self._root}/{path}" for path in self._targets(allowed)]
         found = await asyncio.gather(
             *(self._client.find(query, level=level, target_uri=target, limit=2 * limit) for level in _LEVELS)
         )
@@ -129,15 +129,21 @@ class KnowledgeSync:
                 best[hit.uri] = hit
         return tuple(sorted(best.values(), key=lambda hit: (-hit.score, hit.uri))[:limit])
 
+    def _targets(self, allowed: Mapping[str, Record]) -> list[str]:
+        """Where to search: whole arcs and kinds where all in them is allowed, since each target costs time."""
+        total = Counter(_parent(path) for path, _record in self._manifest)
+        whole = {parent for parent, count in Counter(map(_parent, allowed)).items() if count == total[parent]}
+        return sorted({parent if (parent := _parent(path)) in whole else path for path in allowed})
+
     async def repair(self) -> tuple[str, ...]:
         """After an unclean end of the server: makes missing vectors anew, forgets what is not there.
 
         Returns the subjects (chapter ids, `kind/identity`) to put again.
         """
         missing = []
-        async with self._writing:
-            for path, record in list(self._manifest):
-                uri = f"{self._root}/{path}"
+        for path, record in list(self._manifest):
+            uri = f"{self._root}/{path}"
+            async with self._writing[record.subject]:
                 if not await self._holds(uri, record):
                     self._manifest.forget(path)
                     missing.append(record.subject)
@@ -152,11 +158,12 @@ class KnowledgeSync:
             return False
         return names.issuperset(record.files)
 
-    async def _put(self, path: str, record: Record, text: str, l0: str, l1: str) -> bool:
+    async def _put(self, path: str, record: Record, text: str, l0: str, l1: str, name: str) -> bool:
+        l0 = next(words for words in (l0, name, "…") if words.strip())  # OpenViking keeps no empty L0
         spans = layout.scenes(text, self._language)
         texts = {layout.scene_file(n): text[span.start : span.end] for n, span in enumerate(spans)}
-        async with self._writing:
-            texts |= {layout.L0_FILE: l0, self._l1_file(): l1 or l0}
+        async with self._writing[record.subject]:
+            texts |= {layout.L0_FILE: l0, self._l1_file(): l1 if l1.strip() else l0}
             record = replace(
                 record,
                 files={name: digest(content) for name, content in texts.items()},
@@ -214,7 +221,7 @@ class KnowledgeSync:
         return self._workspace / _ON_DISK / self._root.removeprefix(f"{layout.RESOURCES}/") / path
 
     async def _remove(self, subject: str) -> None:
-        async with self._writing:
+        async with self._writing[subject]:
             for path in self._manifest.paths_of(subject):
                 await self._remove_directory(path)
 
@@ -234,3 +241,7 @@ class KnowledgeSync:
         span = Span(*record.scenes[layout.scene_index(name)])
         uri = f"{path}/{name}"
         return KnowledgeHit(uri, level, found.score, record.position, chapter, span.start, span.end)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

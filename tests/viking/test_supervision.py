@@ -174,6 +174,18 @@ def test_the_guard_says_why_a_command_cannot_start(tmp_path: Path) -> None:
     assert "/nowhere/openviking-server" in (tmp_path / "log").read_text()
 
 
+def test_a_log_that_cannot_be_written_does_not_stop_the_server(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    assert run_guard(tmp_path, "sh", "-c", "yes | head -c 300000; exit 7") == 7
+
+
+def test_the_log_does_not_grow_without_end(tmp_path: Path) -> None:
+    run_guard(tmp_path, "sh", "-c", f"yes {'x' * 99} | head -c {3 * guard.LOG_LIMIT}")
+    sizes = [path.stat().st_size for path in tmp_path.iterdir()]
+    assert max(sizes) <= guard.LOG_LIMIT + 100
+    assert sum(sizes) <= 2 * guard.LOG_LIMIT + 200
+
+
 def test_the_guard_costs_little(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run_guard(tmp_path, "true")

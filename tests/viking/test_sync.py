@@ -78,6 +78,23 @@ async def test_nothing_from_the_target_chapter_on_is_found(sync: KnowledgeSync) 
     assert await sync.find("Marsh", before_position=1) == ()
 
 
+async def test_an_arc_may_be_cut_by_the_position(sync: KnowledgeSync) -> None:
+    early, late = (replace(RAIN, id=ChapterId(f"c{n}"), position=n) for n in (4, 5))
+    for chapter in (RIVER, early, late):
+        await sync.put_chapter(chapter, RAIN_TEXT, "Marsh goes home", "Marsh walks home.")
+    assert {hit.chapter for hit in await sync.find("Marsh", before_position=5, limit=20)} == {
+        RIVER.id,
+        early.id,
+    }
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "半个字\ud800。"])
+async def test_an_odd_text_without_title_and_summaries_is_taken(sync: KnowledgeSync, text: str) -> None:
+    untitled = Chapter(ChapterId("c-odd"), 1, "")
+    assert await sync.put_chapter(untitled, text, "", "")
+    assert not await sync.put_chapter(untitled, text, "", "")
+
+
 async def test_the_same_content_again_is_not_sent(running: Running, root: str, tmp_path: Path) -> None:
     for _restart in range(2):
         sync = KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
