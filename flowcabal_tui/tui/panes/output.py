@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -16,6 +17,7 @@ from flowcabal_tui.domain.run import Attempt
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.words import FINISHES, STATES, counted, is_chinese, length_words, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -278,6 +280,11 @@ class OutputPane(Vertical):
         return lines
 
     # Keys
+
+    @on(StreamView.SearchRequested)
+    def _find_words(self, message: StreamView.SearchRequested) -> None:
+        message.stop()
+        ask_to_find(self.app, message.stream)
 
     def action_keep(self) -> None:
         """Ask to keep the shown attempt; one that is still arriving cannot be kept."""

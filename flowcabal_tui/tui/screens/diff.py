@@ -1,0 +1,50 @@
+"""Two texts compared, over the whole screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class DiffScreen(ModalScreen[None]):
+    """Shows how `old` becomes `new`."""
+
+    help = HelpData(mark("Difference"), mark("What went and what came between two texts. Esc goes back."))
+    DEFAULT_CSS = """
+    DiffScreen { background: $background; }
+    DiffScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    DiffScreen > DiffView { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="diff.back"),
+    ]
+
+    def __init__(self, title: str, old: str, new: str) -> None:
+        super().__init__()
+        self._heading, self._old_text, self._new_text = title, old, new
+
+    def compose(self) -> ComposeResult:
+        """The title with the number of changes, and the changes."""
+        changes = DiffView(self._old_text, self._new_text)
+        count = changes.hunk_count
+        counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
+        yield Static(f"{clean(self._heading)} · {counted}".replace("\n", " "), markup=False, classes="head")
+        yield changes
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
