@@ -8,22 +8,20 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.names_zh import FoundName
+from flowcabal_tui.agents.words import word_list
 
-_TITLE: Final = r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Colonel|Major|General|Count|Countess|Prince|Princess|Madame|Monsieur|Mademoiselle|Abb[eé]|King|Queen|Uncle|Aunt|Father|Mother|Brother|Sister|Don|Do[nñ]a)\.?"
+_TITLE: Final = (
+    r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Colonel|Major|General|Count|Countess|Prince|Princess|Madame|Monsieur|"
+    r"Mademoiselle|Abb[eé]|King|Queen|Uncle|Aunt|Father|Mother|Brother|Sister|Don|Do[nñ]a)\.?"
+)
 _WORD: Final = r"[A-Z\u00c0-\u00de][a-z\u00df-\u00ff]+(?:[-’'][A-Z][a-z]+)*"
 _NAME: Final = re.compile(rf"(?:{_TITLE}\s+)?{_WORD}(?:\s+(?:(?:de|du|la|von|of the|of)\s+)?{_WORD})*")
 _OPENS: Final = frozenset(".!?:;\"'“”‘’—-–(*\n")
 _PLACE: Final = re.compile(
-    r"\b(?:Street|Square|House|Hall|Inn|Castle|Island|River|Mount|Hill|Court|Park|Road|Bridge|City|Valley|Abbey|Palace|Harbour|Bay|Wood|Forest|Village|Tower|Gate|Lane)\b"
+    r"\b(?:Street|Square|House|Hall|Inn|Castle|Island|River|Mount|Hill|Court|Park|Road|Bridge|City|Valley|Abbey|Palace|"
+    r"Harbour|Bay|Wood|Forest|Village|Tower|Gate|Lane)\b"
 )
-_COMMON: Final = frozenset(
-    "I The A An And But Or If It He She They We You This That These Those There Here What When Where Who Why How Which Yes No Oh Ah O "
-    "Not Now Then So As At In On Of For To From With Without By My Your His Her Our Their Its One Two Three God Heaven Lord Sir Madam "
-    "Chapter Part Book Volume Mr Mrs Miss Dr Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June "
-    "July August September October November December English French German Latin Christian Christmas Easter Well Good Come Let Do Did Is "
-    "Was Are Were Has Have Had Will Would Shall Should Could Can May Might Must Be Every All Some Any Nothing Never Always Perhaps "
-    "Monsieur Madame Mademoiselle Count King Queen Prince Captain Colonel General Majesty Excellency Highness Street".split()
-)
+_COMMON: Final = word_list("not_names.en")
 _LEAST: Final = 3
 
 
@@ -35,7 +33,7 @@ def english_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     for text in texts:
         lower.update(re.findall(r"\b[a-z]+\b", text))
         for match in _NAME.finditer(text):
-            before = text[: match.start()].rstrip(" \t")[-1:] if match.start() < 3 else text[match.start() - 2 : match.start()].strip(" \t")[-1:]
+            before = text[max(0, match.start() - 2) : match.start()].strip(" \t")[-1:]
             (opening if not before or before in _OPENS else inside)[" ".join(match[0].split())] += 1
     counts = {
         name: inside[name] + opening[name]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.memory import EntityKind
 
 _HAN: Final = "\u3007\u4e00-\u9fff"
@@ -28,25 +29,26 @@ _VOICE: Final = (
     "哈哈|嘻嘻|呵呵|微微|冷冷|淡淡|轻轻|缓缓|轻声|沉声|厉声"
 )
 _SPEAKS: Final = re.compile(
-    rf"(?:^|[^{_HAN}])(?P<name>[{_HAN}]{{2,{_LONGEST}}}?)(?:{_MANNER}|{_VOICE})*(?:[笑说问答叹喝骂叫应]道|道|曰|说|问|答|笑|喊|叫)[：，:,]",
+    rf"(?:^|[^{_HAN}])(?P<name>[{_HAN}]{{2,{_LONGEST}}}?)(?:{_MANNER}|{_VOICE})*"
+    r"(?:[笑说问答叹喝骂叫应]道|道|曰|说|问|答|笑|喊|叫)[：，:,]",
     re.M,
 )
-_CALLED: Final = re.compile(rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名)(?:做|作)?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])")
-_PLACE: Final = re.compile(rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村]))")
+_CALLED: Final = re.compile(
+    rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名)(?:做|作)?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])"
+)
+_PLACE: Final = re.compile(
+    rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村]))"
+)
 _ENTERS: Final = re.compile("[往到在至出进入离回]$")
 
-_NOT_NAMES: Final = frozenset(
-    "众人 大家 二人 两人 三人 四人 几人 一人 那人 这人 有人 旁人 别人 各人 人人 众 他们 我们 你们 咱们 自己 彼此 一个 那个 这个 "
-    "丫头 丫鬟 小丫头 婆子 媳妇 小厮 家人 老婆子 众丫头 众婆子 众小厮 仆人 下人 左右 众官 众将 军士 小妖 众妖 众僧 和尚 道士 "
-    "老者 老人 少年 少女 男人 女人 女子 男子 孩子 姑娘 先生 公子 小姐 夫人 老爷 太太 奶奶 少爷 大人 大王 师父 徒弟 师傅 "
-    "如此 因此 于是 忽然 只见 只听 一时 当下 此时 那时 这里 那里 如今 今日 明日 昨日 不知 不想 不觉 原来 果然 谁知 且说 却说 话说 "
-    "一面 一边 说着 听了 说毕 说罢 正说 正是 半日 半晌 良久 也不 只得 俗语 古人 常言 俗话 又笑 又问 便问 因问 笑着 口内 口里 心内 心里 "
-    "心下 嘴里 外面 里面 外头 里头 院中 门外 知道 难道 说道 问道 笑道 叹道 答道 又说 便说 只说 还说 都说 也说 听说 据说 小说 传说 "
-    "一声 一句 那边 这边 上面 下面 后面 前面 诗云 词云 有诗 那些 这些 什么 怎么 为何 何故 不是 就是 可是 但是 所以 因为".split()
+_NOT_NAMES: Final = word_list("not_names.zh")
+_NOT_INSIDE: Final = re.compile(
+    "[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]"
 )
-_NOT_INSIDE: Final = re.compile("[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]")
 _NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
-_NOT_FIRST: Final = frozenset("一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫")
+_NOT_FIRST: Final = frozenset(
+    "一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
+)
 _TAKEN: Final = re.compile("[与和同把被替给向使]$")
 _SURNAMES: Final = frozenset(
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳"
@@ -126,7 +128,7 @@ def _places(book: str, people: Iterable[str]) -> dict[str, int]:
 
 
 def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
-    """The share of its occurrences before which a word of `pattern` stands: what people are taken with, where they go."""
+    """The share of its occurrences with a word of `pattern` before: people are taken along, places gone to."""
     before = [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
     return sum(1 for char in before if pattern.search(char)) / max(1, len(before))
 

@@ -1,0 +1,176 @@
+"""Role A: a pure function from a node and the state of the book to what the node must know (DESIGN 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.context import gather
+from flowcabal_tui.agents.context.budget import SHARES, Ledger
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.gather import Book, Finder
+from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
+from flowcabal_tui.agents.context.intent import Reading, read_intent
+from flowcabal_tui.agents.context.pending import missing_outputs
+from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.agents.loop import Agent
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.ports import MemoryPort
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.domain.context import BudgetClass, Injection, Receipt
+from flowcabal_tui.domain.errors import KnowledgeError, ModelError
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
+from flowcabal_tui.locale import _
+
+_LAST_PAGES: Final = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a context is wanted for."""
+
+    workflow: Workflow
+    node: Node
+    params: PromptParams
+    prompt: str
+    chapter: ChapterId | None
+    generation: Generation
+    inquiries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The book before the target chapter, and its last pages."""
+
+    book: Book
+    last_pages: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The intent and the candidates of every class, best first."""
+
+    reading: Reading
+    candidates: dict[BudgetClass, list[Candidate]]
+    notes: tuple[str, ...]
+
+
+class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
+    """Assembles contexts. `budget` is in tokens of `counter` and never exceeded.
+
+    `model` answers inquiries (None: excerpts stand in their place); with `spend` False only answers that were
+    paid for before are used, as for a preview. A class left out of `shares` is switched off.
+    """
+
+    def __init__(
+        self,
+        memory: MemoryPort,
+        counter: TokenCounter,
+        budget: int,
+        *,
+        prompts: PromptLibrary | None = None,
+        model: Callable[[], PaidOnce] | None = None,
+        finder: Finder | None = None,
+        spend: bool = True,
+        shares: Mapping[BudgetClass, float] = SHARES,
+    ) -> None:
+        self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
+        self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
+        self._spend, self._shares = spend, shares
+
+    async def assemble(
+        self,
+        workflow: Workflow,
+        node: Node,
+        params: PromptParams,
+        prompt: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+        inquiries: Sequence[str],
+    ) -> Injection:
+        """The injection for one node with its receipt. The same book and prompt give the same bytes."""
+        return await self.pursue(Assignment(workflow, node, params, prompt, chapter, generation, tuple(inquiries)))
+
+    async def observe(self, goal: Assignment) -> Seen:
+        book = await gather.read_book(await self._memory.view(goal.chapter, goal.generation))
+        last = await book.view.chapter_text(book.chapters[-1].id) if book.chapters else ""
+        return Seen(book, last[-_LAST_PAGES:])
+
+    async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
+        """Intent by rule, then candidates class by class."""
+        book = seen.book
+        reading = read_intent(goal.prompt, seen.last_pages, book.entities, book.view.language)
+        notes: list[str] = []
+        found = await gather.far(book, reading)
+        candidates: dict[BudgetClass, list[Candidate]] = {
+            "meta": await gather.meta(book),
+            "entities": gather.entity_notes(reading),
+            "profiles": await gather.profiles(book, reading),
+            "near": await gather.near(book, self._counter, int(self._budget * self._shares.get("near", 0.0))),
+            "last_meeting": await gather.last_meetings(book, reading),
+            "knowledge": await self._knowledge(book, reading, goal.prompt, notes),
+            "summaries": await gather.summaries(book, found),
+            "far": found,
+        }
+        return Plan(reading, candidates, tuple(notes))
+
+    async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
+        """Fills the budget, renders, and writes the receipt."""
+        ledger = Ledger(self._budget, self._counter, seen.book.view.language, self._shares)
+        notes = list(thought.notes)
+        answers = await self._answers(goal, seen.book, notes)
+        ledger.charge("inquiry", sum(answer.tokens for answer in answers))
+        for name in self._shares:
+            ledger.fill(name, thought.candidates.get(name, ()))
+        ledger.spend_rest()
+        prefix, suffix = ledger.render()
+        dropped, more = ledger.dropped()
+        if more:
+            notes.append(_("{n} more candidates were dropped.").format(n=more))
+        receipt = Receipt(
+            node=goal.node.id,
+            chapter=goal.chapter,
+            generation=goal.generation,
+            budget=self._budget,
+            used=ledger.measure(prefix, suffix) + sum(answer.tokens for answer in answers),
+            sources=(*ledger.sources(), *(source for answer in answers for source in answer.sources)),
+            dropped=dropped,
+            classes=ledger.classes(),
+            intent=thought.reading.intent,
+            digest=digest("\0".join((prefix, suffix, *(answer.text for answer in answers)))),
+            pending=(
+                *missing_outputs(goal.workflow, goal.params, goal.prompt),
+                *(answer.pending for answer in answers if answer.pending),
+            ),
+            notes=(*notes, *(answer.note for answer in answers if answer.note)),
+        )
+        return Injection(prefix, suffix, receipt, tuple((answer.question, answer.text) for answer in answers))
+
+    async def _knowledge(self, book: Book, reading: Reading, prompt: str, notes: list[str]) -> list[Candidate]:
+        if self._finder is None:
+            notes.append(_("The knowledge server took no part: it is not there."))
+            return []
+        try:
+            return await gather.knowledge(book, self._finder, " ".join((*reading.intent.entities, prompt))[:2_000])
+        except KnowledgeError as error:
+            notes.append(_("The knowledge server took no part: {why}").format(why=error.title))
+            return []
+
+    async def _answers(self, goal: Assignment, book: Book, notes: list[str]) -> list[InquiryAnswer]:
+        questions = tuple(dict.fromkeys(goal.inquiries))
+        if not questions:
+            return []
+        try:
+            model = self._model() if self._model else None
+        except ModelError as error:
+            model = None
+            notes.append(_("Inquiries were answered with excerpts: {why}").format(why=error.title))
+        room = int(self._budget * self._shares.get("inquiry", 0.0)) // len(questions)
+        return [
+            await answer_inquiry(book, question, room, self._counter, self._prompts, model, self._spend)
+            for question in questions
+        ]

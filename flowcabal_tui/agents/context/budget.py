@@ -1,0 +1,207 @@
+"""The budget: a share for every class, what is left over goes on, and every refusal is written down with its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.agents.context.candidates import Candidate, heading
+from flowcabal_tui.agents.context.tokens import cut
+from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.locale import _
+
+SHARES: Final[Mapping[BudgetClass, float]] = {
+    "inquiry": 0.06,
+    "meta": 0.12,
+    "entities": 0.05,
+    "profiles": 0.14,
+    "near": 0.21,
+    "last_meeting": 0.06,
+    "knowledge": 0.05,
+    "summaries": 0.11,
+    "far": 0.20,
+}
+"""Fractions of the budget in the order of filling: what a class leaves goes to the next, so to the far past last."""
+RENDERED: Final[tuple[BudgetClass, ...]] = (
+    "entities",
+    "profiles",
+    "summaries",
+    "far",
+    "knowledge",
+    "last_meeting",
+    "near",
+)
+"""The user suffix from stable to volatile, so that providers' prompt caches hit."""
+_LEAST_CUT: Final = 60
+_LEAST_REST: Final = 80
+_MOST_DROPPED: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A candidate that goes in, and its tokens with heading and joins."""
+
+    candidate: Candidate
+    tokens: int
+
+
+class Ledger:
+    """Takes candidates, class by class, as long as there is room."""
+
+    def __init__(self, budget: int, counter: TokenCounter, language: str, shares: Mapping[BudgetClass, float]) -> None:
+        self._budget, self._counter, self._language = budget, counter, language
+        self._shares = {name: int(budget * share) for name, share in shares.items()}
+        self._used = dict.fromkeys(self._shares, 0)
+        self._chosen: list[Chosen] = []
+        self._dropped: list[DroppedSource] = []
+        self._spans: dict[str, list[tuple[int, int]]] = {}
+        self._levels: dict[str, str] = {}
+        self._waiting: list[Candidate] = []
+        self._carry = 0
+        self._frame = counter.count(f"{heading('preamble', language)}\n\n\n")
+
+    def charge(self, name: BudgetClass, tokens: int) -> None:
+        """Books tokens that are spent already."""
+        self._used[name] = self._used.get(name, 0) + tokens
+        self._carry += self._shares.get(name, 0) - tokens
+
+    def fill(self, name: BudgetClass, candidates: Iterable[Candidate]) -> None:
+        """Fills one class up to its share and what the classes before it left."""
+        if name not in self._shares:
+            return
+        room = min(self._shares[name] + self._carry, self.left)
+        before = self._used[name]
+        for candidate in candidates:
+            spent = self._used[name] - before
+            if not self._take(candidate, room - spent):
+                self._waiting.append(candidate)
+        self._carry = room - (self._used[name] - before)
+
+    def spend_rest(self) -> None:
+        """Offers what no class used to those that were over their share, in order; the rest is dropped."""
+        waiting, self._waiting = self._waiting, []
+        for candidate in waiting:
+            if not self._take(candidate, self.left):
+                self._drop(candidate, _("over the share of its class"))
+
+    @property
+    def left(self) -> int:
+        """Tokens of the whole budget that nobody has used."""
+        return self._budget - self._frame - sum(self._used.values())
+
+    def render(self) -> tuple[str, str]:
+        """System prefix and user suffix; the last ones taken go until both are within the budget as counted whole."""
+        while True:
+            prefix, suffix = self._system_prefix(), self._user_suffix()
+            spent = self._used.get("inquiry", 0)
+            if self.measure(prefix, suffix) + spent <= self._budget or not self._chosen:
+                return prefix, suffix
+            last = self._chosen.pop()
+            self._used[last.candidate.budget_class] -= last.tokens
+            self._drop(last.candidate, _("over the whole budget"))
+
+    def measure(self, prefix: str, suffix: str) -> int:
+        """Tokens of the two texts with the line breaks that join them to the prompt; nothing costs nothing."""
+        return sum(self._counter.count(f"{text}\n") for text in (prefix, suffix) if text)
+
+    def sources(self) -> tuple[ContextSource, ...]:
+        """What went in, in the order of the text."""
+        order = ("meta", *RENDERED)
+        chosen = sorted(self._chosen, key=lambda each: (order.index(each.candidate.budget_class), *_place(each)))
+        return tuple(
+            ContextSource(
+                each.uri, each.reason, each.level, tokens, each.budget_class, each.title, each.start, each.end
+            )
+            for each, tokens in ((one.candidate, one.tokens) for one in chosen)
+        )
+
+    def dropped(self) -> tuple[tuple[DroppedSource, ...], int]:
+        """What did not go in, and how many more there were than are listed."""
+        return tuple(self._dropped[:_MOST_DROPPED]), max(0, len(self._dropped) - _MOST_DROPPED)
+
+    def classes(self) -> tuple[ClassUse, ...]:
+        return tuple(ClassUse(name, share, self._used[name]) for name, share in self._shares.items())
+
+    def _take(self, candidate: Candidate, room: int) -> bool:
+        """True when the candidate is settled: taken, taken smaller, or there already."""
+        rest = self._not_yet_there(candidate)
+        if rest is None:
+            self._drop(candidate, _("already included"))
+            return True
+        extra = 0 if self._has(candidate.budget_class) else self._counter.count(self._section(candidate.budget_class))
+        tokens = self._counter.count(rest.block) + extra
+        if tokens > room and rest.cuttable:
+            rest = self._shortened(rest, room - extra)
+            tokens = self._counter.count(rest.block) + extra if rest.text else tokens
+        if tokens <= room and rest.text:
+            self._book(rest, tokens)
+            return True
+        if candidate.smaller is not None and self._take(candidate.smaller, room):
+            self._drop(candidate, _("a lower level was chosen: over the share of its class"))
+            return True
+        return False
+
+    def _shortened(self, candidate: Candidate, room: int) -> Candidate:
+        frame = self._counter.count(replace(candidate, text="").block)
+        if room - frame < _LEAST_CUT:
+            return replace(candidate, text="")
+        span = cut(candidate.text, room - frame, self._counter)
+        base = max(0, candidate.start)
+        return replace(candidate, text=candidate.text[: span.end], start=base, end=base + span.end)
+
+    def _book(self, candidate: Candidate, tokens: int) -> None:
+        self._chosen.append(Chosen(candidate, tokens))
+        self._used[candidate.budget_class] += tokens
+        if candidate.level == "L2" and candidate.start >= 0:
+            self._spans.setdefault(candidate.uri, []).append((candidate.start, candidate.end))
+        else:
+            self._levels[candidate.uri] = max(self._levels.get(candidate.uri, ""), candidate.level)
+
+    def _not_yet_there(self, candidate: Candidate) -> Candidate | None:
+        """The candidate without what is in already; None when nothing of substance is left."""
+        if candidate.level <= self._levels.get(candidate.uri, ""):
+            return None
+        if candidate.level != "L2" or candidate.start < 0:
+            return candidate
+        start, end = candidate.start, candidate.end
+        for taken_start, taken_end in sorted(self._spans.get(candidate.uri, ())):
+            if taken_start <= start < taken_end:
+                start = taken_end
+            elif start < taken_start < end:
+                end = taken_start
+        if start == candidate.start and end == candidate.end:
+            return candidate
+        if end - start < _LEAST_REST:
+            return None
+        text = candidate.text[start - candidate.start : end - candidate.start]
+        return replace(candidate, text=text, start=start, end=end)
+
+    def _has(self, name: BudgetClass) -> bool:
+        return name == "meta" or any(each.candidate.budget_class == name for each in self._chosen)
+
+    def _drop(self, candidate: Candidate, rule: str) -> None:
+        self._dropped.append(
+            DroppedSource(
+                candidate.uri, rule, self._counter.count(candidate.text), candidate.budget_class, candidate.title
+            )
+        )
+
+    def _section(self, name: BudgetClass) -> str:
+        return f"# {heading(name, self._language)}\n"
+
+    def _system_prefix(self) -> str:
+        return "".join(one.candidate.block for one in self._chosen if one.candidate.budget_class == "meta").rstrip("\n")
+
+    def _user_suffix(self) -> str:
+        parts = []
+        for name in RENDERED:
+            if chosen := sorted((one for one in self._chosen if one.candidate.budget_class == name), key=_place):
+                parts.append(self._section(name) + "".join(one.candidate.block for one in chosen))
+        return f"{heading('preamble', self._language)}\n\n{''.join(parts)}".rstrip("\n") if parts else ""
+
+
+def _place(chosen: Chosen) -> tuple[int, int, str]:
+    """Story order; what belongs to no chapter by its uri."""
+    return chosen.candidate.position, chosen.candidate.start, chosen.candidate.uri

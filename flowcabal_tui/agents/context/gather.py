@@ -1,0 +1,291 @@
+"""Collects, class by class, what could go in: structure before similarity, names apart from the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, Protocol
+
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, Candidate, heading
+from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.tokens import CountedTokens, cut
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.domain.context import BudgetClass, SceneKind
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.memory import Derived, Entity, Level, ProfileKind
+from flowcabal_tui.locale import _
+
+_NEAR_CHAPTERS: Final = 3
+_PAIRED: Final = 4
+_RECIPROCAL: Final = 20
+_BY_SCENE: Final[dict[SceneKind, tuple[ProfileKind, ...]]] = {
+    "battle": ("world-state",),
+    "journey": ("world-state",),
+    "turn": ("plot-threads", "themes"),
+    "dialogue": ("style",),
+    "daily": ("style",),
+    "unknown": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that the knowledge server found near in meaning. `uri` is project-relative.
+
+    `start`/`end` are character offsets in a chapter (-1: not of a chapter's text); `position` is the chapter
+    position that the text knows of (0: none).
+    """
+
+    uri: str
+    title: str
+    text: str
+    score: float
+    level: Level = "L2"
+    position: int = 0
+    start: int = -1
+    end: int = -1
+
+
+class Finder(Protocol):
+    """Semantic search, when a knowledge server is up. Raises KnowledgeError when it is not."""
+
+    async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
+        """The nearest texts that know of no chapter at position `before` or later."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What every class reads: the view, the written chapters before the target, the entities."""
+
+    view: MemoryView
+    chapters: tuple[Chapter, ...]
+    entities: tuple[Entity, ...]
+    counts: dict[EntityId, int]
+
+    def chapter(self, chapter: ChapterId) -> Chapter | None:
+        return next((each for each in self.chapters if each.id == chapter), None)
+
+    def title(self, chapter: ChapterId) -> str:
+        found = self.chapter(chapter)
+        return found.title if found else chapter
+
+
+async def read_book(view: MemoryView) -> Book:
+    """Reads once what all classes need."""
+    chapters = tuple(chapter for chapter in await view.chapters() if chapter.version)
+    return Book(view, chapters, await view.entities(), dict(await view.mention_counts()))
+
+
+async def meta(book: Book) -> list[Candidate]:
+    return [
+        Candidate(
+            f"meta/{name}", heading(name, book.view.language), _("always included"), "L2", "meta", text, cuttable=True
+        )
+        for name, text in await book.view.meta()
+    ]
+
+
+def entity_notes(reading: Reading) -> list[Candidate]:
+    return [
+        Candidate(
+            f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
+            entity.name,
+            _("named in the prompt"),
+            "L2",
+            "entities",
+            " ".join(part for part in (", ".join(entity.aliases), entity.note) if part),
+            line=True,
+        )
+        for entity in reading.cast
+        if entity.note or entity.aliases
+    ]
+
+
+async def profiles(book: Book, reading: Reading) -> list[Candidate]:
+    """L1 of those in the scene, L0 where that is too much; by the kind of scene also other kinds at L0."""
+    found = []
+    for entity in reading.cast:
+        uri = f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}"
+        larger, smaller = [await book.view.derived(uri, level) for level in ("L1", "L0")]
+        found += _levels(uri, entity.name, _("in the scene"), "profiles", larger, smaller)
+    for kind in _BY_SCENE[reading.intent.scene]:
+        for derived in await book.view.derived_under(f"profiles/{kind}/", "L0"):
+            reason = _("a scene of this kind: {scene}").format(scene=reading.intent.scene)
+            found += _levels(derived.uri, derived.uri.split("/", 1)[1], reason, "profiles", None, derived)
+    return found
+
+
+def _levels(
+    uri: str,
+    title: str,
+    reason: str,
+    budget_class: BudgetClass,
+    larger: Derived | None,
+    smaller: Derived | None,
+    position: int = 0,
+) -> list[Candidate]:
+    """One candidate of the highest level there is, with the lower one behind it."""
+    chosen: Candidate | None = None
+    for derived in (smaller, larger):
+        if derived is not None:
+            chosen = Candidate(
+                uri, title, reason, derived.level, budget_class, derived.text, position=position, smaller=chosen
+            )
+    return [chosen] if chosen else []
+
+
+async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate]:
+    """The end of the previous chapter, and those before it at L1, or their last lines where no L1 is."""
+    candidates: list[Candidate] = []
+    for distance, chapter in enumerate(reversed(book.chapters[-_NEAR_CHAPTERS:]), start=1):
+        uri = f"manuscript/{chapter.id}"
+        text = await book.view.chapter_text(chapter.id)
+        larger, smaller = [await book.view.derived(uri, level) for level in ("L1", "L0")]
+        span = cut(text, int(share * (0.6 if distance == 1 else 0.18)), counter, keep_end=True)
+        ending = Candidate(
+            uri,
+            chapter.title,
+            _("how it ends, {n} chapters back").format(n=distance),
+            "L2",
+            "near",
+            text[span.start : span.end],
+            position=chapter.position,
+            start=span.start,
+            end=span.end,
+        )
+        told = _levels(
+            uri,
+            chapter.title,
+            _("what happened, {n} chapters back").format(n=distance),
+            "near",
+            larger,
+            smaller,
+            position=chapter.position,
+        )
+        if distance == 1 or not told:
+            candidates += [ending] if ending.text else []
+        if distance > 1 or span.start > 0:
+            candidates += told
+    return candidates
+
+
+async def last_meetings(book: Book, reading: Reading) -> list[Candidate]:
+    """For every two of the cast the newest passage that names both, and the newest before the near past."""
+    cast = [entity for entity in reading.cast if entity.kind == "character"][:_PAIRED]
+    near_from = book.chapters[-_NEAR_CHAPTERS].position if len(book.chapters) >= _NEAR_CHAPTERS else 0
+    places: dict[EntityId, dict[tuple[int, ChapterId], list[int]]] = {}
+    for entity in cast:
+        for mention in await book.view.mentions(entity.id):
+            places.setdefault(entity.id, {}).setdefault((mention.position, mention.chapter), []).append(mention.start)
+    found: list[Candidate] = []
+    for one, other in combinations(cast, 2):
+        shared = sorted(places.get(one.id, {}).keys() & places.get(other.id, {}).keys(), reverse=True)
+        for before in (None, near_from):
+            if (passage := await _newest_with_both(book, places, (one.id, other.id), shared, before)) is not None:
+                reason = _("the last time {one} and {other} stand together").format(one=one.name, other=other.name)
+                found.append(_of_passage(book, passage, reason, "last_meeting"))
+    return found
+
+
+async def _newest_with_both(
+    book: Book,
+    places: dict[EntityId, dict[tuple[int, ChapterId], list[int]]],
+    pair: tuple[EntityId, EntityId],
+    shared: Sequence[tuple[int, ChapterId]],
+    before: int | None,
+) -> Passage | None:
+    for position, chapter in shared:
+        if before is not None and position >= before:
+            continue
+        starts = [places[entity][position, chapter] for entity in pair]
+        for passage in reversed(await book.view.passages(chapter)):
+            if all(any(passage.start <= at < passage.end for at in each) for each in starts):
+                return passage
+    return None
+
+
+async def far(book: Book, reading: Reading) -> list[Candidate]:
+    """Names looked up apart from the plan, the rare ones first; then the plan; ranks are added up reciprocally."""
+    rare_first = sorted(reading.cast, key=lambda each: (book.counts.get(each.id, 0), each.kind, each.id))
+    queries: list[tuple[float, str, Sequence[str]]] = [
+        (1.0 / (1 + place), entity.name, entity.names) for place, entity in enumerate(rare_first)
+    ]
+    if reading.intent.terms:
+        queries.append((1.0, "", reading.intent.terms))
+    scores: dict[tuple[int, int, ChapterId], float] = {}
+    hits: dict[tuple[int, int, ChapterId], tuple[Passage, list[str]]] = {}
+    for weight, name, terms in queries:
+        for rank, hit in enumerate(await book.view.search(terms, 30 if name else 60)):
+            key = (-hit.passage.position, hit.passage.start, hit.passage.chapter)
+            scores[key] = scores.get(key, 0.0) + weight / (_RECIPROCAL + rank)
+            known = hits.setdefault(key, (hit.passage, []))[1]
+            known += [term for term in ([name] if name else hit.terms[:3]) if term not in known]
+    return [
+        _of_passage(book, passage, _("found by {terms}").format(terms=", ".join(terms[:4])), "far")
+        for passage, terms in (hits[key] for key in sorted(scores, key=lambda each: (-round(scores[each], 9), each)))
+    ]
+
+
+async def summaries(book: Book, relevant: Sequence[Candidate]) -> list[Candidate]:
+    """A line for every earlier chapter, the newest and those with found passages first."""
+    lines = {derived.uri: derived for derived in await book.view.derived_under("manuscript/", "L0")}
+    found = {uri: rank for rank, uri in enumerate(dict.fromkeys(candidate.uri for candidate in relevant))}
+    newest_first = list(reversed(book.chapters))
+    ranked = sorted(
+        enumerate(newest_first),
+        key=lambda each: (
+            -1 / (_RECIPROCAL + each[0]) - 1 / (_RECIPROCAL + found.get(f"manuscript/{each[1].id}", len(newest_first))),
+            each[0],
+        ),
+    )
+    return [
+        Candidate(
+            f"manuscript/{chapter.id}",
+            chapter.title,
+            _("the book so far"),
+            "L0",
+            "summaries",
+            lines[f"manuscript/{chapter.id}"].text,
+            position=chapter.position,
+            line=True,
+        )
+        for _age, chapter in ranked
+        if f"manuscript/{chapter.id}" in lines
+    ]
+
+
+async def knowledge(book: Book, finder: Finder, query: str, limit: int = 12) -> list[Candidate]:
+    """What the knowledge server finds; nothing of the target chapter or later. Raises KnowledgeError."""
+    found = await finder.find(query, book.view.before, limit)
+    return [
+        Candidate(
+            hit.uri,
+            hit.title,
+            _("near in meaning ({score})").format(score=f"{hit.score:.2f}"),
+            hit.level,
+            "knowledge",
+            hit.text,
+            position=hit.position,
+            start=hit.start,
+            end=hit.end,
+        )
+        for hit in sorted(found, key=lambda each: (-each.score, each.uri, each.start))
+        if hit.position < book.view.before and hit.text.strip()
+    ]
+
+
+def _of_passage(book: Book, passage: Passage, reason: str, budget_class: BudgetClass) -> Candidate:
+    return Candidate(
+        f"manuscript/{passage.chapter}",
+        book.title(passage.chapter),
+        reason,
+        "L2",
+        budget_class,
+        passage.text,
+        position=passage.position,
+        start=passage.start,
+        end=passage.end,
+    )

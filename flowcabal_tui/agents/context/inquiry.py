@@ -1,0 +1,110 @@
+"""Inquiry blocks: a question of the writer's prompt, answered from the book before the prompt is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.context.tokens import CountedTokens, cut
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
+from flowcabal_tui.domain.context import ContextSource
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+_PASSAGES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class InquiryAnswer:
+    """What is put in the question's place, what it rests on, and what the receipt says of it."""
+
+    question: str
+    text: str
+    tokens: int
+    sources: tuple[ContextSource, ...]
+    pending: str = ""
+    note: str = ""
+
+
+async def answer_inquiry(
+    book: Book,
+    question: str,
+    room: int,
+    counter: CountedTokens,
+    prompts: PromptLibrary,
+    model: PaidOnce | None,
+    spend: bool,
+) -> InquiryAnswer:
+    """Answers from retrieved excerpts with the model, or with the excerpts themselves, within `room` tokens."""
+    passages = await _passages(book, question)
+    pending = note = text = ""
+    if model is not None and passages:
+        try:
+            text = await _asked(book, question, room, passages, prompts, model, spend)
+            pending = "" if text else _("the answer to: {question}").format(question=question)
+        except FlowCabalError as error:
+            note = _("An inquiry was answered with excerpts: {why}").format(why=error.title)
+    if text:
+        kept = text[: cut(text, room, counter).end]
+        read = [_source(each, 0, _("read to answer an inquiry")) for each in passages]
+        return InquiryAnswer(question, kept, counter.count(kept), tuple(read))
+    kept, used = _excerpts(passages, room, counter)
+    return InquiryAnswer(question, kept, counter.count(kept) if kept else 0, tuple(used), pending, note)
+
+
+async def _asked(
+    book: Book,
+    question: str,
+    room: int,
+    passages: Sequence[SourceText],
+    prompts: PromptLibrary,
+    model: PaidOnce,
+    spend: bool,
+) -> str:
+    names = named_in(question, book.entities)
+    messages = prompts.get("context.inquiry").fill(
+        {
+            "language": book.view.language,
+            "names": name_lines(names),
+            "sources": fenced_sources(passages),
+            "question": question,
+        }
+    )
+    request = ModelRequest(messages, purpose="context.inquiry", max_tokens=room, temperature=0.0)
+    found = await (model.answer(request) if spend else model.stored_answer(request))
+    return clean(found.text).strip() if found else ""
+
+
+async def _passages(book: Book, question: str) -> list[SourceText]:
+    """The passages that name whom the question names and share its words, in story order."""
+    cast = named_in(question, book.entities)
+    names = [name for entity in cast for name in entity.names]
+    terms = (*names, *search_terms(question, names, book.view.language))
+    hits = await book.view.search(terms, _PASSAGES) if terms else ()
+    ordered = sorted((hit.passage for hit in hits), key=lambda each: (each.position, each.start))
+    return [
+        SourceText(f"s{at}", f"manuscript/{each.chapter}", book.title(each.chapter), each.text, each.start)
+        for at, each in enumerate(ordered, start=1)
+    ]
+
+
+def _excerpts(passages: Sequence[SourceText], room: int, counter: CountedTokens) -> tuple[str, list[ContextSource]]:
+    kept = ""
+    used: list[ContextSource] = []
+    for each in passages:
+        longer = f"{kept}\n\n{each.text.strip()}".strip()
+        if counter.count(longer) <= room:
+            used.append(_source(each, counter.count(each.text), _("an excerpt in an inquiry's place")))
+            kept = longer
+    return kept, used
+
+
+def _source(passage: SourceText, tokens: int, reason: str) -> ContextSource:
+    end = passage.start + len(passage.text)
+    return ContextSource(passage.uri, reason, "L2", tokens, "inquiry", passage.title, passage.start, end)
