@@ -1,0 +1,49 @@
+"""Texts under their digests, compressed, each stored once."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.text import digest
+
+_LEVEL: Final = 1
+_SMALL: Final = 400
+
+
+def pack(text: str) -> bytes:
+    """`text` compressed; a lone surrogate (a model's broken character) survives."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
+
+
+def unpack(body: bytes) -> str:
+    """What `pack` was given."""
+    return zlib.decompress(body).decode("utf-8", "surrogatepass")
+
+
+def pack_large(text: str) -> str | bytes:
+    """Short plain texts stay readable in the database; others are compressed."""
+    return text if len(text) < _SMALL and text.isascii() else pack(text)
+
+
+def unpack_large(body: str | bytes) -> str:
+    """What `pack_large` was given."""
+    return body if isinstance(body, str) else unpack(body)
+
+
+def put_text(connection: sqlite3.Connection, text: str) -> Digest:
+    """Stores `text` if it is not there; in the writer's thread."""
+    name = digest(text)
+    if connection.execute("SELECT 1 FROM blob WHERE digest=?", (name,)).fetchone() is None:
+        connection.execute("INSERT INTO blob VALUES (?, ?)", (name, pack(text)))
+    return name
+
+
+def get_text(connection: sqlite3.Connection, name: Digest) -> str:
+    """The stored text. KeyError if there is none."""
+    row = connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
+    if row is None:
+        raise KeyError(name)
+    return unpack(row[0])

@@ -1,0 +1,51 @@
+"""What SQLite's errors mean to a writer."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectDamaged, ProjectError
+from flowcabal_tui.locale import _
+
+_NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class VersionConflict(ProjectError):
+    """A text was changed since the version that a write was based on."""
+
+
+def no_room(reason: str) -> DiskFull:
+    """The disk took nothing: full, read-only or failing."""
+    return DiskFull(
+        _("The project could not be written."),
+        _("{reason}. Everything up to the last confirmed step is kept; nothing was half written.").format(
+            reason=reason
+        ),
+        _("Make room on the disk or correct the folder's permissions, then try again."),
+    )
+
+
+def damaged(reason: str) -> ProjectDamaged:
+    """SQLite does not understand its own file."""
+    return ProjectDamaged(
+        _("The project's database is damaged."),
+        reason,
+        _("Keep a copy of the .flowcabal folder. The kept chapters are in manuscript/ and can be imported anew."),
+    )
+
+
+def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
+    """The project's error for an error of SQLite; the same error when it is a mistake of the program."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _NO_ROOM:
+        return no_room(str(error))
+    if code in _DAMAGED:
+        return damaged(str(error))
+    if code in _BUSY:
+        return ProjectError(
+            _("The project's database is busy."), str(error), _("Close other programs that read it, then try again.")
+        )
+    return error

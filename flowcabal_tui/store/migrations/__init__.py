@@ -1,0 +1,55 @@
+"""The database's history: one function a release, in order. A released one is never changed; add the next."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Final
+
+from flowcabal_tui.domain.errors import ProjectReadOnly, ProjectTooNew
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.migrations.m001_initial import m001_initial
+
+MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (m001_initial,)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The format of the file; 0 when it is new."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def require_known(version: int) -> None:
+    """Raises ProjectTooNew when a later program has written the file."""
+    if version > len(MIGRATIONS):
+        raise ProjectTooNew(
+            _("The project was written by a newer FlowCabal."),
+            _("Its database has format {version}; this program knows up to {known}.").format(
+                version=version, known=len(MIGRATIONS)
+            ),
+            _("Install the newer version to open it. Nothing was changed."),
+        )
+
+
+def require_current(version: int) -> None:
+    """Raises ProjectReadOnly when the file must be migrated before it can be read."""
+    if version < len(MIGRATIONS):
+        raise ProjectReadOnly(
+            _("The project was written by an older FlowCabal."),
+            _("Its database must be brought up to date, which reading alone cannot do."),
+            _("Open it for writing once."),
+        )
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the file to the newest format, each step in a transaction of its own."""
+    done = version_of(connection)
+    for number, step in enumerate(MIGRATIONS[done:], done + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            step(connection)
+            connection.execute(f"PRAGMA user_version={number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise

@@ -1,0 +1,75 @@
+"""The facade: one project's database, opened and closed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import ProjectNotFound
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.connection import Database, Readers, Writer, open_writable
+from flowcabal_tui.store.faults import damaged, no_room
+from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
+from flowcabal_tui.store.journal import Clock
+from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.runs import Runs
+
+FOLDER: Final = ".flowcabal"
+DATABASE: Final = "project.db"
+LOCK: Final = "lock"
+
+
+class Store:
+    """Everything that a project keeps in its database, by subject. Use `Store.open`."""
+
+    def __init__(self, database: Database, clock: Clock, lock: ProjectLock | None, holder: Holder | None) -> None:
+        self._database, self._lock = database, lock
+        self.holder = holder
+        """Who has it open for writing, when this store is read-only."""
+        self.runs = Runs(database, clock)
+
+    @classmethod
+    async def open(cls, path: Path, *, read_only: bool = False, clock: Clock, language: str) -> Store:
+        """Opens the database of the project folder `path`, and makes it if there is none.
+
+        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFileSystem or DiskFull. With `read_only`
+        nothing is locked or made (ProjectNotFound when there is no database), and what another process
+        commits is seen.
+        """
+        folder = path / FOLDER
+        file = folder / DATABASE
+        if read_only:
+            if not file.exists():
+                raise ProjectNotFound(_("There is no project database here."), str(file))
+            return cls(Database(await Readers.open(file), None), clock, None, holder_of(folder / LOCK))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise no_room(str(error)) from error
+        with contextlib.ExitStack() as undo:
+            lock = ProjectLock(folder / LOCK, clock())
+            undo.callback(lock.release)
+            network = is_network(file_system_of(folder, mounts()))
+            connection = await asyncio.to_thread(open_writable, file, network=network)
+            undo.callback(connection.close)
+            store = cls(Database(await Readers.open(file), Writer(connection)), clock, lock, None)
+            undo.pop_all()
+        return store
+
+    @property
+    def read_only(self) -> bool:
+        return self._database.read_only
+
+    async def check(self) -> None:
+        """SQLite's own check of the whole file. Raises ProjectDamaged."""
+        found = [str(row[0]) for row in await self._database.rows("PRAGMA quick_check(5)")]
+        if found != ["ok"]:
+            raise damaged("; ".join(found))
+
+    async def close(self) -> None:
+        """Writes all that waits, then lets the next writer in."""
+        await self._database.close()
+        if self._lock is not None:
+            self._lock.release()

@@ -1,0 +1,153 @@
+"""The durable side of a run."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.journal import RunEvent, StoredResult
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.run import Decision, Question, RunRequest
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Node, Workflow
+
+RUN, NODE = RunId("r1"), NodeId("草稿")
+FLOW = Workflow(id="章", version=3, nodes=(Node(id=NODE),))
+REQUEST = RunRequest(FLOW.reference, ChapterId("c1"), (("input.wish", "雪"),))
+
+
+def result(text: str, key: str = "k1") -> StoredResult:
+    return StoredResult(Digest(key), text, digest(text), "m", "model", "stop", Usage(10, None), 1.5)
+
+
+def question(clock, name: str = "q1", node: NodeId = NODE) -> Question:
+    return Question(QuestionId(name), RUN, node, "review", "两处不合" * 300, clock(), (1, 2))
+
+
+async def begin(store, run: RunId = RUN, generation: int = 7) -> None:
+    await store.runs.begin_run(run, REQUEST, FLOW, Generation(generation))
+
+
+async def test_a_run_remembers_its_request_its_document_and_its_generation(store, reopen):
+    await begin(store)
+    await store.close()
+    runs = (await reopen()).runs
+    assert await runs.run_request(RUN) == REQUEST
+    assert await runs.workflow_of(RUN) == FLOW
+    assert await runs.generation_of(RUN) == 7
+    assert await runs.last_generation(FLOW.reference, ChapterId("c1")) == (7, RUN)
+    assert await runs.last_generation(FLOW.reference, None) is None
+
+
+async def test_events_come_back_in_order_as_they_were(store, clock):
+    await begin(store)
+    at = clock()
+    long = {"receipt": {"sources": ["长" * 5_000]}}
+    await store.runs.record(
+        RunEvent(RUN, "attempt-started", NODE, 1, long, at=at), RunEvent(RUN, "cancelled", NODE, 1, {"partial": "x"})
+    )
+    history = await store.runs.history(RUN)
+    assert [event.kind for event in history] == ["run-started", "attempt-started", "cancelled"]
+    assert history[1].payload == long
+    assert history[1].at == at
+    assert [event.seq for event in history] == sorted({event.seq for event in history})
+    assert await store.runs.history(RunId("other")) == ()
+
+
+async def test_a_paid_result_is_never_overwritten(store):
+    await store.runs.keep_result(result("first"))
+    await store.runs.keep_result(result("second"), RunEvent(RUN, "attempt-done", NODE, 1))
+    assert await store.runs.result(Digest("k1")) == result("first")
+    assert [event.kind for event in await store.runs.history(RUN)] == ["attempt-done"]
+    assert await store.runs.result(Digest("k2")) is None
+
+
+async def test_an_outcome_is_the_one_remembered_last(store):
+    assert await store.runs.outcome(Digest("o")) is None
+    await store.runs.remember_outcome(Digest("o"), result("draft"))
+    await store.runs.remember_outcome(Digest("o"), result("edited", "k9"))
+    assert await store.runs.outcome(Digest("o")) == result("edited", "k9")
+
+
+async def test_texts_are_found_by_digest(store):
+    text = "雪\ud800" * 1_000
+    name = await store.runs.put_text(text)
+    assert await store.runs.put_text(text) == name == digest(text)
+    assert await store.runs.text(name) == text
+
+
+async def test_streamed_text_survives_and_goes_when_the_attempt_is_done(store, reopen):
+    store.runs.journal_text(RUN, NODE, 1, 0, "old")
+    store.runs.journal_text(RUN, NODE, 1, 0, "大雪")
+    store.runs.journal_text(RUN, NODE, 1, 2, "满弓刀")
+    assert await store.runs.partial_text(RUN, NODE, 1) == "大雪满弓刀"
+    await store.close()
+    store = await reopen()
+    assert await store.runs.partial_text(RUN, NODE, 1) == "大雪满弓刀"
+    await store.runs.keep_result(result("大雪满弓刀。"), RunEvent(RUN, "attempt-done", NODE, 1))
+    assert await store.runs.partial_text(RUN, NODE, 1) == ""
+
+
+async def test_streamed_text_ends_where_a_piece_is_missing(store):
+    store.runs.journal_text(RUN, NODE, 1, 0, "abc")
+    store.runs.journal_text(RUN, NODE, 1, 6, "ghi")
+    assert await store.runs.partial_text(RUN, NODE, 1) == "abc"
+
+
+async def test_a_question_is_answered_once(store, clock, reopen):
+    await store.runs.ask(question(clock), RunEvent(RUN, "asked", NODE))
+    await store.close()
+    runs = (await reopen()).runs
+    assert [asked.id for asked in await runs.open_questions()] == ["q1"]
+    edit = Decision("edit", 2, "改过的", "note")
+    assert await runs.answer(QuestionId("q1"), edit, RunEvent(RUN, "answered", NODE))
+    assert not await runs.answer(QuestionId("q1"), Decision("approve"), RunEvent(RUN, "answered", NODE))
+    assert not await runs.answer(QuestionId("none"), Decision("approve"))
+    assert await runs.decision(QuestionId("q1")) == edit
+    assert await runs.open_questions() == ()
+    assert [event.kind for event in await runs.history(RUN)] == ["asked", "answered"]
+
+
+async def test_a_cancelled_node_asks_no_more_until_it_asks_again(store, clock):
+    await store.runs.ask(question(clock))
+    await store.runs.ask(question(clock, "q2", NodeId("other")))
+    await store.runs.record(RunEvent(RUN, "cancelled", NODE))
+    assert [asked.id for asked in await store.runs.open_questions()] == ["q2"]
+    assert not await store.runs.answer(QuestionId("q1"), Decision("approve"))
+    await store.runs.ask(question(clock))
+    assert [asked.id for asked in await store.runs.open_questions()] == ["q2", "q1"]
+
+
+async def test_the_history_tells_the_state_of_each_run(store, clock):
+    await begin(store, RunId("done"))
+    await store.runs.record(
+        RunEvent(RunId("done"), "attempt-started", NODE, 1),
+        RunEvent(RunId("done"), "node-done", NODE, 1),
+        RunEvent(RunId("done"), "run-ended", payload={"state": "done"}),
+    )
+    await begin(store, RunId("failed"))
+    await store.runs.record(
+        RunEvent(RunId("failed"), "node-failed", NODE, 1, {"title": "no key", "detail": ""}),
+        RunEvent(RunId("failed"), "node-blocked", NodeId("润色")),
+        RunEvent(RunId("failed"), "run-ended", payload={"state": "failed"}),
+    )
+    await begin(store)
+    await store.runs.record(RunEvent(RUN, "asked", NODE))
+    waiting, failed, done = await store.runs.summaries(10)
+    assert (done.state, done.nodes) == ("done", ((NODE, "done"),))
+    assert (failed.state, failed.error) == ("failed", "no key")
+    assert failed.nodes == ((NODE, "failed"), (NodeId("润色"), "blocked"))
+    assert (waiting.id, waiting.state, waiting.generation) == (RUN, "waiting", 7)
+    assert len(await store.runs.summaries(1)) == 1
+
+
+async def test_a_run_without_an_end_is_interrupted_after_a_restart_until_it_is_resumed(store, reopen):
+    await begin(store)
+    await store.runs.record(RunEvent(RUN, "attempt-started", NODE, 1))
+    assert await store.runs.unfinished() == ()
+    await store.close()
+    runs = (await reopen()).runs
+    assert await runs.unfinished() == (RUN,)
+    assert (await runs.summaries())[0].state == "interrupted"
+    await runs.record(RunEvent(RUN, "run-resumed"))
+    (summary,) = await runs.summaries()
+    assert (summary.state, summary.nodes) == ("running", ((NODE, "pending"),))
+    assert await runs.unfinished() == ()

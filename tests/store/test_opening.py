@@ -1,0 +1,207 @@
+"""Opening, locking, closing and all that can be wrong with the file or the folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from flowcabal_tui.domain.errors import (
+    DiskFull,
+    ProjectDamaged,
+    ProjectError,
+    ProjectLocked,
+    ProjectNotFound,
+    ProjectReadOnly,
+    ProjectTooNew,
+)
+from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.store.filesystem import file_system_of, is_network
+from flowcabal_tui.store.lock import holder_of
+from flowcabal_tui.store.migrations import MIGRATIONS
+from flowcabal_tui.store.migrations.m001_initial import STATEMENTS
+from flowcabal_tui.store.store import Store
+
+HOLDER = """
+import asyncio, sys
+from datetime import datetime, UTC
+from pathlib import Path
+from flowcabal_tui.store.store import Store
+async def main():
+    await Store.open(Path(sys.argv[1]), clock=lambda: datetime.now(UTC), language="zh")
+    print("open", flush=True)
+    sys.stdin.read()
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def other_process(folder):
+    """Another process that has the project open for writing."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "open\n"
+    yield child
+    child.kill()
+    child.communicate()
+
+
+def database(folder):
+    return folder / ".flowcabal" / "project.db"
+
+
+async def test_released_migrations_are_never_changed():
+    assert [digest_of(list(statements)) for statements in (STATEMENTS,)] == RELEASED
+    assert len(MIGRATIONS) == len(RELEASED)
+
+
+async def test_a_second_writer_is_told_who_has_it_and_may_read(folder, reopen, other_process):
+    with pytest.raises(ProjectLocked, match=f"process {other_process.pid} "):
+        await reopen()
+    reader = await reopen(read_only=True)
+    assert reader.holder.pid == other_process.pid
+    assert await reader.runs.summaries() == ()
+
+
+async def test_a_killed_writer_blocks_nobody(folder, reopen, other_process):
+    os.kill(other_process.pid, signal.SIGKILL)
+    other_process.wait()
+    assert holder_of(folder / ".flowcabal" / "lock") is None
+    store = await reopen()
+    assert await store.runs.put_text("here")
+
+
+async def test_the_same_process_cannot_open_it_twice_until_it_is_closed(store, reopen):
+    with pytest.raises(ProjectLocked, match=str(os.getpid())):
+        await reopen()
+    await store.close()
+    assert await (await reopen()).runs.put_text("again")
+
+
+async def test_a_reader_sees_what_the_writer_commits_and_cannot_write(store, reopen):
+    reader = await reopen(read_only=True)
+    name = await store.runs.put_text("大雪")
+    assert await reader.runs.text(name) == "大雪"
+    assert reader.read_only
+    with pytest.raises(ProjectReadOnly):
+        await reader.runs.put_text("mine")
+
+
+async def test_reading_makes_no_project(folder, reopen):
+    with pytest.raises(ProjectNotFound):
+        await reopen(read_only=True)
+    assert not folder.exists()
+
+
+async def test_a_closed_store_takes_nothing_more(store):
+    await store.close()
+    with pytest.raises(ProjectError, match="closed"):
+        await store.runs.put_text("late")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_a_newer_project_is_refused_unchanged(store, reopen, folder, read_only):
+    await store.close()
+    with sqlite3.connect(database(folder)) as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(ProjectTooNew, match="99"):
+        await reopen(read_only=read_only)
+    with sqlite3.connect(database(folder)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (99,)
+    connection.close()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_a_file_that_is_no_database_is_damaged_and_the_lock_is_let_go(store, reopen, folder, read_only):
+    await store.close()
+    database(folder).write_bytes(b"not a database, surely" * 500)
+    with pytest.raises(ProjectDamaged):
+        await reopen(read_only=read_only)
+    assert holder_of(folder / ".flowcabal" / "lock") is None
+
+
+async def test_a_page_of_garbage_is_found_by_the_check(store, reopen, folder):
+    for number in range(200):
+        await store.runs.put_text(f"{number} " * 500)
+    await store.check()
+    await store.close()
+    data = bytearray(database(folder).read_bytes())
+    data[-8_192:-4_096] = os.urandom(4_096)
+    database(folder).write_bytes(data)
+    with pytest.raises(ProjectDamaged):
+        await (await reopen()).check()
+
+
+async def test_a_folder_that_cannot_be_made_is_a_plain_error(folder, reopen):
+    folder.write_text("a file is in the way")
+    with pytest.raises(DiskFull, match="kept"):
+        await reopen()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+async def test_a_folder_without_write_permission_can_be_read(store, reopen, folder):
+    name = await store.runs.put_text("大雪")
+    await store.close()
+    (folder / ".flowcabal").chmod(0o555)
+    database(folder).chmod(0o444)
+    try:
+        with pytest.raises(DiskFull):
+            await reopen()
+        assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
+    finally:
+        (folder / ".flowcabal").chmod(0o755)
+
+
+async def test_a_copy_of_an_open_project_without_its_log_files_can_be_read(store, folder, tmp_path, clock):
+    name = await store.runs.put_text("大雪")
+    await store.close()
+    shutil.copytree(folder, tmp_path / "copy")
+    copy = await Store.open(tmp_path / "copy", read_only=True, clock=clock, language="zh")
+    assert await copy.runs.text(name) == "大雪"
+    await copy.close()
+
+
+MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+40 22 0:35 / /home/me/net\040drive rw - nfs4 server:/x rw
+41 22 0:36 / /mnt/c rw - 9p drvfs rw
+42 22 0:37 / /home/me/net\040drive/local rw shared:3 master:1 - btrfs /dev/sdb rw
+43 22 0:38 / /phone rw - fuse.sshfs me@host: rw
+44 22 0:39 / /vault rw - fuse.gocryptfs /x rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "file_system", "network"),
+    [
+        ("/home/me/novel", "ext4", False),
+        ("/home/me/net drive/novel", "nfs4", True),
+        ("/home/me/net drive/local/novel", "btrfs", False),
+        ("/mnt/c/novel", "9p", True),
+        ("/phone/novel", "fuse.sshfs", True),
+        ("/vault/novel", "fuse.gocryptfs", False),
+    ],
+)
+def test_network_file_systems_are_known_by_the_mounts(tmp_path, place, file_system, network):
+    found = file_system_of(type(tmp_path)(place), MOUNTS)
+    assert (found, is_network(found)) == (file_system, network)
+
+
+def test_without_a_list_of_mounts_the_file_system_is_taken_as_local(tmp_path):
+    assert not is_network(file_system_of(tmp_path, ""))
+
+
+async def test_on_a_network_file_system_a_rollback_journal_is_used(folder, reopen, monkeypatch):
+    monkeypatch.setattr("flowcabal_tui.store.store.mounts", lambda: "1 0 0:1 / / rw - nfs server:/ rw")
+    store = await reopen()
+    name = await store.runs.put_text("大雪")
+    assert not database(folder).with_name("project.db-wal").exists()
+    assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
+
+
+RELEASED = ["55cd605a0c1684a2668208089357df3b"]
