@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 WITHOUT_SUMMARISER: Final = "vectors_only"
 _BUSY_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 _CONNECT_SECONDS: Final = 3.0
-_ANSWER_SECONDS: Final = 120.0
+_ANSWER_SECONDS: Final = 10.0
+_WORK_SECONDS: Final = 120.0
 _FILES_LISTED: Final = 100_000
 
 
@@ -104,7 +105,8 @@ class Consistency:
 class KnowledgeClient:
     """Calls the server that `address` names at the moment: it may restart on another port.
 
-    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else.
+    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else. Calls that look
+    something up may take `answer_seconds`, those that embed or delete `work_seconds`.
     """
 
     def __init__(
@@ -112,10 +114,12 @@ class KnowledgeClient:
         address: Callable[[], Address],
         *,
         answer_seconds: float = _ANSWER_SECONDS,
+        work_seconds: float = _WORK_SECONDS,
         busy_waits: Sequence[float] = _BUSY_WAITS,
     ) -> None:
         self._address = address
-        self._answer_seconds, self._busy_waits = answer_seconds, busy_waits
+        self._answer_seconds, self._work_seconds = answer_seconds, work_seconds
+        self._busy_waits = busy_waits
         self._http: httpx.AsyncClient | None = None
 
     async def aclose(self) -> None:
@@ -150,7 +154,7 @@ class KnowledgeClient:
             "wait": wait,
             "processing_mode": WITHOUT_SUMMARISER,
         }
-        await self._call("POST", "content/batch-write", body)
+        await self._call("POST", "content/batch-write", body, seconds=self._work_seconds)
 
     async def read(self, uri: str) -> str:
         """The exact text of a file."""
@@ -183,7 +187,8 @@ class KnowledgeClient:
     async def rm(self, uri: str, *, recursive: bool = False) -> bool:
         """Removes a file or directory; False: it was not there."""
         try:
-            await self._call("DELETE", "fs", params={"uri": uri, "recursive": recursive, "wait": False})
+            params = {"uri": uri, "recursive": recursive, "wait": False}
+            await self._call("DELETE", "fs", params=params, seconds=self._work_seconds)
         except KnowledgeMissing:
             return False
         return True
@@ -191,7 +196,7 @@ class KnowledgeClient:
     async def reindex(self, uri: str) -> None:
         """Makes the vectors of everything under `uri` anew, without the summariser; waits for it."""
         body = {"uri": uri, "mode": WITHOUT_SUMMARISER, "wait": True, "recursive": True}
-        await self._call("POST", "content/reindex", body)
+        await self._call("POST", "content/reindex", body, seconds=self._work_seconds)
 
     async def queue(self) -> QueueState:
         """The server's own backlog."""
@@ -209,14 +214,15 @@ class KnowledgeClient:
         path: str,
         body: Mapping[str, Any] | None = None,
         params: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
     ) -> Any:
         """One call's `result`; waits and tries again while the resource is locked."""
-        for seconds in self._busy_waits:
+        for pause in self._busy_waits:
             try:
-                return (await self._send(method, f"/api/v1/{path}", body, params)).get("result")
+                return (await self._send(method, f"/api/v1/{path}", body, params, seconds)).get("result")
             except KnowledgeBusy:
-                await asyncio.sleep(seconds)
-        return (await self._send(method, f"/api/v1/{path}", body, params)).get("result")
+                await asyncio.sleep(pause)
+        return (await self._send(method, f"/api/v1/{path}", body, params, seconds)).get("result")
 
     async def _send(
         self,
@@ -224,15 +230,13 @@ class KnowledgeClient:
         path: str,
         body: Mapping[str, Any] | None = None,
         params: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
     ) -> dict[str, Any]:
         import httpx
 
         address = self._address()
         if self._http is None:
-            timeout = httpx.Timeout(self._answer_seconds, connect=_CONNECT_SECONDS)
-            self._http = httpx.AsyncClient(
-                timeout=timeout, trust_env=not address.loopback, verify=not address.loopback
-            )
+            self._http = httpx.AsyncClient(trust_env=not address.loopback, verify=not address.loopback)
         try:
             answer = await self._http.request(
                 method,
@@ -242,6 +246,7 @@ class KnowledgeClient:
                 else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
                 params=params,
                 headers=address.headers | {"Content-Type": "application/json"},
+                timeout=httpx.Timeout(seconds or self._answer_seconds, connect=_CONNECT_SECONDS),
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unreachable(error) from error

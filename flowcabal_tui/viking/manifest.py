@@ -30,19 +30,20 @@ class Record:
 class Manifest:
     """Path -> Record, in memory and as JSON lines on disk: a change is one appended line.
 
-    Asking the server instead would cost a call a file. The file lies beside the local workspace, so the
-    two vanish together; a line that a crash tore is one directory written again.
+    Asking the server instead would cost a call a file. A line that a crash tore is one directory written
+    again.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._records: dict[str, Record] = {}
-        lines = 0
-        with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
-            for line in file:
-                lines += 1
-                self._replay(line)
-        if lines > 2 * len(self._records) + 100:
+        lines: list[str] = []
+        with contextlib.suppress(FileNotFoundError):
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+        for line in lines:
+            self._replay(line)
+        torn = bool(lines) and not lines[-1].endswith("\n")  # what is appended to it would be lost too
+        if torn or len(lines) > 2 * len(self._records) + 100:
             self._rewrite()
 
     def __iter__(self) -> Iterator[tuple[str, Record]]:

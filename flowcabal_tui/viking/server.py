@@ -207,8 +207,10 @@ class OpenVikingServer:
         """One life of the server; returns why it ended."""
         port = self._port()
         self._tell(Starting())
+        log = self._folder / _Guard.LOG
         try:
             repair = self._prepare()
+            logged = log.stat().st_size if log.exists() else 0
             running = _Guard(
                 [*command, "--config", str(self._folder / "ov.conf"), "--port", str(port)],
                 self._folder,
@@ -233,7 +235,11 @@ class OpenVikingServer:
             await running.ended(_STOP_SECONDS)
         running.release()
         self._guard = None
-        return self._reason(code, start_seconds)
+        if code is None:
+            return _("The knowledge server did not answer within {seconds} seconds.").format(
+                seconds=round(start_seconds)
+            )
+        return _reason(code, log_tail(log, logged, (self._key, self._endpoint.key)))
 
     async def _becomes_ready(self, running: _Guard, address: Address, seconds: float) -> bool:
         """Polls until it answers *us*: /health alone could be another server on that port."""
@@ -273,25 +279,25 @@ class OpenVikingServer:
             "FLOWCABAL_MODEL_KEY": self._endpoint.key,
         }
 
-    def _reason(self, code: int | None, start_seconds: float) -> str:
-        if code is None:
-            return _("The knowledge server did not answer within {seconds} seconds.").format(
-                seconds=round(start_seconds)
-            )
-        tail = log_tail(self._folder / _Guard.LOG, (self._key, self._endpoint.key))
-        if "already using the data directory" in tail:
-            return _("Another knowledge server still uses this book's folder.")
-        if "address already in use" in tail.lower():
-            return _("Another program took the port of the knowledge server.")
-        last = next((line for line in reversed(tail.splitlines()) if line.strip()), "")[:300]
-        return _("The knowledge server ended with code {code}. {last}").format(code=code, last=last).strip()
+
+def _reason(code: int, tail: str) -> str:
+    """Why it ended, for the user, from its exit code and what it printed last."""
+    if "already using the data directory" in tail:
+        return _("Another knowledge server still uses this book's folder.")
+    if "address already in use" in tail.lower():
+        return _("Another program took the port of the knowledge server.")
+    if code > 128:
+        return _("The knowledge server was killed (signal {number}).").format(number=code - 128)
+    last = next((line for line in reversed(tail.splitlines()) if line.strip()), "")[:300]
+    return _("The knowledge server ended with code {code}. {last}").format(code=code, last=last).strip()
 
 
-def log_tail(path: Path, hidden: Sequence[str], size: int = 4000) -> str:
-    """The end of a log, without escape sequences and without the `hidden` strings."""
+def log_tail(path: Path, start: int, hidden: Sequence[str], size: int = 4000) -> str:
+    """What a log has from byte `start` on, at most its end, without escapes and the `hidden` strings."""
     try:
         with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - size))
+            length = path.stat().st_size
+            file.seek(max(start if start <= length else 0, length - size))
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return ""

@@ -46,7 +46,8 @@ class KnowledgeHit:
 
 
 class KnowledgeSync:
-    """One book in one server; `folder` keeps the manifest. Every operation is safe to repeat, and several
+    """One book in one server. `folder` keeps the manifest; for a local server it is the workspace itself,
+    so that the two vanish together. Every operation is safe to repeat, and several
     may go on at once: those on one subject wait for each other.
 
     All raise KnowledgeError when the server is not there or refuses; then nothing is marked as done. A

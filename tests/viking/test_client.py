@@ -10,6 +10,10 @@ from contextlib import asynccontextmanager
 import pytest
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.viking.client import Address, KnowledgeBusy, KnowledgeClient
+from flowcabal_tui.viking.external import ExternalKnowledge
+from flowcabal_tui.viking.server import free_port
+from flowcabal_tui.viking.status import External
+from tests.viking.fakes import Statuses
 
 LOCKED = b'{"error": {"code": "CONFLICT", "message": "Resource is being processed"}}'
 EXISTS = b'{"error": {"code": "CONFLICT", "message": "already exists: /x"}}'
@@ -74,6 +78,51 @@ async def test_a_message_with_our_key_or_escapes_is_shown_without_them() -> None
         with pytest.raises(KnowledgeError) as caught:
             await client.queue()
         assert caught.value.detail == "bad ***"
+
+
+async def test_a_server_that_hangs_is_not_waited_for() -> None:
+    async with asyncio.timeout(5):
+        listening = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        client = KnowledgeClient(lambda: Address(url), answer_seconds=0.1)
+        with pytest.raises(KnowledgeError, match="does not answer"):
+            await client.find("query", level=2, target_uri="viking://resources/", limit=1)
+        await client.aclose()
+        listening.close()
+
+
+async def test_embedding_may_take_longer_than_a_look_up() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65536)
+        await asyncio.sleep(0.3)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(DONE) + DONE)
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    client = KnowledgeClient(lambda: Address(url), answer_seconds=0.1, work_seconds=10, busy_waits=(0.0,))
+    await client.batch_write("viking://resources/x", [], wait=True)
+    with pytest.raises(KnowledgeError, match="does not answer"):
+        await client.read("viking://resources/x")
+    await client.aclose()
+    listening.close()
+
+
+async def test_a_server_elsewhere_that_comes_back_is_told() -> None:
+    port, statuses = free_port(), Statuses()
+    external = ExternalKnowledge(f"http://127.0.0.1:{port}", statuses, poll_seconds=0.05)
+    await external.start()
+    await statuses.wait_for(lambda status: isinstance(status, External) and bool(status.reason))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{"result":[]}')
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", port)
+    await statuses.wait_for(lambda status: isinstance(status, External) and not status.reason)
+    await external.stop(wait=True)
+    listening.close()
 
 
 def test_the_key_is_not_in_what_is_printed() -> None:

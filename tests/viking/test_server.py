@@ -108,9 +108,10 @@ async def external_status(kind: type[ExternalKnowledge], url: str, variable: str
 
 
 async def test_killed_in_the_middle_of_its_work_it_comes_back_with_everything(
-    running: Running, tmp_path: Path
+    running: Running,
 ) -> None:
-    sync = KnowledgeSync(running.client, project_uri("killed", "n"), tmp_path, "zh", running.server.workspace)
+    workspace = running.server.workspace
+    sync = KnowledgeSync(running.client, project_uri("killed", "n"), workspace, "zh", workspace)
     kept, half = Chapter(ChapterId("c1"), 1, "灯火"), Chapter(ChapterId("c2"), 2, "熄灯")
     await sync.put_chapter(kept, "对岸灯火渐渐熄了。\n" * 40, "灯火", "灯火熄了")
     running.model.answering.clear()

@@ -74,12 +74,17 @@ async def test_a_port_that_was_taken_meanwhile_is_changed(tmp_path: Path) -> Non
 
     other = await asyncio.start_server(answer, "127.0.0.1", 0)
     taken = other.sockets[0].getsockname()[1]
-    ports = iter([taken, free_port()])
+    ports = iter([taken, free_port(), free_port()])
     async with supervised(tmp_path, port=lambda: next(ports)) as (server, statuses):
         await statuses.wait_for(lambda status: isinstance(status, Ready))
         assert str(taken) not in server.address().url
         restarting = next(status for status in statuses.seen if isinstance(status, Restarting))
         assert "port" in restarting.reason
+        os.kill(server_process(tmp_path), signal.SIGKILL)
+        again = await statuses.wait_for(
+            lambda status: isinstance(status, Restarting) and status != restarting
+        )
+        assert "port" not in again.reason
     other.close()
 
 
@@ -122,6 +127,8 @@ async def test_a_killed_server_comes_back_and_asks_for_repair(tmp_path: Path) ->
         first = await statuses.wait_for(lambda status: isinstance(status, Ready))
         assert not first.repair
         os.kill(server_process(tmp_path), signal.SIGKILL)
+        restarting = await statuses.wait_for(lambda status: isinstance(status, Restarting))
+        assert "signal 9" in restarting.reason
         second = await statuses.wait_for(lambda status: isinstance(status, Ready), after=len(statuses.seen))
         assert second.repair
     async with supervised(tmp_path) as (_server, statuses):
