@@ -24,6 +24,11 @@ class _Widths(dict[str, int]):
 WIDTHS: Final = _Widths()
 
 
+def cell_width(text: str) -> int:
+    """How many cells of a terminal `text` takes (a tab: 4)."""
+    return cell_len(text) + TAB_CELLS * text.count("\t")
+
+
 def cell_widths(text: str) -> Iterator[int]:
     """What each character of `text` adds to its width, so that the sum is Rich's `cell_len` (a tab: 4)."""
     if _JOINER in text or _EMOJI_STYLE in text:

@@ -149,7 +149,8 @@ class StreamView(ScrollView, can_focus=True):
         self._marked = self._selected_rows = None
         self._match_starts, self._match_at = [], -1
         self._fit_height()
-        self.scroll_to(y=self.max_scroll_y if follow else 0, animate=False, force=True)
+        if self.is_mounted:
+            self.scroll_to(y=self.max_scroll_y if follow else 0, animate=False, force=True)
         self._following = follow
         self.refresh()
 

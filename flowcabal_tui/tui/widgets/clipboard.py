@@ -1,0 +1,45 @@
+"""Copying over any line: the terminal is asked with OSC 52, and nothing is waited for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from textual.app import App
+
+from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.locale import _
+
+LARGEST: Final = 100_000
+"""UTF-8 bytes that are sent to a terminal; many drop longer sequences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Where the text went: to the terminal (`path` None) or to a file; `words` tell the user."""
+
+    path: Path | None
+    words: str
+
+
+def copy(app: App[Any], text: str, folder: Path) -> Copied:
+    """Send `text` to the terminal's clipboard, or write it to a file in `folder` if it is too long.
+
+    Raises DiskFull when that file cannot be written.
+    """
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) > LARGEST:
+        path = folder / "clipboard.txt"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(encoded)
+        except OSError as error:
+            raise DiskFull(_("The text could not be copied."), str(error), _("Select a shorter part.")) from error
+        return Copied(path, _("Too long for the clipboard: written to {path}.").format(path=path))
+    app.copy_to_clipboard(encoded.decode())
+    words = _("Sent to the terminal's clipboard.")
+    if os.environ.get("TMUX"):
+        words += " " + _("In tmux this needs `set -s set-clipboard on`.")
+    return Copied(None, words)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import random
+import time
+
+from flowcabal_tui.tui.widgets.rail_layout import MAX_LANES, NODE_SIGN, PLAIN_RAILS, RailNode, rail_rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def drawn(*nodes: RailNode) -> list[str]:
+    return [row.rails for row in rail_rows(nodes)]
+
+
+def node(name: str, *parents: str) -> RailNode:
+    return RailNode(name, name, parents=parents)
+
+
+def test_a_chain_is_one_column() -> None:
+    assert drawn(node("a"), node("b", "a"), node("c", "b")) == ["*", "*", "*"]
+
+
+def test_branches_part_and_meet() -> None:
+    rails = drawn(node("plan"), node("a", "plan"), node("b", "plan"), node("c", "plan"), node("merge", "a", "b", "c"))
+    assert rails == ["*", "├─*", "├─│─*", "* │ │", "*─┴─┘"]
+
+
+def test_a_node_without_parents_begins_beside_what_goes_on() -> None:
+    assert drawn(node("a"), node("b"), node("c", "a", "b")) == ["*", "│ *", "*─┘"]
+
+
+def test_parents_that_are_not_there_are_left_out() -> None:
+    assert drawn(node("a", "nobody")) == ["*"]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60))
+def test_every_row_shows_its_node_once_and_in_ascii_when_asked(seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    nodes = [
+        node(f"n{at}", *{f"n{chance.randrange(at)}" for _ in range(chance.randrange(4))} if at else ())
+        for at in range(count)
+    ]
+    rows = rail_rows(nodes)
+    assert [row.node for row in rows] == [item.id for item in nodes]
+    for row in rows:
+        assert row.rails.count(NODE_SIGN) == 1
+        assert len(row.rails) <= 2 * MAX_LANES + 1
+        assert row.rails.translate(PLAIN_RAILS).isascii()
+
+
+def test_five_thousand_nodes_take_a_moment() -> None:
+    wide = [node("s"), *(node(f"n{at}", "s") for at in range(5000)), node("e", *(f"n{at}" for at in range(5000)))]
+    started = time.process_time()
+    rows = rail_rows(wide)
+    assert time.process_time() - started < 1.0
+    assert rows[-2].rails.endswith("…")
