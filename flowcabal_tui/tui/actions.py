@@ -1,0 +1,195 @@
+"""Every action of the screen in one table: it feeds the bindings, the palette, the footer, the help and docs/keys.md.
+
+Panes and dialogs declare keys of their own beside their code; `all_keys` gathers them with this table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from textual.binding import Binding, BindingType
+
+from flowcabal_tui.locale import _, mark, use_language
+
+Where = Literal["app", "home", "workspace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that the writer can do.
+
+    `keys` are Textual key names, comma-separated; `does` is the Textual action; `show` puts it in the footer;
+    `wins` lets it work inside a text editor that knows the key too.
+    """
+
+    id: str
+    keys: str
+    label: str
+    description: str
+    where: Where
+    does: str
+    show: bool = False
+    wins: bool = False
+
+
+ACTIONS: Final[tuple[Action, ...]] = (
+    Action("app.help", "f1,question_mark", mark("Help"), mark("Explain what has the focus, with its keys."),
+           "app", "help", show=True),
+    Action("app.palette", "ctrl+p", mark("Commands"), mark("Find any command by its name."),
+           "app", "command_palette", show=True, wins=True),
+    Action("app.jump", "ctrl+o", mark("Jump"), mark("Letters over the panes: type one to go there."),
+           "app", "jump", wins=True),
+    Action("app.theme", "f12", mark("Theme"), mark("Choose the colours of the screen."), "app", "change_theme"),
+    Action("app.language", "ctrl+l", mark("中文 / English"), mark("Switch the language of the screen."),
+           "app", "language"),
+    Action("app.quit", "ctrl+q", mark("Quit"), mark("Save drafts, close the project and leave."),
+           "app", "quit", wins=True),
+    Action("home.new", "n", mark("New"), mark("Start a new project in a folder of its own."), "home", "new", show=True),
+    Action("home.import", "i", mark("Import"), mark("Start a project from a manuscript: txt, md, docx or epub."),
+           "home", "import_book", show=True),
+    Action("home.demo", "d", mark("Sample"), mark("Open a sample novel with the offline model: costs nothing."),
+           "home", "demo", show=True),
+    Action("home.open", "o", mark("Open folder"), mark("Open a project by its folder."),
+           "home", "open_folder", show=True),
+    Action("home.wizard", "w", mark("First steps"), mark("Language, model and sample project, step by step."),
+           "home", "wizard"),
+    Action("pane.chapters", "1", mark("Chapters"), mark("Go to the list of chapters."),
+           "workspace", "pane('chapters')"),
+    Action("pane.workflow", "2", mark("Workflow"), mark("Go to the workflow and its nodes."),
+           "workspace", "pane('workflow')"),
+    Action("pane.manuscript", "3", mark("Manuscript"), mark("Go to the text of the chapter."),
+           "workspace", "pane('manuscript')"),
+    Action("pane.output", "4", mark("Output"), mark("Go to what the model wrote."), "workspace", "pane('output')"),
+    Action("pane.prompt", "5", mark("Prompt"), mark("Go to the prompt of the node."), "workspace", "pane('prompt')"),
+    Action("pane.context", "6", mark("Context"), mark("Go to the receipt of what the node was given."),
+           "workspace", "pane('context')"),
+    Action("pane.profiles", "7", mark("Profiles"), mark("Go to the profiles and summaries of the book."),
+           "workspace", "pane('profiles')"),
+    Action("pane.next", "f6", mark("Next pane"), mark("Go to the next pane."),
+           "workspace", "cycle(1)", wins=True),
+    Action("pane.previous", "shift+f6", mark("Previous pane"), mark("Go to the pane before."),
+           "workspace", "cycle(-1)", wins=True),
+    Action("pane.zoom", "z", mark("Zoom"), mark("Show only the pane with the focus, or all again."),
+           "workspace", "zoom"),
+    Action("run.start", "f5", mark("Run"), mark("Run the workflow for the chapter; shows first what it would cost."),
+           "workspace", "run", show=True, wins=True),
+    Action("run.stop", "f9", mark("Stop"), mark("Stop the run at once; text that has arrived is kept."),
+           "workspace", "stop", wins=True),
+    Action("run.history", "f3", mark("Runs"), mark("Earlier runs; go on with one that was interrupted."),
+           "workspace", "runs", wins=True),
+    Action("decisions.open", "f8", mark("Decisions"), mark("Answer what is waiting for you."),
+           "workspace", "decisions", show=True, wins=True),
+    Action("manuscript.edit", "f2", mark("Edit"), mark("Edit the chapter by hand."),
+           "workspace", "edit", show=True, wins=True),
+    Action("manuscript.editor", "f4", mark("Editor"), mark("Edit the chapter in your own editor ($EDITOR)."),
+           "workspace", "external_editor", wins=True),
+    Action("book.import", "I", mark("Import"), mark("Add the chapters of a file to the book."),
+           "workspace", "import_book"),
+    Action("book.export", "X", mark("Export"), mark("Write the book to a file: md, txt, docx or epub."),
+           "workspace", "export_book"),
+    Action("book.meta", "O", mark("Outline, style, rules"), mark("Edit the outline, style guide, rules or notes."),
+           "workspace", "meta"),
+    Action("memory.retry", "R", mark("Retry memory work"), mark("Take up failed work on summaries and profiles again."),
+           "workspace", "memory(True)"),
+    Action("memory.cancel", "C", mark("Cancel memory work"), mark("Cancel what is left of summaries and profiles."),
+           "workspace", "memory(False)"),
+    Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
+           "workspace", "check_models"),
+    Action("project.close", "ctrl+w", mark("Close project"), mark("Close the project and go to the first page."),
+           "workspace", "close_project"),
+)  # fmt: skip
+WHERE_WORDS: Final[dict[str, str]] = {
+    "app": mark("Everywhere"),
+    "home": mark("First page"),
+    "workspace": mark("Workspace"),
+}
+
+
+def bindings(where: Where) -> list[BindingType]:
+    """The key bindings of a place, for its BINDINGS."""
+    return [
+        Binding(
+            action.keys, action.does, action.label, show=action.show, priority=action.wins,
+            id=action.id, tooltip=action.description,
+        )
+        for action in ACTIONS
+        if action.where == where
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One line of the keys page: the id for `[keys]` in the settings, the keys, and what they do, in which place."""
+
+    place: str
+    id: str
+    keys: tuple[str, ...]
+    words: str
+    wins: bool = False
+
+
+def all_keys() -> tuple[KeyRow, ...]:
+    """Every action that has an id, of the table and of all panes, widgets and dialogs."""
+    rows = [
+        KeyRow(WHERE_WORDS[action.where], action.id, tuple(action.keys.split(",")), action.description, action.wins)
+        for action in ACTIONS
+    ]
+    known = {row.id for row in rows}
+    for place, binding in _declared():
+        if binding.id and binding.id not in known:
+            known.add(binding.id)
+            words = binding.tooltip or binding.description
+            rows.append(KeyRow(place, binding.id, tuple(binding.key.split(",")), words, binding.priority))
+    return tuple(rows)
+
+
+def _declared() -> Iterator[tuple[str, Binding]]:
+    """The bindings of every class of the screen, with the title of its help as the place."""
+    from flowcabal_tui.tui.places import KEYED
+
+    for kind in KEYED:
+        help_data = getattr(kind, "help", None)
+        place = help_data.title if help_data is not None else kind.__name__
+        for binding in kind.__dict__.get("BINDINGS", ()):
+            if isinstance(binding, Binding):
+                yield place, binding
+
+
+def shown_key(key: str) -> str:
+    """A key as a reader knows it: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p."""
+    names = {"question_mark": "?", "left_square_bracket": "[", "right_square_bracket": "]", "slash": "/", "at": "@"}
+    if key in names:
+        return names[key]
+    if len(key) == 1:
+        return key
+    return "+".join(part.upper() if part[0] == "f" and part[1:].isdigit() else _title(part) for part in key.split("+"))
+
+
+def _title(part: str) -> str:
+    return part if len(part) == 1 else part.capitalize()
+
+
+def keys_page() -> str:
+    """The page docs/keys.md, in English: every key with the id by which `[keys]` in the settings changes it."""
+    lines = [
+        "# Keys",
+        "",
+        "Made by `python -m flowcabal_tui.tui.actions > docs/keys.md`; a test holds it.",
+        "To change a key, write its id under `[keys]` in the user settings: `\"run.start\" = \"ctrl+r\"`.",
+    ]
+    place = ""
+    for row in all_keys():
+        if row.place != place:
+            place = row.place
+            lines += ["", f"## {place}", "", "| keys | does | id |", "| --- | --- | --- |"]
+        keys = " ".join(f"`{shown_key(key)}`" for key in row.keys).replace("|", "\\|")
+        lines.append(f"| {keys} | {_(row.words).replace('|', chr(92) + '|')} | `{row.id}` |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    use_language("en")
+    sys.stdout.write(keys_page())

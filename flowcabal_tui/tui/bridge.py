@@ -1,0 +1,173 @@
+"""Where the engine's events become screen updates: the only place.
+
+`command:failed` is not told again here: whoever awaited the command got it as an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, Protocol
+
+from textual.message import Message
+
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import (
+    BackgroundChanged,
+    BookChanged,
+    Event,
+    ImportProgress,
+    KnowledgeStatus,
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeRetrying,
+    NodeStarted,
+    NodeStateChanged,
+    NodeStreaming,
+    NodeThinking,
+    OutputChecked,
+    OutputDeleted,
+    OutputPersisted,
+    OutsideEdit,
+    ProfileUpdated,
+    QuestionAnswered,
+    RewriteProposed,
+    RunStarted,
+    RunStateChanged,
+    Status,
+    UsageChanged,
+    WorkflowFailed,
+)
+from flowcabal_tui.tui.messages import (
+    BookMoved,
+    KnowledgeMoved,
+    MemoryMoved,
+    NodeMoved,
+    NodeTextMoved,
+    ProfilesMoved,
+    QuestionsMoved,
+    RewriteCame,
+    RunMoved,
+    Said,
+    TotalsMoved,
+)
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_UNFINISHED: Final = ("waiting", "running", "stale")
+
+
+def drain_seconds(environment: Mapping[str, str] = os.environ) -> float:
+    """Seconds between two looks at the feed: ten a second, four over SSH, where every repaint travels."""
+    return 0.25 if environment.get("SSH_CONNECTION") else 0.1
+
+
+class TextTarget(Protocol):
+    """Where streamed text is shown."""
+
+    def append(self, attempt: int, offset: int, text: str) -> None: ...
+
+    def append_thinking(self, attempt: int, text: str) -> None: ...
+
+    def retrying(self, seconds: float, reason: str) -> None: ...
+
+
+class Bridge:
+    """Drains a workbench's feed: text to the target if its node is in view, everything else as messages."""
+
+    def __init__(self, workbench: Workbench, target: TextTarget, post: Callable[[Message], object]) -> None:
+        self._workbench, self._target, self._post = workbench, target, post
+        self._in_view: tuple[RunId, NodeId] | None = None
+
+    def watch(self, run: RunId | None, node: NodeId | None) -> None:
+        """Text of this node only is wanted (None: of none)."""
+        self._in_view = (run, node) if run is not None and node is not None else None
+        self._workbench.watch(run, node)
+
+    def drain(self) -> None:
+        """Delivers what has happened since the last call."""
+        for event in self._workbench.take():
+            if not self._show_text(event):
+                for message in self._told(event):
+                    self._post(message)
+
+    def _show_text(self, event: Event) -> bool:
+        """Is this event about streamed text? Then it is shown, if its node is in view."""
+        match event:
+            case NodeStreaming(run=run, node=node):
+                if (run, node) == self._in_view:
+                    self._target.append(event.attempt, event.offset, event.chunk)
+            case NodeThinking(run=run, node=node):
+                if (run, node) == self._in_view:
+                    self._target.append_thinking(event.attempt, event.chunk)
+            case NodeRetrying(run=run, node=node):
+                if (run, node) == self._in_view:
+                    self._target.retrying(event.seconds, event.reason)
+            case _:
+                return False
+        return True
+
+    def _told(self, event: Event) -> tuple[Message, ...]:
+        """The messages that an event becomes."""
+        match event:
+            case RunStarted(run=run):
+                return (RunMoved(run, "running"),)
+            case RunStateChanged(run=run, state=state):
+                return (RunMoved(run, state),)
+            case NodeStarted(run=run, node=node):
+                return (NodeTextMoved(run, node),)
+            case NodeCompleted(run=run, node=node):
+                return (NodeTextMoved(run, node),)
+            case NodeStateChanged(run=run, node=node, state=state, detail=detail):
+                return (NodeMoved(run, node, state, detail),)
+            case NodeNeedsHuman(question=question):
+                return (QuestionsMoved(asked=True), NodeTextMoved(question.run, question.node))
+            case QuestionAnswered():
+                return (QuestionsMoved(asked=False),)
+            case OutputPersisted(chapter=chapter):
+                return (BookMoved(chapter, kept=True),)
+            case OutputDeleted() | BookChanged():
+                return (BookMoved(getattr(event, "chapter", None)),)
+            case ProfileUpdated():
+                return (ProfilesMoved(),)
+            case UsageChanged(totals=totals):
+                return (TotalsMoved(totals),)
+            case KnowledgeStatus(state=state, message=words):
+                return (KnowledgeMoved(state, words),)
+            case BackgroundChanged(counts=counts):
+                numbers = dict(counts)
+                return (MemoryMoved(sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0)),)
+            case RewriteProposed():
+                return (RewriteCame(event),)
+            case _:
+                return _sayings(event)
+
+
+def _sayings(event: Event) -> tuple[Message, ...]:
+    """The messages of an event that is only to be read."""
+    match event:
+        case WorkflowFailed(error=title, detail=detail, advice=advice):
+            return (Said(title, _lines(detail, advice), "error"),)
+        case OutputChecked(checks=checks, advice=advice):
+            findings = [finding.explanation for check in checks for finding in check.findings]
+            words = _lines(*findings, *advice)
+            return (Said(_("Advice on the kept text"), words, "warning"),) if words else ()
+        case OutsideEdit(path=path):
+            return (
+                Said(_("A chapter was changed outside"), _("{path}: offered as a new version.").format(path=path)),
+                BookMoved(event.chapter),
+            )
+        case ImportProgress(done=done, total=total, warnings=warnings):
+            if done < total and not warnings:
+                return ()
+            return (Said(_("{done} of {total} chapters are in").format(done=done, total=total), _lines(*warnings)),)
+        case Status(status="error", message=words):
+            return (Said(_("The project reports an error"), words, "error"),)
+        case _:
+            return ()
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,67 @@
+"""What is left of a crash: a report file without secrets, and three lines on the terminal."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import traceback
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui import __version__
+from flowcabal_tui.locale import _
+
+_SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|AUTH", re.IGNORECASE)
+_SECRET_SHAPE: Final = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf|ghp)[-_][A-Za-z0-9_\-]{8,}|(?i:bearer|x-api-key:?|authorization:?)\s+\S+|\b[A-Fa-f0-9]{32,}\b"
+)
+_SHORTEST_SECRET: Final = 6
+
+
+def scrubbed(text: str, environment: Mapping[str, str] = os.environ) -> str:
+    """`text` without what looks like a secret, without values of secret variables, and with `~` for the home folder."""
+    for name, value in environment.items():
+        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, "***")
+    text = _SECRET_SHAPE.sub("***", text)
+    home = environment.get("HOME", "")
+    return text.replace(home, "~") if len(home) > 1 else text
+
+
+def report_of(error: BaseException, at: datetime) -> str:
+    """Versions and the trace of calls: no values of variables, for they hold the book and keys."""
+    lines = [
+        f"FlowCabal TUI {__version__}",
+        f"{at.isoformat(timespec='seconds')}  Python {platform.python_version()}  {platform.platform(terse=True)}",
+        f"TERM={os.environ.get('TERM', '')}  LANG={os.environ.get('LANG', '')}",
+        "",
+        "".join(traceback.format_exception(error)),
+    ]
+    return scrubbed("\n".join(lines))
+
+
+def write_report(folder: Path, error: BaseException, at: datetime) -> Path | None:
+    """Writes the report; None when the folder cannot be written."""
+    path = folder / f"crash-{at.strftime('%Y%m%d-%H%M%S')}.txt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(report_of(error, at))
+    except OSError:
+        return None
+    return path
+
+
+def last_words(report: Path | None) -> str:
+    """The three lines on the terminal after a crash."""
+    where = str(report) if report is not None else _("it could not be written")
+    return "\n".join(
+        (
+            _("FlowCabal TUI has stopped because of an error in the program."),
+            _("What was kept, approved or streamed is safe; drafts are offered at the next start."),
+            _("Report: {where}").format(where=where),
+        )
+    )

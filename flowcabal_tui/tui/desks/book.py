@@ -1,0 +1,213 @@
+"""The chapters and the manuscript: listed, read, written, imported, exported."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import (
+    AddChapter,
+    EditChapter,
+    ImportManuscript,
+    RewriteProposed,
+    RewriteSelection,
+    WriteChapter,
+)
+from flowcabal_tui.tui.editor import edit_outside, editor_command
+from flowcabal_tui.tui.panes.chapter_list import ChapterList
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.typed_path import typed_path
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_DRAFT_SECONDS: Final = 1.0
+_FORMS: Final = ("md", "txt", "docx", "epub")
+
+
+class BookDesk:
+    """What the writer does with the book itself."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
+        self._screen, self._workbench, self._now, self._editor = screen, workbench, now, editor
+        self.chapters: tuple[Chapter, ...] = ()
+        self.current: ChapterId | None = None
+        self._unsaved: dict[ChapterId, str] = {}
+
+    @property
+    def chapter(self) -> Chapter | None:
+        """The chapter that is open."""
+        return next((chapter for chapter in self.chapters if chapter.id == self.current), None)
+
+    async def load(self) -> None:
+        """Reads the list; opens the last chapter that has text, or the first."""
+        self.chapters = await self._workbench.chapters()
+        written = [chapter for chapter in self.chapters if chapter.version]
+        if self.chapters and self.current is None:
+            self.current = (written[-1] if written else self.chapters[0]).id
+        self._list()
+        await self.show()
+
+    def _list(self) -> None:
+        self._screen.query_one(ChapterList).show(self.chapters, self.current)
+
+    async def open(self, chapter: ChapterId) -> None:
+        """Opens a chapter in the manuscript pane."""
+        self.current = chapter
+        self._list()
+        await self.show()
+
+    async def show(self) -> None:
+        """Shows the open chapter's text, and a draft of it that was left unsaved."""
+        chapter = self.chapter
+        if chapter is None:
+            return
+        text, versions, draft = await asyncio.gather(
+            self._workbench.chapter_text(chapter.id),
+            self._workbench.chapter_versions(chapter.id),
+            self._workbench.draft(_draft_key(chapter.id)),
+        )
+        self._screen.query_one(ManuscriptPane).show(chapter, text, versions, draft=draft)
+
+    async def show_version(self, chapter: ChapterId, version: int) -> None:
+        """Gives the pane the text of an older version."""
+        text = await self._workbench.chapter_text(chapter, version)
+        self._screen.query_one(ManuscriptPane).show_version(version, text)
+
+    async def refresh(self, chapter: ChapterId | None) -> None:
+        """The book has changed: the list, and the open chapter if it was that one."""
+        self.chapters = await self._workbench.chapters()
+        if self.chapter is None:
+            self.current = self.chapters[0].id if self.chapters else None
+        self._list()
+        if chapter is None or chapter == self.current:
+            await self.show()
+
+    async def add(self) -> None:
+        """Asks for a title and adds a chapter at the end."""
+        title = await self._ask(_("Title of the new chapter"))
+        if title:
+            last = self.chapters[-1].volume if self.chapters else ""
+            made = await self._workbench.carry_out(AddChapter(title, last))
+            self.chapters = await self._workbench.chapters()
+            if made:
+                await self.open(ChapterId(made))
+
+    async def rename(self, chapter: ChapterId) -> None:
+        """Asks for another title."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        title = await self._ask(_("Title of the chapter"), known.title)
+        if title and title != known.title:
+            await self._workbench.carry_out(EditChapter(chapter, title=title))
+
+    async def move(self, chapter: ChapterId, delta: int) -> None:
+        """Puts a chapter earlier or later in the story."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        position = min(max(1, known.position + delta), len(self.chapters))
+        if position != known.position:
+            await self._workbench.carry_out(EditChapter(chapter, position=position))
+
+    async def delete(self, chapter: ChapterId) -> None:
+        """Takes a chapter out of the book after a question; its versions stay."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        title = _("Delete chapter {position}, {title}?").format(position=known.position, title=known.title)
+        words = _("It leaves the book and its memory. Its versions stay in the project and can be brought back.")
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+            await self._workbench.carry_out(EditChapter(chapter, deleted=True))
+
+    async def save(self, chapter: ChapterId, text: str, version: int) -> None:
+        """Keeps text that the writer typed; the draft goes only when it is safe."""
+        await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=version))
+        self._unsaved.pop(chapter, None)
+        await self._workbench.put_draft(_draft_key(chapter), None)
+        self.noted_saved()
+        await self.refresh(chapter)
+
+    def noted_saved(self) -> None:
+        """Text is safe: the status line tells when."""
+        self._screen.query_one(StatusLine).update_saved(self._now())
+
+    def draft_edited(self, chapter: ChapterId, text: str) -> None:
+        """Takes down unsaved text a second after the last change."""
+        if chapter not in self._unsaved:
+            self._screen.set_timer(_DRAFT_SECONDS, self.save_drafts)
+        self._unsaved[chapter] = text
+
+    async def save_drafts(self) -> None:
+        """Writes unsaved text where a crash cannot reach it."""
+        unsaved, self._unsaved = self._unsaved, {}
+        for chapter, text in unsaved.items():
+            await self._workbench.put_draft(_draft_key(chapter), text)
+
+    async def edit_outside(self, chapter: ChapterId, text: str) -> None:
+        """Opens the text in the writer's editor and shows what came back as a draft."""
+        command = editor_command(self._editor)
+        self._unsaved[chapter] = text
+        await self.save_drafts()
+        known = next(item for item in self.chapters if item.id == chapter)
+        edited = await edit_outside(self._screen.app, text, known.title, command)
+        if edited is None:
+            await self._workbench.put_draft(_draft_key(chapter), None)
+        else:
+            await self.save(chapter, edited, known.version)
+
+    async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
+        """Asks the writer's model for another version of a passage."""
+        self._screen.notify(_("The passage is being rewritten ..."), markup=False)
+        await self._workbench.carry_out(RewriteSelection(chapter, start, end, text, instruction))
+
+    def propose(self, proposal: RewriteProposed) -> None:
+        """Shows a rewritten passage as a diff, if its chapter is open."""
+        if proposal.chapter == self.current:
+            self._screen.query_one(ManuscriptPane).propose(
+                proposal.start, proposal.end, proposal.before, proposal.after
+            )
+
+    async def import_book(self, path: Path | None = None) -> None:
+        """Shows what a file would bring, then imports it."""
+        if path is None:
+            typed = await self._ask(_("File or folder to import (txt, md, docx, epub)"))
+            if not typed:
+                return
+            path = typed_path(typed)
+        preview = await self._workbench.preview_import(path)
+        title = _("Import {n} chapters?").format(n=len(preview.chapters))
+        first = ", ".join(chapter.title for chapter in preview.chapters[:5])
+        words = "\n".join(
+            (_("{first} ... ({encoding})").format(first=first, encoding=preview.encoding), *preview.warnings)
+        )
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+            await self._workbench.carry_out(ImportManuscript(str(path)))
+            await self.load()
+
+    async def export_book(self) -> None:
+        """Asks for the form and the file, and writes the book."""
+        choices = tuple((form, form) for form in _FORMS)
+        form = await self._screen.app.push_screen_wait(ChooseScreen(_("Export the book as"), choices))
+        if not form:
+            return
+        info = self._workbench.info
+        typed = await self._ask(_("File"), str(info.path / f"{info.path.name}.{form}"))
+        if typed:
+            written = await self._workbench.export(typed_path(typed), form)
+            self._screen.notify(_("Written: {path}").format(path=written), markup=False)
+
+    async def _ask(self, question: str, answer: str = "") -> str | None:
+        answered: str | None = await self._screen.app.push_screen_wait(PromptLine(question, value=answer))
+        return answered
+
+
+def _draft_key(chapter: ChapterId) -> str:
+    return f"chapter:{chapter}"

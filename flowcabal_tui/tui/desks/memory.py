@@ -1,0 +1,88 @@
+"""The memory of the book: profiles, sources, meta texts, background work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.memory import META_NAMES, MetaName
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import CancelBackground, RetryBackground, WriteMeta
+from flowcabal_tui.tui.editor import edit_outside, editor_command
+from flowcabal_tui.tui.panes.profiles import ProfilePane
+from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.source import SourceScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class MemoryDesk:
+    """What the writer looks up and corrects in the memory."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
+        self._screen, self._workbench, self._editor = screen, workbench, editor
+        self._profile_in_view = ""
+
+    async def load(self) -> None:
+        """Profiles, what was spent, and what the background has left."""
+        status = self._screen.query_one(StatusLine)
+        status.update_totals(await self._workbench.totals())
+        tasks = await self._workbench.background()
+        failed = sum(task.state == "failed" for task in tasks)
+        status.update_memory(sum(task.state in ("waiting", "running", "stale") for task in tasks), failed)
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Reads the profiles again, and the one in view."""
+        pane = self._screen.query_one(ProfilePane)
+        pane.show(await self._workbench.profiles())
+        if self._profile_in_view:
+            await self.show_profile(self._profile_in_view)
+
+    async def show_profile(self, uri: str) -> None:
+        """A profile in its levels, with its history."""
+        self._profile_in_view = uri
+        self._screen.query_one(ProfilePane).show_profile(await self._workbench.profile(uri))
+
+    async def open_source(self, uri: str, start: int, end: int) -> None:
+        """The text that was cited, at the place that was cited."""
+        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end)))
+
+    async def edit_meta(self) -> None:
+        """Chooses one of the meta texts and opens it in the writer's editor."""
+        names: dict[MetaName, str] = {
+            "outline": _("Outline"),
+            "style-guide": _("Style guide"),
+            "world-rules": _("World rules"),
+            "notes": _("Notes"),
+        }
+        choices = tuple((str(name), names[name]) for name in META_NAMES)
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
+        name = next((item for item in META_NAMES if item == chosen), None)
+        if name is None:
+            return
+        command = editor_command(self._editor)
+        edited = await edit_outside(self._screen.app, await self._workbench.meta(name), name, command)
+        if edited is not None:
+            await self._workbench.carry_out(WriteMeta(name, edited))
+            self._screen.notify(_("Saved."), markup=False)
+
+    async def work(self, retry: bool) -> None:
+        """Takes background work up again, or cancels what is left of it."""
+        await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
+        words = _("Memory work is taken up again.") if retry else _("Memory work is cancelled; it can be retried.")
+        self._screen.notify(words, markup=False)
+
+    async def check_models(self) -> None:
+        """One small call a model, and what came of it."""
+        self._screen.notify(_("The models are being asked ..."), markup=False)
+        checks = await self._workbench.check_models()
+        lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
+        well = all(check.ok for check in checks)
+        self._screen.notify(
+            clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
+        )

@@ -1,0 +1,67 @@
+"""What waits for the writer: counted, called for, answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import QuestionId
+from flowcabal_tui.domain.run import Decision, Question
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import Decide, WaiveFinding
+from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.terminal import set_terminal_title
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import NodeView, Workbench
+
+
+class QuestionDesk:
+    """The queue of decisions."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+        self._waiting: tuple[Question, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    async def load(self) -> None:
+        """Reads the queue, oldest first."""
+        self._waiting = await self._workbench.questions()
+        self.set_title()
+
+    def set_title(self) -> None:
+        """The terminal's title: the project, and how many questions wait."""
+        name = self._workbench.info.name
+        title = f"({self.count}) {name}" if self._waiting else name
+        set_terminal_title(self._screen.app, f"{title} - FlowCabal")
+
+    def call(self) -> None:
+        """A new question: said on the screen; the bell only when the terminal has not the focus."""
+        self._screen.notify(_("A decision waits for you: F8."), markup=False)
+        if not self._screen.app.app_focus:
+            self._screen.app.bell()
+
+    async def open(self) -> None:
+        """The full-screen queue."""
+        await self.load()
+        if not self._waiting:
+            self._screen.notify(_("Nothing waits for you."), markup=False)
+            return
+        self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of))
+
+    async def _node_of(self, question: Question) -> NodeView:
+        return await self._workbench.node(question.run, question.node)
+
+    async def decide(self, question: QuestionId, decision: Decision) -> None:
+        """The writer's answer."""
+        await self._workbench.carry_out(Decide(question, decision))
+
+    async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
+        """A finding is intended; the reason is remembered."""
+        await self._workbench.carry_out(WaiveFinding(draft_quote, source_quote, reason))
+        self._screen.notify(_("Noted as intended."), markup=False)

@@ -1,0 +1,255 @@
+"""The workflow and its runs: which is in view, what its nodes do, and how one is started and stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import CancelRun, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
+from flowcabal_tui.tui.bridge import Bridge
+from flowcabal_tui.tui.panes.block_editor import BlockEditor
+from flowcabal_tui.tui.panes.output import OutputPane
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.diff import DiffScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import NodeView, Workbench
+
+
+class RunDesk:
+    """What the writer does with the workflow.
+
+    `run` and `node` are in view; while `following`, the view goes to each node that starts.
+    """
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, bridge: Bridge) -> None:
+        self._screen, self._workbench, self._bridge = screen, workbench, bridge
+        self.workflow: Workflow | None = None
+        self.run: RunId | None = None
+        self.node: NodeId | None = None
+        self.following = True
+        self.run_states: dict[RunId, RunState] = {}
+        self._node_states: dict[NodeId, NodeState] = {}
+        self._templates: tuple[Workflow, ...] = ()
+
+    @property
+    def active(self) -> tuple[RunId, ...]:
+        """Runs that do something at this moment."""
+        return tuple(run for run, state in self.run_states.items() if state == "running")
+
+    async def load(self, chapter: ChapterId | None) -> None:
+        """Reads templates and runs, and shows what belongs to the chapter."""
+        self._templates = await self._workbench.workflows()
+        await self.open_chapter(chapter)
+
+    async def open_chapter(self, chapter: ChapterId | None) -> None:
+        """Shows the newest run of the chapter, or the template as it would run."""
+        summaries = await self._workbench.runs()
+        self.run_states = {item.id: item.state for item in summaries}
+        newest = next((item for item in summaries if item.chapter == chapter), None)
+        if newest is not None:
+            await self.show_run(newest)
+        elif self._templates:
+            chosen = self.workflow.id if self.workflow else self._templates[0].id
+            known = next((item for item in self._templates if item.id == chosen), self._templates[0])
+            await self.show_template(known.reference)
+
+    async def show_template(self, reference: str) -> None:
+        """Shows a workflow that is not running."""
+        self.run, self._node_states = None, {}
+        await self._show_workflow(await self._workbench.workflow(reference))
+
+    async def show_run(self, summary: RunSummary) -> None:
+        """Shows a run: its document as it was, its nodes as they are."""
+        self.run, self._node_states = summary.id, dict(summary.nodes)
+        await self._show_workflow(await self._workbench.run_workflow(summary.id))
+
+    async def _show_workflow(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        pane = self._screen.query_one(WorkflowPane)
+        pane.show_templates(self._templates, workflow.reference)
+        pane.show(workflow, self._node_states)
+        busy = ("waiting", "running", "retrying", "failed", "done")
+        ranked = sorted(self._node_states.items(), key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
+        self.node = None
+        if ranked:
+            await self.show_node(ranked[0][0])
+        elif workflow.nodes:
+            await self.show_node(workflow.nodes[0].id)
+
+    async def choose_node(self, node: NodeId) -> None:
+        """The writer went to a node: the view stays there."""
+        if node != self.node:
+            self.following = False
+            await self.show_node(node)
+
+    async def show_node(self, node: NodeId) -> None:
+        """Pours a node into the output, prompt and receipt panes."""
+        self.node = node
+        output, receipt = self._screen.query_one(OutputPane), self._screen.query_one(ReceiptPane)
+        if self.workflow is not None and any(item.id == node for item in self.workflow.nodes):
+            self._screen.query_one(BlockEditor).show(self.workflow, node, self._workbench.info.read_only)
+        self._bridge.watch(self.run, node)
+        if self.run is None:
+            output.show(None)
+            return
+        view = await self._workbench.node(self.run, node)
+        if node != self.node:
+            return
+        output.show(view)
+        self.show_receipt(view, view.chosen or len(view.attempts), receipt)
+
+    def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
+        """The receipt of an attempt, if it has one."""
+        attempt = next((item for item in view.attempts if item.number == number), None)
+        if attempt is not None and attempt.receipt is not None:
+            (pane or self._screen.query_one(ReceiptPane)).show(attempt.receipt, view.title)
+
+    async def node_moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
+        """A node is in another state: one row changes; the view follows if it may."""
+        if run != self.run:
+            return
+        self._node_states[node] = state
+        self._screen.query_one(WorkflowPane).set_state(node, state, detail)
+        if node == self.node or (self.following and state in ("running", "waiting")):
+            await self.show_node(node)
+
+    async def text_moved(self, run: RunId, node: NodeId) -> None:
+        """An attempt began or is final: read the node again if it is in view."""
+        if (run, node) == (self.run, self.node):
+            await self.show_node(node)
+
+    async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = ()) -> bool:
+        """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
+        if self.workflow is None:
+            return False
+        wish = await self._screen.app.push_screen_wait(
+            PromptLine(_("Instruction for this run of {name} (may be empty)").format(name=self.workflow.name))
+        )
+        if wish is None:
+            return False
+        return await self._begin(RunRequest(self.workflow.reference, chapter, (("instruction", wish),), targets))
+
+    async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:
+        """Another sample of a node, beside those that are there."""
+        if self.workflow is None:
+            return False
+        summary = next((item for item in await self._workbench.runs() if item.id == self.run), None)
+        chapter = summary.chapter if summary is not None else chapter
+        return await self._begin(RunRequest(self.workflow.reference, chapter, again=(node,)))
+
+    async def _begin(self, request: RunRequest) -> bool:
+        known = next((item.reference for item in self._templates if item.reference == request.workflow), None)
+        if known is None:
+            newest = next((item for item in self._templates if self.workflow and item.id == self.workflow.id), None)
+            request = replace(request, workflow=newest.reference if newest else request.workflow)
+        quote = await self._workbench.quote(request)
+        if quote.calls_at_most and not self._workbench.info.offline:
+            title = _("Run? This spends money.")
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
+                return False
+        run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
+        self.following = True
+        summary = next((item for item in await self._workbench.runs() if item.id == run), None)
+        if summary is not None:
+            self.run_states[run] = summary.state
+            await self.show_run(summary)
+        return True
+
+    async def stop(self, node: NodeId | None = None) -> None:
+        """Stops the run in view, or one node of it; else every active run."""
+        targets = (self.run,) if self.run in self.active or node is not None else self.active
+        for run in targets:
+            if run is not None:
+                await self._workbench.carry_out(CancelRun(run, node))
+        if not targets:
+            self._screen.notify(_("Nothing runs."), markup=False)
+
+    async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> None:
+        """Keeps an attempt in the memory of the book, where the template says."""
+        summary = next((item for item in await self._workbench.runs() if item.id == run), None)
+        target = summary.chapter if summary is not None else chapter
+        await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target))
+        self._screen.notify(_("Kept."), markup=False)
+
+    async def save(self, workflow: Workflow) -> None:
+        """Stores the edited document as a new version; the next run uses it."""
+        if self.workflow is None or workflow == self.workflow:
+            return
+        await self._workbench.carry_out(SaveWorkflow(workflow))
+        self._templates = await self._workbench.workflows()
+        self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
+        self._screen.query_one(WorkflowPane).show_templates(self._templates, self.workflow.reference)
+
+    async def choose_run(self) -> None:
+        """Lists earlier runs; an interrupted one can be taken up again."""
+        summaries = await self._workbench.runs()
+        choices = tuple((str(item.id), _run_words(item)) for item in summaries)
+        if not choices:
+            self._screen.notify(_("Nothing has run yet."), markup=False)
+            return
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices))
+        summary = next((item for item in summaries if item.id == chosen), None)
+        if summary is None:
+            return
+        if summary.state == "interrupted":
+            title, words = _("Go on with this run?"), _("What is finished is not run again.")
+            if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+                await self._workbench.carry_out(ResumeRun(summary.id))
+                self.following = True
+        await self.show_run(summary)
+
+    async def compare(self, node: NodeId, number: int) -> None:
+        """Two attempts side by side: this one and the one before."""
+        if self.run is None:
+            return
+        view = await self._workbench.node(self.run, node)
+        texts = {item.number: item.text for item in view.attempts}
+        if number in texts and number - 1 in texts:
+            title = _("{node}: attempt {before} and {after}").format(node=view.title, before=number - 1, after=number)
+            self._screen.app.push_screen(DiffScreen(title, texts[number - 1], texts[number]))
+
+    async def preview(self, chapter: ChapterId | None, node: NodeId) -> None:
+        """Shows what the node would be given now; spends nothing."""
+        if self.workflow is not None:
+            receipt = await self._workbench.preview_context(RunRequest(self.workflow.reference, chapter), node)
+            title = _("{node}, as it would be now").format(node=self.workflow.node(node).title)
+            self._screen.query_one(ReceiptPane).show(receipt, title)
+
+
+def quote_words(quote: Quote) -> str:
+    """A quote as a sentence a line."""
+    total = len(quote.would_run) + len(quote.served)
+    tokens = _("about {n:,} tokens in, {out:,} out").format(n=quote.input_tokens, out=quote.output_tokens)
+    lines = [
+        _("{n} of {total} nodes would run, {tokens}; at most {calls} calls.").format(
+            n=len(quote.would_run), total=total, tokens=tokens, calls=quote.calls_at_most
+        )
+    ]
+    if quote.at_most:
+        lines.append(_("Some prompts depend on text that is not written yet, so this is an estimate."))
+    if quote.served:
+        lines.append(_("{n} are there already and cost nothing.").format(n=len(quote.served)))
+    return "\n".join(lines)
+
+
+def _run_words(run: RunSummary) -> str:
+    states: dict[RunState, str] = {
+        "running": _("running"),
+        "waiting": _("waiting for you"),
+        "done": _("done"),
+        "failed": _("failed"),
+        "cancelled": _("stopped"),
+        "interrupted": _("interrupted"),
+    }
+    return f"{run.started_at:%m-%d %H:%M}  {states[run.state]:<12}  {run.workflow}  {run.error}".rstrip()

@@ -1,0 +1,63 @@
+"""The writer's own editor beside the program: $VISUAL, $EDITOR, or what the settings name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.text import clean, slug
+from flowcabal_tui.locale import _
+
+
+def editor_command(setting: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The editor's command as words. Raises FlowCabalError when there is none that can be started."""
+    for candidate in (setting, environment.get("VISUAL", ""), environment.get("EDITOR", ""), "vi", "nano"):
+        words = shlex.split(candidate)
+        if words and shutil.which(words[0], path=environment.get("PATH")):
+            return words
+    raise FlowCabalError(
+        _("No editor was found"),
+        _("$VISUAL and $EDITOR are not set, or name a program that is not there."),
+        _("Set `editor` in the user settings, or edit here with F2."),
+    )
+
+
+async def edit_outside(app: App[Any], text: str, title: str, command: list[str]) -> str | None:
+    """The text after the writer's editor has closed; None when it is unchanged or the editor failed.
+
+    The child runs on the loop, so the engine's feed is not held up; `batch_update` holds repaints back, for
+    a paint during `suspend` would fill the stopped writer's queue and block the loop for ever.
+    Raises FlowCabalError when the terminal cannot be given away.
+    """
+    with tempfile.TemporaryDirectory(prefix="flowcabal-") as folder:
+        path = Path(folder) / f"{slug(title)}.md"
+        path.write_text(text, encoding="utf-8")
+        try:
+            with app.batch_update(), app.suspend():
+                ended = await _wait_for([*command, str(path)])
+        except SuspendNotSupported as error:
+            raise FlowCabalError(_("This terminal cannot be given to an editor"), str(error)) from error
+        edited = clean(path.read_bytes().decode("utf-8", "replace"))
+    app.refresh(layout=True)
+    if ended != 0:
+        raise FlowCabalError(
+            _("The editor ended with an error ({code})").format(code=ended), _("The text here is unchanged.")
+        )
+    if edited == text or edited.removesuffix("\n") == text:
+        return None
+    return edited
+
+
+async def _wait_for(command: list[str]) -> int:
+    """Runs a program on our terminal and gives its exit code."""
+    process = await asyncio.create_subprocess_exec(*command)
+    return await process.wait()

@@ -1,0 +1,1 @@
+"""Panes of the workspace: they know values and post messages, and reach for nothing."""

@@ -1,0 +1,39 @@
+"""The one-row footer: at most six keys, those of the focused pane first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.actions import shown_key
+
+HINTS: Final = 6
+OWN_HINTS: Final = 3
+
+
+class HintLine(Static):
+    """Keys of what has the focus; everything else is in the help."""
+
+    DEFAULT_CSS = "HintLine { height: 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }"
+
+    def on_mount(self) -> None:
+        """Follows the focus."""
+        self.screen.bindings_updated_signal.subscribe(self, self._show_hints)
+        self.call_after_refresh(self._show_hints, self.screen)
+
+    def _show_hints(self, screen: Screen[object]) -> None:
+        own: dict[str, str] = {}
+        shared: dict[str, str] = {}
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and binding.description:
+                hints = shared if active.node in (screen, self.app) else own
+                hints.setdefault(_(binding.description), shown_key(self.app.get_key_display(binding)))
+        rest = [item for item in shared.items() if item[0] not in own]
+        first = list(own.items())[: max(OWN_HINTS, HINTS - len(rest))]
+        parts = [part for words, key in [*first, *rest][:HINTS] for part in ((f" {key} ", "bold"), f"{words} ")]
+        self.update(Content.assemble(*parts))

@@ -1,0 +1,160 @@
+"""The one-row status line: what runs, what waits, what was spent, and how the knowledge server is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.events import Resize
+from textual.timer import Timer
+from textual.widgets import Static
+
+from flowcabal_tui.locale import _
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.memory import Totals
+
+_SPINNER: Final = "|/-\\"
+_SPIN_SECONDS: Final = 0.25
+_SIGNS: Final = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A piece of the line; the pieces of the highest `rank` go first when the line is too long."""
+
+    words: str
+    rank: int
+
+
+def short_count(tokens: int) -> str:
+    """12,400 as 12.4k; 950 as 950."""
+    if tokens < 1000:
+        return str(tokens)
+    thousands = tokens / 1000
+    return f"{thousands:.1f}k" if thousands < 1000 else f"{thousands / 1000:.1f}M"
+
+
+def money(cost: Decimal | None, currency: str) -> str:
+    """A sum as it is shown; unknown stays unknown."""
+    return _("unknown") if cost is None else f"{_SIGNS.get(currency, currency + ' ' if currency else '')}{cost:.2f}"
+
+
+class StatusLine(Horizontal):
+    """Runs, waiting questions, tokens, money, saved, memory work, knowledge."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; background: $panel; }
+    StatusLine > .status-spinner { width: 2; }
+    StatusLine > .status-words { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    def __init__(self, *, offline: bool = False, read_only: bool = False) -> None:
+        super().__init__()
+        self._offline_model, self._only_reading = offline, read_only
+        self._running_count = self._question_count = self._memory_left = self._memory_failed = 0
+        self._spent = ""
+        self._saved_at: datetime | None = None
+        self._knowledge_words = ""
+        self._spin_timer: Timer | None = None
+        self._spin_step = 0
+
+    def compose(self) -> ComposeResult:
+        """One cell that turns while something runs, and the words."""
+        yield Static("", markup=False, classes="status-spinner")
+        yield Static("", markup=False, classes="status-words")
+
+    def on_mount(self) -> None:
+        """The spinner stands still until something runs."""
+        self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
+        self._show_words()
+
+    def update_runs(self, running: int, waiting: int) -> None:
+        """How many runs are active, how many questions wait."""
+        self._running_count, self._question_count = running, waiting
+        self._show_words()
+
+    def update_totals(self, totals: Totals) -> None:
+        """What was spent so far in the project."""
+        tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
+        cost = _("cost {sum}").format(sum=money(totals.cost, totals.currency))
+        self._spent = f"{tokens} · {cost}"
+        self._show_words()
+
+    def update_saved(self, at: datetime) -> None:
+        """When text was last safe in the store."""
+        self._saved_at = at
+        self._show_words()
+
+    def update_memory(self, left: int, failed: int) -> None:
+        """How much background work is left, and how much of it failed."""
+        self._memory_left, self._memory_failed = left, failed
+        self._show_words()
+
+    def update_knowledge(self, state: str, reason: str) -> None:
+        """The state of the knowledge server, by the words of the protocol."""
+        words = {
+            "ready": _("knowledge: ready"),
+            "external": _("knowledge: ready (elsewhere)"),
+            "starting": _("knowledge: starting"),
+            "restarting": _("knowledge: restarting"),
+        }.get(state, _("knowledge: off"))
+        off = state in ("off", "absent", "failed", "stopped")
+        self._knowledge_words = f"{words} ({reason})" if off and reason else words
+        self._show_words()
+
+    @property
+    def words(self) -> str:
+        """The line as it fits the width that there is."""
+        return self._fitting(max(20, self.size.width - 2))
+
+    def on_resize(self, event: Resize) -> None:
+        """More or fewer words fit."""
+        self._show_words()
+
+    def _parts(self) -> list[_Part]:
+        parts = []
+        if self._only_reading:
+            parts.append(_Part(_("READ ONLY"), 0))
+        if self._offline_model:
+            parts.append(_Part(_("OFFLINE MODEL"), 0))
+        if self._running_count:
+            parts.append(_Part(_("{n} running").format(n=self._running_count), 1))
+        if self._question_count:
+            parts.append(_Part(_("{n} waiting for you").format(n=self._question_count), 1))
+        if self._spent:
+            parts.append(_Part(self._spent, 4))
+        if self._saved_at is not None:
+            parts.append(_Part(_("saved {time}").format(time=self._saved_at.strftime("%H:%M")), 3))
+        if self._memory_left:
+            parts.append(_Part(_("memory: {n} left").format(n=self._memory_left), 5))
+        if self._memory_failed:
+            parts.append(_Part(_("memory: {n} failed").format(n=self._memory_failed), 2))
+        if self._knowledge_words:
+            parts.append(_Part(self._knowledge_words, 6))
+        return parts or [_Part(_("nothing runs"), 9)]
+
+    def _fitting(self, width: int) -> str:
+        parts = self._parts()
+        while len(parts) > 1 and cell_len(" · ".join(part.words for part in parts)) > width:
+            parts.remove(max(parts, key=lambda part: part.rank))
+        return " · ".join(part.words for part in parts)
+
+    def _show_words(self) -> None:
+        if not self.is_mounted:
+            return
+        self.query_one(".status-words", Static).update(self.words)
+        if self._spin_timer is not None and self._running_count:
+            self._spin_timer.resume()
+        elif self._spin_timer is not None:
+            self._spin_timer.pause()
+            self.query_one(".status-spinner", Static).update("")
+
+    def _spin(self) -> None:
+        self._spin_step = (self._spin_step + 1) % len(_SPINNER)
+        self.query_one(".status-spinner", Static).update(_SPINNER[self._spin_step])

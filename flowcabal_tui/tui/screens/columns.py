@@ -1,0 +1,126 @@
+"""Seven panes in three columns, or one at a time where there is no room for three."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.events import DescendantFocus
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.panes.block_editor import BlockEditor
+from flowcabal_tui.tui.panes.chapter_list import ChapterList
+from flowcabal_tui.tui.panes.hint_line import HintLine
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.output import OutputPane
+from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.panes.profiles import ProfilePane
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.panes.workflow import WorkflowPane
+
+PANES: Final = (
+    ("1", "chapters", mark("Chapters")),
+    ("2", "workflow", mark("Workflow")),
+    ("3", "manuscript", mark("Manuscript")),
+    ("4", "output", mark("Output")),
+    ("5", "prompt", mark("Prompt")),
+    ("6", "context", mark("Context")),
+    ("7", "profiles", mark("Profiles")),
+)
+_COLUMNS: Final = {"left": ("chapters", "workflow"), "centre": ("manuscript", "output", "prompt"),
+                   "right": ("context", "profiles")}  # fmt: skip
+
+
+class ColumnsScreen(Screen[None]):
+    """Holds which pane is in view, and nothing else.
+
+    `output` and `status` are made by the caller, for they are fed from outside.
+    """
+
+    def __init__(self, output: OutputPane, status: StatusLine) -> None:
+        super().__init__()
+        self.output, self.status = output, status
+        self._pane_in_view = PANES[0][1]
+
+    def compose(self) -> ComposeResult:
+        """One row of names, three columns, the keys, the status line."""
+        yield PaneTabs(PANES, classes="all-tabs")
+        with Horizontal(classes="columns"):
+            with Vertical(classes="column left", id="left"):
+                yield PaneTabs(PANES[:1], classes="column-tabs")
+                yield ChapterList(id="chapters")
+                yield PaneTabs(PANES[1:2], classes="column-tabs")
+                yield WorkflowPane(id="workflow")
+            with Vertical(classes="column centre", id="centre"):
+                yield PaneTabs(PANES[2:5], classes="column-tabs")
+                with ContentSwitcher(initial="manuscript"):
+                    yield ManuscriptPane(id="manuscript")
+                    yield self.output
+                    yield BlockEditor(id="prompt")
+            with Vertical(classes="column right", id="right"):
+                yield PaneTabs(PANES[5:], classes="column-tabs")
+                with ContentSwitcher(initial="context"):
+                    yield ReceiptPane(id="context")
+                    yield ProfilePane(id="profiles")
+        yield self.status
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The chapters are the front door."""
+        self.action_pane(PANES[0][1])
+
+    def action_pane(self, pane: str, focus: bool = True) -> None:
+        """Shows a pane and gives it the focus."""
+        self._pane_in_view = pane
+        for column, panes in _COLUMNS.items():
+            self.query_one(f"#{column}").set_class(pane in panes, "-current")
+            for switcher in self.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
+                if pane in panes:
+                    switcher.current = pane
+        for other in _COLUMNS["left"]:
+            self.query_one(f"#{other}").set_class(other == pane, "-current")
+        self._mark_tabs()
+        if focus:
+            self.call_after_refresh(self._focus_pane, pane)
+
+    def _mark_tabs(self) -> None:
+        switched = {switcher.current for switcher in self.query(".column > ContentSwitcher").results(ContentSwitcher)}
+        for tabs in self.query(".column-tabs").results(PaneTabs):
+            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self._pane_in_view})
+            tabs.show(next(iter(shown), ""))
+        self.query_one(".all-tabs", PaneTabs).show(self._pane_in_view)
+
+    def _focus_pane(self, pane: str) -> None:
+        widget = self.query_one(f"#{pane}")
+        inner = next((item for item in widget.query("*") if item.focusable and item.display), None)
+        target = widget if widget.focusable else inner
+        if target is not None:
+            target.focus()
+
+    @on(PaneChosen)
+    def choose_pane(self, event: PaneChosen) -> None:
+        """A name was clicked."""
+        self.action_pane(event.pane)
+
+    @on(DescendantFocus)
+    def follow_focus(self, event: DescendantFocus) -> None:
+        """Tab and the mouse move between panes too."""
+        names = {pane for _digit, pane, _words in PANES}
+        holder = next((item for item in event.widget.ancestors_with_self if item.id in names), None)
+        if isinstance(holder, Widget) and holder.id and holder.id != self._pane_in_view:
+            self.action_pane(holder.id, focus=False)
+
+    def action_cycle(self, step: int) -> None:
+        """The next pane or the one before."""
+        order = [pane for _digit, pane, _words in PANES]
+        self.action_pane(order[(order.index(self._pane_in_view) + step) % len(order)])
+
+    def action_zoom(self) -> None:
+        """One pane, or all again."""
+        self.toggle_class("-zoom")

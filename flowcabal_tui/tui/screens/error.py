@@ -1,0 +1,52 @@
+"""An error as the user sees it: what happened, what was kept, what to do next."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+
+
+class ErrorScreen(ModalScreen[None]):
+    """Title, detail and advice of a FlowCabalError."""
+
+    DEFAULT_CSS = """
+    ErrorScreen { align: center middle; }
+    ErrorScreen > VerticalScroll {
+        width: 80%; max-width: 78; height: auto; max-height: 80%;
+        border: round $error; background: $surface; padding: 0 1;
+    }
+    ErrorScreen Static { height: auto; margin-bottom: 1; }
+    ErrorScreen .error-title { text-style: bold; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "dismiss", mark("Close"), id="error.close"),
+    ]
+
+    def __init__(self, title: str, detail: str = "", advice: str = "") -> None:
+        super().__init__()
+        self._error_parts = (title, detail, advice)
+
+    @classmethod
+    def of(cls, error: FlowCabalError) -> ErrorScreen:
+        """The screen for an error."""
+        return cls(error.title, error.detail, error.advice)
+
+    def compose(self) -> ComposeResult:
+        """What happened, what was kept, what to do."""
+        title, detail, advice = (clean(part) for part in self._error_parts)
+        with VerticalScroll():
+            yield Static(f"! {title}", markup=False, classes="error-title")
+            if detail:
+                yield Static(detail, markup=False)
+            if advice:
+                yield Static(f"-> {advice}", markup=False)
+            yield Static(_("Esc closes this."), markup=False)

@@ -1,0 +1,28 @@
+"""The shell of the workspace while the project is being opened: painted before anything heavy is loaded."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Static
+
+from flowcabal_tui.locale import _
+
+
+class OpeningScreen(Screen[None]):
+    """Three columns and one line that says what is being opened."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._project_name = name
+
+    def compose(self) -> ComposeResult:
+        """The columns are empty until the project is there."""
+        with Horizontal(classes="columns"):
+            yield Vertical(classes="column left")
+            with Vertical(classes="column centre -current"):
+                yield Static(
+                    _("Opening {name} ...").format(name=self._project_name), markup=False, classes="opening-words"
+                )
+            yield Vertical(classes="column right")

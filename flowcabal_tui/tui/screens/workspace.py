@@ -1,0 +1,383 @@
+"""The workspace: messages of the panes become work of the desks, facts of the engine become what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.tui import messages
+from flowcabal_tui.tui.actions import bindings
+from flowcabal_tui.tui.bridge import Bridge, drain_seconds
+from flowcabal_tui.tui.desks.book import BookDesk
+from flowcabal_tui.tui.desks.memory import MemoryDesk
+from flowcabal_tui.tui.desks.questions import QuestionDesk
+from flowcabal_tui.tui.desks.runs import RunDesk
+from flowcabal_tui.tui.panes.block_editor import BlockEditor
+from flowcabal_tui.tui.panes.chapter_list import ChapterList
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.output import OutputPane
+from flowcabal_tui.tui.panes.profiles import ProfilePane
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.screens.columns import ColumnsScreen
+from flowcabal_tui.tui.trouble import attempt
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class WorkspaceScreen(ColumnsScreen):
+    """One project on the screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
+
+    def __init__(
+        self, workbench: Workbench, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None
+    ) -> None:
+        """`editor` is an external editor's command from the settings; `manuscript` is imported at once."""
+        info = workbench.info
+        super().__init__(OutputPane(id="output"), StatusLine(offline=info.offline, read_only=info.read_only))
+        self._workbench, self._now, self._editor, self._first_import = workbench, now, editor, manuscript
+        self.bridge = Bridge(workbench, self.output, self.post_message)
+        self.book = BookDesk(self, workbench, now, editor)
+        self.runs = RunDesk(self, workbench, self.bridge)
+        self.memory = MemoryDesk(self, workbench, editor)
+        self.questions = QuestionDesk(self, workbench)
+        self._drain_timer: Timer | None = None
+
+    def again(self) -> WorkspaceScreen:
+        """The same workspace made anew, in the language that is now in use."""
+        fresh = WorkspaceScreen(self._workbench, self._now, self._editor)
+        fresh.book.current = self.book.current
+        return fresh
+
+    @property
+    def active_runs(self) -> int:
+        """How many runs would be stopped by quitting."""
+        return len(self.runs.active)
+
+    def on_mount(self) -> None:
+        """The panes fill behind the first frame; the feed is drained from then on."""
+        super().on_mount()
+        self._drain_timer = self.set_interval(drain_seconds(), self.bridge.drain)
+        self.questions.set_title()
+        self._work(self._load(), "load")
+
+    async def _load(self) -> None:
+        await self.book.load()
+        await self.runs.load(self.book.current)
+        await self.memory.load()
+        await self.questions.load()
+        self._show_counts()
+        if self._first_import is not None:
+            path, self._first_import = self._first_import, None
+            await self.book.import_book(path)
+
+    def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
+        attempt(self, work, group=group, exclusive=exclusive)
+
+    def _show_counts(self) -> None:
+        self.status.update_runs(len(self.runs.active), self.questions.count)
+
+    def stop_intake(self) -> None:
+        """Nothing more is taken from the feed."""
+        if self._drain_timer is not None:
+            self._drain_timer.stop()
+
+    async def save_drafts(self) -> None:
+        """Unsaved text goes where a crash cannot reach it."""
+        await self.book.save_drafts()
+
+    # Chapters and manuscript
+
+    @on(ChapterList.Chosen)
+    def open_chapter(self, event: ChapterList.Chosen) -> None:
+        """Its text, and its newest run."""
+        self._work(self._open_chapter(event.chapter), "chapter", exclusive=True)
+        self.action_pane("manuscript")
+
+    async def _open_chapter(self, chapter: ChapterId) -> None:
+        await self.book.open(chapter)
+        await self.runs.open_chapter(chapter)
+
+    @on(ChapterList.AddRequested)
+    def add_chapter(self) -> None:
+        """Asks for a title first."""
+        self._work(self.book.add())
+
+    @on(ChapterList.RenameRequested)
+    def rename_chapter(self, event: ChapterList.RenameRequested) -> None:
+        """Asks for the new title."""
+        self._work(self.book.rename(event.chapter))
+
+    @on(ChapterList.MoveRequested)
+    def move_chapter(self, event: ChapterList.MoveRequested) -> None:
+        """Earlier or later in the story."""
+        self._work(self.book.move(event.chapter, event.delta))
+
+    @on(ChapterList.DeleteRequested)
+    def delete_chapter(self, event: ChapterList.DeleteRequested) -> None:
+        """Asks first."""
+        self._work(self.book.delete(event.chapter))
+
+    @on(ChapterList.RunRequested)
+    def run_chapter(self, event: ChapterList.RunRequested) -> None:
+        """Opens the chapter and runs the template in view for it."""
+        self._work(self._run_chapter(event.chapter))
+
+    async def _run_chapter(self, chapter: ChapterId) -> None:
+        if chapter != self.book.current:
+            await self.book.open(chapter)
+        await self._start()
+
+    @on(ManuscriptPane.SaveRequested)
+    def save_chapter(self, event: ManuscriptPane.SaveRequested) -> None:
+        """What the writer typed is kept."""
+        self._work(self.book.save(event.chapter, event.text, event.version))
+
+    @on(ManuscriptPane.DraftEdited)
+    def keep_draft(self, event: ManuscriptPane.DraftEdited) -> None:
+        """Unsaved text survives a crash."""
+        self.book.draft_edited(event.chapter, event.text)
+
+    @on(ManuscriptPane.RewriteRequested)
+    def rewrite(self, event: ManuscriptPane.RewriteRequested) -> None:
+        """A passage with an instruction."""
+        self._work(self.book.rewrite(event.chapter, event.start, event.end, event.text, event.instruction))
+
+    @on(ManuscriptPane.VersionRequested)
+    def show_version(self, event: ManuscriptPane.VersionRequested) -> None:
+        """An older state of the chapter."""
+        self._work(self.book.show_version(event.chapter, event.version))
+
+    @on(ManuscriptPane.EditorRequested)
+    def edit_outside(self, event: ManuscriptPane.EditorRequested) -> None:
+        """The writer's own editor."""
+        self._work(self.book.edit_outside(event.chapter, event.text))
+
+    def action_edit(self) -> None:
+        """The manuscript, ready to be typed into."""
+        self.action_pane("manuscript")
+        self.query_one(ManuscriptPane).edit()
+
+    def action_external_editor(self) -> None:
+        """The manuscript in $EDITOR."""
+        self.query_one(ManuscriptPane).action_editor()
+
+    def action_import_book(self) -> None:
+        """Chapters from a file."""
+        self._work(self.book.import_book())
+
+    def action_export_book(self) -> None:
+        """The book as a file."""
+        self._work(self.book.export_book())
+
+    # Workflow and runs
+
+    async def _start(self, targets: tuple[NodeId, ...] = ()) -> None:
+        if await self.runs.start(self.book.current, targets):
+            self.action_pane("output")
+        self._show_counts()
+
+    def action_run(self) -> None:
+        """The workflow in view, for the open chapter."""
+        self._work(self._start(), "start", exclusive=True)
+
+    def action_stop(self) -> None:
+        """The run in view."""
+        self._work(self.runs.stop())
+
+    def action_runs(self) -> None:
+        """Earlier runs."""
+        self._work(self.runs.choose_run())
+
+    @on(WorkflowPane.RunRequested)
+    def run_workflow(self) -> None:
+        """From the workflow pane."""
+        self.action_run()
+
+    @on(BlockEditor.BlockRunRequested)
+    def run_block(self, event: BlockEditor.BlockRunRequested) -> None:
+        """One node, with what it needs."""
+        self._work(self._start((event.node,)), "start", exclusive=True)
+
+    @on(WorkflowPane.StopRequested)
+    def stop_workflow(self, event: WorkflowPane.StopRequested) -> None:
+        """One node or all."""
+        self._work(self.runs.stop(event.node))
+
+    @on(OutputPane.StopRequested)
+    def stop_node(self, event: OutputPane.StopRequested) -> None:
+        """The node in view."""
+        self._work(self.runs.stop(event.node))
+
+    @on(WorkflowPane.NodeChosen)
+    def choose_node(self, event: WorkflowPane.NodeChosen) -> None:
+        """The cursor is at another node."""
+        self._work(self.runs.choose_node(event.node), "node", exclusive=True)
+
+    @on(WorkflowPane.NodeOpened)
+    def open_node(self, event: WorkflowPane.NodeOpened) -> None:
+        """What it wrote, or its prompt if it has not run."""
+        self._work(self.runs.choose_node(event.node), "node", exclusive=True)
+        self.action_pane("output" if self.runs.run is not None else "prompt")
+
+    @on(WorkflowPane.TemplateChosen)
+    def choose_template(self, event: WorkflowPane.TemplateChosen) -> None:
+        """Another workflow."""
+        self._work(self.runs.show_template(event.reference), "node", exclusive=True)
+
+    @on(WorkflowPane.PreviewRequested)
+    def preview(self, event: WorkflowPane.PreviewRequested) -> None:
+        """What the node would be given."""
+        self._work(self.runs.preview(self.book.current, event.node))
+        self.action_pane("context")
+
+    @on(BlockEditor.Edited)
+    def save_workflow(self, event: BlockEditor.Edited) -> None:
+        """A new version of the document."""
+        self._work(self.runs.save(event.workflow), "workflow")
+
+    @on(OutputPane.KeepRequested)
+    def keep(self, event: OutputPane.KeepRequested) -> None:
+        """Into the memory of the book."""
+        self._work(self.runs.keep(event.run, event.node, event.attempt, self.book.current))
+
+    @on(OutputPane.AgainRequested)
+    def run_again(self, event: OutputPane.AgainRequested) -> None:
+        """Another sample."""
+        self._work(self.runs.again(self.book.current, event.node), "start", exclusive=True)
+
+    @on(OutputPane.ReceiptRequested)
+    def show_receipt(self, event: OutputPane.ReceiptRequested) -> None:
+        """What this attempt was given."""
+        if self.output.view is not None:
+            self.runs.show_receipt(self.output.view, event.attempt)
+        self.action_pane("context")
+
+    @on(OutputPane.AttemptChosen)
+    def show_attempt_receipt(self, event: OutputPane.AttemptChosen) -> None:
+        """The receipt follows the attempt."""
+        if self.output.view is not None:
+            self.runs.show_receipt(self.output.view, event.number)
+
+    @on(OutputPane.DiffRequested)
+    def compare(self, event: OutputPane.DiffRequested) -> None:
+        """This attempt beside the one before."""
+        self._work(self.runs.compare(event.node, event.attempt))
+
+    @on(OutputPane.ReloadRequested)
+    def read_again(self, event: OutputPane.ReloadRequested) -> None:
+        """Text was missed."""
+        self._work(self.runs.text_moved(event.run, event.node), "node", exclusive=True)
+
+    # Memory
+
+    @on(ReceiptPane.SourceOpened)
+    def open_receipt_source(self, event: ReceiptPane.SourceOpened) -> None:
+        """The text that went into the prompt."""
+        self._work(self.memory.open_source(event.uri, event.start, event.end))
+
+    @on(ProfilePane.SourceOpened)
+    def open_evidence(self, event: ProfilePane.SourceOpened) -> None:
+        """The text that a sentence rests on."""
+        self._work(self.memory.open_source(event.uri, event.start, event.end))
+
+    @on(ProfilePane.ProfileChosen)
+    def show_profile(self, event: ProfilePane.ProfileChosen) -> None:
+        """A profile in its levels."""
+        self._work(self.memory.show_profile(event.uri), "profile", exclusive=True)
+
+    def action_meta(self) -> None:
+        """Outline, style guide, world rules, notes."""
+        self._work(self.memory.edit_meta())
+
+    def action_memory(self, retry: bool) -> None:
+        """Background work: again, or no more."""
+        self._work(self.memory.work(retry))
+
+    def action_check_models(self) -> None:
+        """One small call each."""
+        self._work(self.memory.check_models(), "models", exclusive=True)
+
+    # Decisions
+
+    def action_decisions(self) -> None:
+        """What is waiting for the writer."""
+        self._work(self.questions.open(), "decisions", exclusive=True)
+
+    # The engine's facts
+
+    @on(messages.RunMoved)
+    def show_run_state(self, event: messages.RunMoved) -> None:
+        """How many runs are active."""
+        self.runs.run_states[event.run] = event.state
+        self._show_counts()
+
+    @on(messages.NodeMoved)
+    def show_node_state(self, event: messages.NodeMoved) -> None:
+        """One row of the workflow."""
+        self._work(self.runs.node_moved(event.run, event.node, event.state, event.detail), "moved")
+
+    @on(messages.NodeTextMoved)
+    def read_node(self, event: messages.NodeTextMoved) -> None:
+        """An attempt began or is final."""
+        self._work(self.runs.text_moved(event.run, event.node), "moved")
+
+    @on(messages.QuestionsMoved)
+    async def count_questions(self, event: messages.QuestionsMoved) -> None:
+        """The status line, and the bell when nobody looks."""
+        self._work(self._count_questions(event.asked), "questions", exclusive=True)
+
+    async def _count_questions(self, asked: bool) -> None:
+        await self.questions.load()
+        if asked:
+            self.questions.call()
+        self._show_counts()
+
+    @on(messages.BookMoved)
+    def read_book(self, event: messages.BookMoved) -> None:
+        """The list of chapters, and the open one."""
+        if event.kept:
+            self.book.noted_saved()
+        self._work(self.book.refresh(event.chapter), "book")
+
+    @on(messages.ProfilesMoved)
+    def read_profiles(self) -> None:
+        """The profile browser."""
+        self._work(self.memory.refresh(), "profile", exclusive=True)
+
+    @on(messages.TotalsMoved)
+    def show_totals(self, event: messages.TotalsMoved) -> None:
+        """Tokens and money."""
+        self.status.update_totals(event.totals)
+
+    @on(messages.KnowledgeMoved)
+    def show_knowledge(self, event: messages.KnowledgeMoved) -> None:
+        """The knowledge server."""
+        self.status.update_knowledge(event.state, event.reason)
+
+    @on(messages.MemoryMoved)
+    def show_memory(self, event: messages.MemoryMoved) -> None:
+        """Background work."""
+        self.status.update_memory(event.left, event.failed)
+
+    @on(messages.RewriteCame)
+    def show_rewrite(self, event: messages.RewriteCame) -> None:
+        """A passage in another version, to be accepted or not."""
+        self.book.propose(event.proposal)
+        self.action_pane("manuscript")
+
+    @on(messages.Said)
+    def say(self, event: messages.Said) -> None:
+        """Something to read."""
+        self.notify(clean(event.words) or " ", title=clean(event.title), severity=event.severity, markup=False)

@@ -1,0 +1,27 @@
+"""Signals that end the program: both are handled on the loop, so drafts are saved and the terminal is restored."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from typing import Final
+
+TERMINATED: Final = 128 + signal.SIGTERM
+HUNG_UP: Final = 128 + signal.SIGHUP
+
+
+def listen(on_terminate: Callable[[], None], on_hang_up: Callable[[], None]) -> None:
+    """Calls back on the running loop at SIGTERM, and at SIGHUP or a closed terminal."""
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, on_terminate)
+    loop.add_signal_handler(signal.SIGHUP, on_hang_up)
+
+
+def let_go_of_terminal() -> None:
+    """Points the three standard files to nowhere: writing to a closed terminal would fail and block the loop."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    os.close(nowhere)

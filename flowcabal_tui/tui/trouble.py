@@ -1,0 +1,32 @@
+"""Work of a screen that may fail: the error is shown, the app goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import Worker
+
+
+@dataclass
+class Trouble(Message):
+    """Something failed; the app shows it."""
+
+    error: Exception
+
+
+def attempt(
+    screen: Screen[Any], work: Coroutine[Any, Any, None], *, group: str = "default", exclusive: bool = False
+) -> Worker[None]:
+    """Runs `work` as a worker of the screen; what it raises becomes `Trouble` and never ends the app."""
+
+    async def guarded() -> None:
+        try:
+            await work
+        except Exception as error:  # the edge: whatever a worker did not foresee is reported, not fatal
+            screen.post_message(Trouble(error))
+
+    return screen.run_worker(guarded(), group=group, exclusive=exclusive, exit_on_error=False)

@@ -1,0 +1,166 @@
+"""The first page, the wizard, the form for a new project, and what is told when something fails."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from flowcabal_tui.domain.errors import ProjectError
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.app import FlowCabalApp
+from flowcabal_tui.tui.entry import FirstChoices, Preferences
+from flowcabal_tui.tui.screens.error import ErrorScreen
+from flowcabal_tui.tui.screens.first_run import FirstRunScreen
+from flowcabal_tui.tui.screens.home import HomeScreen
+from flowcabal_tui.tui.screens.new_project import NewProjectScreen
+from flowcabal_tui.tui.screens.too_small import TooSmallScreen
+from flowcabal_tui.tui.trouble import Trouble
+from tests.tui.try_out import PROPOSALS, invented_doors
+
+NOW = datetime(2026, 11, 21, 9, 41)
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Words of the tests are English again after a test switched them."""
+    yield
+    use_language("en")
+
+
+def app_at_home(tmp_path: Path, seen: list[object] | None = None, **preferences: object) -> FlowCabalApp:
+    return FlowCabalApp(
+        invented_doors("en", seen=seen),
+        Preferences(language="en", **preferences),
+        proposals=PROPOSALS,
+        state_folder=tmp_path / "state",
+        clock=lambda: NOW,
+    )
+
+
+def words_of(pilot: Pilot[int]) -> str:
+    """Everything that the top screen says in Static widgets."""
+    return "\n".join(str(item.render()) for item in pilot.app.screen.query(Static))
+
+
+async def test_home_lists_recent_projects_then_the_ways_to_a_new_one(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        lines = [str(option.prompt) for option in pilot.app.screen.query_one(OptionList).options]
+    assert lines[0].startswith("The Lamp at Harrow Point")
+    assert [line[0] for line in lines[-5:]] == ["n", "i", "d", "o", "w"]
+
+
+async def test_home_works_by_single_keys(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        await pilot.press("n")
+        assert isinstance(pilot.app.screen, NewProjectScreen)
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, HomeScreen)
+        await pilot.press("w")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, FirstRunScreen)
+
+
+async def test_the_folder_of_a_new_project_follows_its_name_until_one_is_typed(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        await pilot.press("n")
+        await pilot.press(*"My Book")
+        folder = pilot.app.screen.query_one("#new-folder", Input)
+        assert folder.value.endswith("/My-Book")
+        await pilot.press("enter", "x")
+        own = folder.value
+        pilot.app.screen.query_one("#new-name", Input).focus()
+        await pilot.press("s")
+        assert folder.value == own
+
+
+async def test_a_new_project_without_a_name_is_not_made(tmp_path):
+    seen: list[object] = []
+    async with app_at_home(tmp_path, seen).run_test(size=(80, 24)) as pilot:
+        await pilot.press("n", "ctrl+s")
+        assert "needs a name" in words_of(pilot)
+    assert seen == []
+
+
+async def test_the_wizard_settles_language_theme_and_model_and_says_that_the_book_is_sent_away(tmp_path):
+    seen: list[object] = []
+    app = app_at_home(tmp_path, seen, wizard_done=False, theme="paper")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("enter", "enter")
+        assert "the text of your book is sent to that address" in words_of(pilot)
+        await pilot.press("up", "enter", "end", "enter")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, HomeScreen)
+    assert seen == [FirstChoices("en", "paper", PROPOSALS[1])]
+
+
+async def test_the_offline_model_is_the_proposal_that_enter_takes(tmp_path):
+    seen: list[object] = []
+    async with app_at_home(tmp_path, seen, wizard_done=False).run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("enter", "enter", "enter", "end", "enter")
+        await pilot.pause()
+    assert isinstance(seen[0], FirstChoices)
+    assert seen[0].model is None
+
+
+async def test_escape_skips_the_wizard_and_keeps_nothing(tmp_path):
+    seen: list[object] = []
+    app = app_at_home(tmp_path, seen, wizard_done=False, theme="ink")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("enter", "down", "escape")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, HomeScreen)
+        assert app.theme == "ink"
+    assert seen == []
+
+
+async def test_backspace_goes_a_step_back_in_the_wizard(tmp_path):
+    async with app_at_home(tmp_path, wizard_done=False).run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("enter")
+        assert pilot.app.screen.query_one(OptionList).get_option_at_index(0).id == "ink"
+        await pilot.press("backspace")
+        assert pilot.app.screen.query_one(OptionList).get_option_at_index(0).id == "zh_CN"
+
+
+async def test_a_terminal_that_is_too_small_gets_a_notice_until_it_is_large_enough(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(50, 12)) as pilot:
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, TooSmallScreen)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, HomeScreen)
+
+
+async def test_an_error_is_shown_with_title_detail_and_advice_and_the_app_goes_on(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        pilot.app.post_message(Trouble(ProjectError("It broke [/b].", "Nothing was lost.", "Try again.")))
+        await pilot.pause()
+        words = words_of(pilot)
+        assert all(part in words for part in ("It broke [/b].", "Nothing was lost.", "-> Try again."))
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, HomeScreen)
+
+
+async def test_an_error_that_nobody_foresaw_is_written_down_and_shown(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        pilot.app.post_message(Trouble(ValueError("odd")))
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ErrorScreen)
+    report = next((tmp_path / "state").glob("crash-*.txt"))
+    assert "ValueError: odd" in report.read_text()
+
+
+async def test_the_palette_finds_an_action_by_its_words(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.press(*"sample novel")
+        await pilot.pause(0.3)
+        lines = pilot.app.screen.query_one(OptionList)
+        assert "Sample" in str(lines.get_option_at_index(0).prompt)
