@@ -1,0 +1,155 @@
+"""What a checker compares a draft with: for every angle its own sources, within a budget of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine, Iterable
+from itertools import count
+from typing import Any, Final
+
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, heading
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.context.tokens import cut
+from flowcabal_tui.agents.prompt_library import SourceText
+from flowcabal_tui.domain.manuscript import PassageHit
+from flowcabal_tui.domain.memory import Derived, Entity
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.workflow import Angle
+
+_CAST: Final = 8
+_RARE_TERMS: Final = 24
+_TIME_WORDS: Final = re.compile(
+    r"[一二三四五六七八九十百廿卅两几\d]{1,4}(?:年|月|日|天|夜|岁|更|旬|载|时辰|点钟)|正月|腊月|上元|清明|端午|七夕|中秋|重阳|除夕|元宵|"
+    r"春天|夏天|秋天|冬天|春日|夏日|秋日|冬日|昨[日夜天晚]|前[日天年]|去年|今年|明年|次日|翌日|半年|半月|[一-龥]{1,2}年前|"
+    r"\b(?:yesterday|tomorrow|morning|evening|night|noon|midnight|spring|summer|autumn|winter|year|month|week|day|hour|"
+    r"Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|June|July|August|September|"
+    r"October|November|December|Christmas|Easter)s?\b",
+    re.IGNORECASE,
+)
+
+
+async def sources_for(angle: Angle, book: Book, draft: str, counter: TokenCounter, budget: int) -> list[SourceText]:
+    """The sources of one angle, most telling first, numbered s1, s2 ...; within `budget` tokens."""
+    cast = named_in(draft, book.entities)[:_CAST]
+    pieces = await _GATHER[angle](book, draft, cast)
+    numbers = count(1)
+    kept: list[SourceText] = []
+    seen: set[tuple[str, int]] = set()
+    for piece in pieces:
+        if (piece.uri, piece.start) in seen or not piece.text.strip():
+            continue
+        seen.add((piece.uri, piece.start))
+        room = min(budget, budget // 2 if not kept else budget)
+        text = piece.text[: cut(piece.text, room, counter).end]
+        if text.strip():
+            budget -= counter.count(text)
+            kept.append(SourceText(f"s{next(numbers)}", piece.uri, piece.title, text, piece.start))
+    return kept
+
+
+async def _timeline(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
+    times = tuple(dict.fromkeys(match[0] for match in _TIME_WORDS.finditer(draft)))[:_RARE_TERMS]
+    names = [name for entity in cast[:4] for name in entity.names]
+    passages = _passages(book, await book.view.search((*times, *names), 10) if times or names else ())
+    return [
+        *await _meta(book, "outline", "notes"),
+        *_told_in_time(passages),
+        *await _overviews(book),
+        *passages,
+    ]
+
+
+async def _character_state(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
+    notes = [
+        SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
+        for entity in cast
+    ]
+    profiles = [await book.view.derived(f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", "L1") for entity in cast]
+    found: list[SourceText] = []
+    for entity in cast:
+        near_terms = search_terms(_around(draft, entity.names), entity.names, book.view.language)[:8]
+        found += _passages(book, await book.view.search((*entity.names, *near_terms), 4))
+    return [*notes, *found[: 2 * _CAST], *_derived(book, profiles), *await _meta(book, "notes")]
+
+
+async def _world_rules(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
+    places = [entity for entity in cast if entity.kind in ("location", "item", "organisation")]
+    notes = [
+        SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
+        for entity in places
+    ]
+    state = await book.view.derived_under("profiles/world-state/", "L1")
+    names = [name for entity in places for name in entity.names]
+    passages = _passages(book, await book.view.search(names, 6) if names else ())
+    return [*await _meta(book, "world-rules", "notes"), *notes, *_derived(book, state), *passages]
+
+
+async def _echoes(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
+    names = [name for entity in cast for name in entity.names]
+    terms = search_terms(draft, names, book.view.language)[:_RARE_TERMS]
+    shared = _passages(book, await book.view.search(terms, 8) if terms else ())
+    rare = sorted(cast, key=lambda each: (book.counts.get(each.id, 0), each.id))[:3]
+    named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 2))]
+    return [*named, *shared]
+
+
+_GATHER: Final[dict[Angle, Callable[[Book, str, tuple[Entity, ...]], Coroutine[Any, Any, list[SourceText]]]]] = {
+    "timeline": _timeline,
+    "character_state": _character_state,
+    "world_rules": _world_rules,
+    "echoes": _echoes,
+}
+
+
+async def _meta(book: Book, *names: str) -> list[SourceText]:
+    return [
+        SourceText("", f"meta/{name}", heading(name, book.view.language), text)
+        for name, text in await book.view.meta()
+        if name in names
+    ]
+
+
+async def _overviews(book: Book) -> list[SourceText]:
+    """L1, else L0, of the last chapters, newest first."""
+    found = []
+    for chapter in reversed(book.chapters[-4:]):
+        uri = f"manuscript/{chapter.id}"
+        found.append(await book.view.derived(uri, "L1") or await book.view.derived(uri, "L0"))
+    return _derived(book, found)
+
+
+def _derived(book: Book, texts: Iterable[Derived | None]) -> list[SourceText]:
+    names = {str(chapter.id): chapter.title for chapter in book.chapters}
+    names |= {str(entity.id): entity.name for entity in book.entities}
+    return [
+        SourceText("", each.uri, names.get(each.uri.rsplit("/", 1)[1], each.uri), each.text)
+        for each in texts
+        if each is not None
+    ]
+
+
+def _passages(book: Book, hits: Iterable[PassageHit]) -> list[SourceText]:
+    return [
+        SourceText(
+            "",
+            f"manuscript/{hit.passage.chapter}",
+            book.title(hit.passage.chapter),
+            hit.passage.text,
+            hit.passage.start,
+        )
+        for hit in hits
+    ]
+
+
+def _told_in_time(passages: Iterable[SourceText]) -> list[SourceText]:
+    return [each for each in passages if _TIME_WORDS.search(each.text)]
+
+
+def _around(draft: str, names: tuple[str, ...], reach: int = 60) -> str:
+    """The words of the draft around the names of one entity."""
+    pieces = []
+    for name in names:
+        for match in re.finditer(re.escape(name), draft):
+            pieces.append(draft[max(0, match.start() - reach) : match.end() + reach])
+    return "\n".join(pieces)

@@ -1,0 +1,97 @@
+"""What the curator's models answer with, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from flowcabal_tui.domain.memory import EntityKind
+from flowcabal_tui.domain.run import AngleCheck
+
+
+class QuotedSentence(BaseModel):
+    """A sentence and the words of the chapter that it rests on."""
+
+    sentence: str
+    quote: str
+
+
+class Overview(BaseModel):
+    """The answer to `curator.l1`."""
+
+    sentences: list[QuotedSentence] = Field(default_factory=list)
+
+
+class Line(BaseModel):
+    """The answer to `curator.l0`."""
+
+    sentence: str
+
+
+class NamedThing(BaseModel):
+    """A name that the chapter holds."""
+
+    kind: EntityKind = "character"
+    name: str
+    aliases: list[str] = Field(default_factory=list)
+    quote: str = ""
+
+
+class NamedThings(BaseModel):
+    """The answer to `curator.entities`."""
+
+    entities: list[NamedThing] = Field(default_factory=list)
+
+
+class SourcedSentence(BaseModel):
+    """A sentence of a profile and the words of a source that it rests on."""
+
+    sentence: str
+    source_id: str = ""
+    quote: str
+
+
+class ProfileAnswer(BaseModel):
+    """The answer to `curator.profile`."""
+
+    summary: str = ""
+    sentences: list[SourcedSentence] = Field(default_factory=list)
+
+
+class Answered(BaseModel):
+    """One question of the 4-D test."""
+
+    passed: bool
+    detail: str = ""
+
+
+class KeepAnswer(BaseModel):
+    """The answer to `curator.keep`."""
+
+    prevents_errors: Answered
+    reusable: Answered
+    self_contained: Answered
+    new: Answered
+
+
+Dimension = Literal["prevents_errors", "reusable", "self_contained", "new"]
+DIMENSIONS: tuple[Dimension, ...] = ("prevents_errors", "reusable", "self_contained", "new")
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionAdvice:
+    """One dimension of the 4-D test; `passed` None: not asked, or no answer."""
+
+    dimension: Dimension
+    passed: bool | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAdvice:
+    """What is said about a kept text. It is stored whatever this says."""
+
+    checks: tuple[AngleCheck, ...]
+    dimensions: tuple[DimensionAdvice, ...]

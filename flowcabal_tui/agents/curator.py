@@ -1,0 +1,232 @@
+"""The curator: from kept text to overviews, names, profiles and advice; every sentence with its evidence (DESIGN 4.8).
+
+Every method that costs a call has a `..._source` beside it: the digest of all inputs. While a stored text carries the
+same digest it is fresh and nothing needs to be asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from pydantic import BaseModel
+
+from flowcabal_tui.agents.check_sources import sources_for
+from flowcabal_tui.agents.context.gather import read_book
+from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.agents.curation_shapes import (
+    DIMENSIONS,
+    DimensionAdvice,
+    KeepAdvice,
+    KeepAnswer,
+    Line,
+    NamedThing,
+    NamedThings,
+    Overview,
+)
+from flowcabal_tui.agents.monitor import Monitor
+from flowcabal_tui.agents.names import NameIndex, entity_id
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
+from flowcabal_tui.agents.quotes import VerbatimText
+from flowcabal_tui.agents.sentences import shortened, telling_sentences
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
+from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.locale import _
+
+T = TypeVar("T", bound=BaseModel)
+L0_TOKENS: Final = 50
+_LEAST_SUPPORTED: Final = 3
+_EXTRACTED: Final = 6
+_NAMES: Final = 40
+_AFFECTED: Final = 8
+_MENTIONED: Final = 3
+_LONGEST_NAME: Final = 40
+
+
+class Curator:
+    """Makes what is derived from kept text. Without a model (None) all is made by rule from the text itself."""
+
+    def __init__(
+        self,
+        model: Callable[[], PaidOnce] | None,
+        counter: TokenCounter,
+        prompts: PromptLibrary | None = None,
+        monitor: Monitor | None = None,
+    ) -> None:
+        self._model, self._monitor = model, monitor
+        self.counter, self.prompts = CountedTokens(counter), prompts or PromptLibrary()
+
+    def l1_source(self, chapter: Chapter, text: str) -> Digest:
+        return self._source("curator.l1", chapter.title, text)
+
+    async def l1(
+        self, chapter: Chapter, text: str, entities: Sequence[Entity], language: str, generation: Generation
+    ) -> Derived:
+        """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
+
+        Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
+        """
+        evidence: tuple[Evidence, ...] = ()
+        if self._model is not None:
+            values = {"language": language, "names": _names(text, entities), "title": chapter.title, "chapter": text}
+            answer = await self.ask("curator.l1", values, Overview)
+            whole = VerbatimText(text)
+            evidence = tuple(
+                Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
+                for each in answer.sentences
+                if each.sentence.strip() and (span := whole.find(each.quote))
+            )
+        least = min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED)))
+        extracted = len(evidence) < max(1, least)
+        if extracted:
+            evidence = tuple(
+                Evidence(text[span.start : span.end], chapter.id, span.start, span.end)
+                for span in telling_sentences(text, entities, _EXTRACTED)
+            )
+        return Derived(
+            f"manuscript/{chapter.id}",
+            "L1",
+            "\n".join(each.sentence for each in evidence),
+            self.l1_source(chapter, text),
+            chapter.position,
+            generation,
+            "extract" if extracted else "model",
+            evidence,
+        )
+
+    def l0_source(self, chapter: Chapter, overview: Derived) -> Digest:
+        return self._source("curator.l0", chapter.title, overview.text)
+
+    async def l0(
+        self, chapter: Chapter, overview: Derived, entities: Sequence[Entity], language: str, generation: Generation
+    ) -> Derived:
+        """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError."""
+        line = ""
+        if self._model is not None:
+            values = {
+                "language": language,
+                "limit": str(L0_TOKENS),
+                "names": _names(overview.text, entities),
+                "title": chapter.title,
+                "overview": overview.text,
+            }
+            line = shortened(clean((await self.ask("curator.l0", values, Line)).sentence), L0_TOKENS, self.counter)
+        made = bool(line)
+        line = line or shortened(overview.text, L0_TOKENS, self.counter)
+        source = self.l0_source(chapter, overview)
+        return Derived(
+            f"manuscript/{chapter.id}", "L0", line, source, chapter.position, generation, "model" if made else "extract"
+        )
+
+    def entities_source(self, chapter: Chapter, text: str) -> Digest:
+        return self._source("curator.entities", chapter.title, text)
+
+    async def entities(self, chapter: Chapter, text: str, known: Sequence[Entity], language: str) -> tuple[Entity, ...]:
+        """New entities, and known ones with new aliases, whose every new name stands in the chapter.
+
+        What a hand has set is never changed: its entities come back with more aliases only. Raises ModelError.
+        """
+        if self._model is None:
+            return ()
+        values = {"language": language, "names": _names(text, known), "title": chapter.title, "chapter": text}
+        answer = await self.ask("curator.entities", values, NamedThings)
+        owners = {name: entity.id for entity in known for name in entity.names}
+        changed: dict[EntityId, Entity] = {}
+        by_id = {entity.id: entity for entity in known}
+        for thing in answer.entities:
+            entity = _merged(thing, text, owners, {**by_id, **changed}, chapter.position)
+            if entity is not None and by_id.get(entity.id) != entity:
+                changed[entity.id] = entity
+                owners |= {name: entity.id for name in entity.names if name not in owners}
+        return tuple(changed.values())
+
+    def affected(
+        self, mentions: Iterable[Mention], *, least: int = _MENTIONED, most: int = _AFFECTED
+    ) -> tuple[EntityId, ...]:
+        """Those whose profile a chapter changes: named at least `least` times in it, the most named first."""
+        counts = Counter(mention.entity for mention in mentions)
+        ranked = sorted((entity for entity, n in counts.items() if n >= least), key=lambda each: (-counts[each], each))
+        return tuple(ranked[:most])
+
+    def keep_source(self, text: str) -> Digest:
+        return self._source("curator.keep", text)
+
+    async def check_kept(
+        self, chapter: ChapterId | None, uri: str, title: str, text: str, view: MemoryView
+    ) -> KeepAdvice:
+        """Contradictions with what was kept before, and the 4-D test: advice, never a veto.
+
+        The four questions are those of the reference analysis: does it prevent errors, will it be used again, does
+        it stand alone, is it new. A failing model gives "not checked" and dimensions without an answer.
+        """
+        try:
+            checks = await self._monitor.check_text(text, uri, title, chapter, view.generation) if self._monitor else ()
+        except ModelError:
+            checks = ()
+        try:
+            return KeepAdvice(checks, await self._dimensions(title, text, view))
+        except FlowCabalError as error:
+            return KeepAdvice(checks, tuple(DimensionAdvice(each, None, error.title) for each in DIMENSIONS))
+
+    async def _dimensions(self, title: str, text: str, view: MemoryView) -> tuple[DimensionAdvice, ...]:
+        if self._model is None:
+            return tuple(DimensionAdvice(each, None, _("No model was asked.")) for each in DIMENSIONS)
+        book = await read_book(view)
+        sources = await sources_for("echoes", book, text, self.counter, 2_000)
+        values: dict[str, str | Fenced] = {
+            "language": view.language,
+            "names": _names(text, book.entities),
+            "sources": fenced_sources(sources),
+            "title": title,
+            "draft": text,
+        }
+        answer = await self.ask("curator.keep", values, KeepAnswer)
+        found = {each: getattr(answer, each) for each in DIMENSIONS}
+        return tuple(DimensionAdvice(each, said.passed, clean(said.detail).strip()) for each, said in found.items())
+
+    async def ask(self, task: str, values: Mapping[str, str | Fenced], shape: type[T]) -> T:
+        """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model."""
+        if self._model is None:
+            raise RuntimeError("a curator without a model was asked a question")
+        messages = self.prompts.get(task).fill(values)
+        return await self._model().structured(ModelRequest(messages, purpose=task, temperature=0.0), shape)
+
+    @property
+    def asks(self) -> bool:
+        """Is there a model to ask?"""
+        return self._model is not None
+
+    def _source(self, task: str, *parts: str) -> Digest:
+        return digest_of([task, self.prompts.get(task).digest if self.asks else "by rule", *parts])
+
+
+def _names(text: str, entities: Sequence[Entity]) -> str:
+    return name_lines(named_in(text, entities)[:_NAMES])
+
+
+def _merged(
+    thing: NamedThing, text: str, owners: dict[str, EntityId], known: dict[EntityId, Entity], position: int
+) -> Entity | None:
+    """The proposal as a new entity or as a known one with more aliases; None when nothing of it stands in the text."""
+    said = dict.fromkeys(clean(each).strip() for each in (thing.name, *thing.aliases))
+    names = [name for name in said if name and len(name) <= _LONGEST_NAME and "\n" not in name]
+    owner = next((owners[name] for name in names if name in owners), None)
+    fresh = [name for name in names if name not in owners and NameIndex([_probe(name)]).find(text)]
+    if owner is not None:
+        return replace(known[owner], aliases=(*known[owner].aliases, *fresh)) if fresh else None
+    if not fresh or fresh[0] != next(iter(said)):
+        return None
+    return Entity(entity_id(thing.kind, fresh[0]), thing.kind, fresh[0], tuple(fresh[1:]), "", "agent", position)
+
+
+def _probe(name: str) -> Entity:
+    return Entity(EntityId(name), "character", name)

@@ -1,0 +1,58 @@
+"""Sentences of a text, and those that tell most of it by rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final
+
+from flowcabal_tui.agents.context.tokens import cut
+from flowcabal_tui.agents.names import NameIndex
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.model_calls import TokenCounter
+
+_END: Final = re.compile(r"[。！？!?…]+[”’」』》）)\"']*|\.[”’\"')]*(?=\s|$)|\n+")
+_LEAST: Final = 8
+_MOST: Final = 200
+
+
+def sentences(text: str) -> tuple[Span, ...]:
+    """The sentences of `text`, with their closing quotation marks, without the spaces around them."""
+    found = []
+    for start, end in pairwise((0, *(match.end() for match in _END.finditer(text)), len(text))):
+        piece = text[start:end]
+        if piece.strip():
+            left = len(piece) - len(piece.lstrip())
+            found.append(Span(start + left, start + len(piece.rstrip())))
+    return tuple(found)
+
+
+def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple[Span, ...]:
+    """Up to `most` sentences in order: from each part of the text the one that names most, and the last one."""
+    index = NameIndex(entities)
+    usable = [span for span in sentences(text) if _LEAST <= span.end - span.start <= _MOST] or list(sentences(text))
+    if len(usable) <= most:
+        return tuple(usable)
+    chosen = {usable[-1]: None}
+    for part in range(most - 1):
+        piece = usable[part * (len(usable) - 1) // (most - 1) : (part + 1) * (len(usable) - 1) // (most - 1)]
+        scores = [(len({hit.entity for hit in index.find(text[span.start : span.end])}), span) for span in piece]
+        if scores:
+            chosen[max(scores, key=lambda each: (each[0], -each[1].start))[1]] = None
+    return tuple(sorted(chosen, key=lambda span: span.start))
+
+
+def shortened(text: str, tokens: int, counter: TokenCounter) -> str:
+    """`text` on one line within `tokens`, cut at the end of a sentence or clause, else of what fits."""
+    line = " ".join(text.split())
+    if counter.count(line) <= tokens:
+        return line
+    ends = [span.end for span in sentences(line) if counter.count(line[: span.end]) <= tokens]
+    clause = line[: ends[-1]] if ends else line[: cut(line, tokens, counter).end].rstrip("，,、；; ")
+    end = len(line)
+    while not clause and end > 0:
+        end = end * 9 // 10
+        clause = line[:end] if counter.count(line[:end]) <= tokens else ""
+    return clause
