@@ -1,0 +1,63 @@
+"""`clean` for text that comes in pieces."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from flowcabal_tui.domain.text import clean
+
+HELD_LIMIT: Final = 1024
+_UNFINISHED: Final = re.compile(
+    r"(?:\x1b\][^\x07\x1b\x9c]*\x1b?"
+    r"|\x1b[PX^_][^\x1b\x9c]*\x1b?"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*"
+    r"|\x1b[ -/]*"
+    r"|[\r\ud800-\udbff])\Z"
+)
+_SUSPICIOUS: Final = re.compile("[\x1b\x9b\r\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def whole_characters(text: str) -> str:
+    """Joins surrogate pairs that JSON escapes left apart; a lone half becomes U+FFFD."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def clean_value(value: Any) -> Any:
+    """A JSON value with all its texts and keys cleaned: escapes such as `\\u001b` appear only after parsing."""
+    if isinstance(value, str):
+        return clean(whole_characters(value))
+    if isinstance(value, list):
+        return [clean_value(each) for each in value]
+    if isinstance(value, dict):
+        return {clean_value(key): clean_value(each) for key, each in value.items()}
+    return value
+
+
+class StreamCleaner:
+    """Cleans pieces so that their sum is the cleaned whole.
+
+    An escape sequence, a line end or a surrogate pair that is cut between two pieces is held back; an escape
+    sequence that does not end within HELD_LIMIT characters is let go as plain text, without its escape.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """The clean text that is certain after `piece`."""
+        if not self._held and not _SUSPICIOUS.search(piece):
+            return clean(piece)
+        text = self._held + piece
+        unfinished = _UNFINISHED.search(text)
+        cut = unfinished.start() if unfinished and len(text) - unfinished.start() <= HELD_LIMIT else len(text)
+        self._held = text[cut:]
+        return clean(whole_characters(text[:cut]))
+
+    def end(self) -> str:
+        """What was held back."""
+        text, self._held = self._held, ""
+        return clean(whole_characters(text))

@@ -1,0 +1,84 @@
+"""Embeddings of an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Sequence
+from typing import Any, Final
+
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.backoff import Backoff
+from flowcabal_tui.models.http_model import Sleep
+from flowcabal_tui.models.openai import base_url, headers
+from flowcabal_tui.models.transport import Transport
+
+BATCH: Final = 10
+"""Texts a request: what the narrowest of the usual providers takes."""
+
+
+class HttpEmbedder:
+    """An EmbeddingPort for `POST {base_url}/embeddings`; `aclose` it when it is no longer needed."""
+
+    def __init__(self, endpoint: Endpoint, key: str | None, rng: random.Random, sleep: Sleep) -> None:
+        self._endpoint, self._sleep = endpoint, sleep
+        self._transport = Transport(endpoint, base_url(endpoint), headers(key), key)
+        self._backoff = Backoff(endpoint, rng)
+        self._takes_dimensions = True
+
+    @property
+    def identity(self) -> str:
+        return f"{self._endpoint.identity}:{self.dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._endpoint.dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector of `dimensions` numbers for each text, in order. Raises ModelError."""
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), BATCH):
+            vectors += await self._batch([text if text.strip() else "-" for text in texts[start : start + BATCH]])
+        return vectors
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._transport.aclose()
+
+    async def _batch(self, texts: list[str]) -> list[list[float]]:
+        for attempt in itertools.count(1):
+            body: dict[str, Any] = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
+            if self._takes_dimensions:
+                body["dimensions"] = self.dimensions
+            try:
+                return self._vectors(await self._transport.post("/embeddings", body), len(texts))
+            except ModelError as error:
+                if error.fault is ModelFault.REFUSED and error.status in (400, 422) and self._takes_dimensions:
+                    self._takes_dimensions = False
+                    continue
+                seconds = self._backoff.seconds(error, attempt)
+                if seconds is None:
+                    raise
+            await self._sleep(seconds)
+        raise AssertionError("count never ends")
+
+    def _vectors(self, answer: bytes, count: int) -> list[list[float]]:
+        try:
+            rows = sorted(json.loads(answer)["data"], key=lambda row: row["index"])
+            vectors = [[float(number) for number in row["embedding"]] for row in rows]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise self._transport.failures.error(ModelFault.PROTOCOL, f"{type(error).__name__}: {error}") from None
+        if len(vectors) != count:
+            found = _("{n} texts, {m} vectors").format(n=count, m=len(vectors))
+            raise self._transport.failures.error(ModelFault.PROTOCOL, found)
+        if wrong := next((len(vector) for vector in vectors if len(vector) != self.dimensions), None):
+            raise ModelError(
+                ModelFault.REFUSED,
+                _("{model} gives vectors of another length").format(model=self._endpoint.model),
+                _("{n} numbers were expected, {m} came.").format(n=self.dimensions, m=wrong),
+                _("Set dimensions = {m} for the embedding model.").format(m=wrong),
+            )
+        return vectors

@@ -1,0 +1,175 @@
+"""What all models over HTTP have in common: the stream, the waits, the partial text."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, Final
+
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    Endpoint,
+    Finished,
+    ModelEvent,
+    ModelRequest,
+    Queued,
+    RetryWait,
+    T,
+    TextDelta,
+    ThinkingDelta,
+)
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.backoff import Backoff
+from flowcabal_tui.models.cleaning import StreamCleaner
+from flowcabal_tui.models.collect import collect
+from flowcabal_tui.models.reply import ReplyReader
+from flowcabal_tui.models.structured import Ladder, structured
+from flowcabal_tui.models.transport import Transport
+
+END_SECONDS: Final = 0.5
+"""How long the connection may still be read after the end mark, so that it can be used again."""
+
+Sleep = Callable[[float], Awaitable[None]]
+_MALFORMED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+class _Arrival:
+    """One try: what has arrived, cleaned, and how long the next byte may take."""
+
+    def __init__(self, endpoint: Endpoint, reader: ReplyReader) -> None:
+        self._endpoint, self._reader = endpoint, reader
+        self._text, self._thinking = StreamCleaner(), StreamCleaner()
+        self.pieces: list[str] = []
+        self.started = False
+
+    def patience(self) -> float:
+        if self._reader.reply.ended:
+            return END_SECONDS
+        return self._endpoint.idle_timeout if self.started else self._endpoint.first_token_timeout
+
+    def take(self, said: str, thought: str) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        if thought and (thought := self._thinking.feed(thought)):
+            events.append(ThinkingDelta(thought))
+        if said and (said := self._text.feed(said)):
+            self.pieces.append(said)
+            events.append(TextDelta(said))
+        self.started = self.started or bool(events)
+        return events
+
+    def end(self) -> list[ModelEvent]:
+        """What the cleaners held back."""
+        events: list[ModelEvent] = []
+        if thought := self._thinking.end():
+            events.append(ThinkingDelta(thought))
+        if said := self._text.end():
+            self.pieces.append(said)
+            events.append(TextDelta(said))
+        return events
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+class HttpModel(ABC):
+    """A ModelPort over HTTP. One client for all calls; `aclose` it when the model is no longer needed."""
+
+    path: str
+
+    def __init__(self, endpoint: Endpoint, transport: Transport, rng: random.Random, sleep: Sleep) -> None:
+        self._endpoint, self._transport = endpoint, transport
+        self._backoff, self._sleep = Backoff(endpoint, rng), sleep
+        self._ladder = Ladder(endpoint.structured)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._endpoint
+
+    @abstractmethod
+    def body(self, request: ModelRequest) -> dict[str, Any]:
+        """The JSON body that asks for a stream."""
+
+    @abstractmethod
+    def reader(self) -> ReplyReader:
+        """A reader for one answer."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Streams one call and repeats it, visibly, as long as no text was shown. Raises ModelError."""
+        for attempt in itertools.count(1):
+            try:
+                async with aclosing(self._once(request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                seconds = self._backoff.seconds(error, attempt)
+                if seconds is None:
+                    if attempt > 1:
+                        error.detail = f"{error.detail} {_('Tried {n} times.').format(n=attempt)}".strip()
+                    raise
+                reason = error.title
+            yield RetryWait(seconds, reason, attempt + 1)
+            await self._sleep(seconds)
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """The same, collected. Raises ModelError (with `partial`)."""
+        return await collect(self, request)
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+        """A validated instance of `shape`; the usage is that of all tries. Raises ModelError."""
+        return await structured(self, request, shape, self._ladder, self._transport.failures)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._transport.aclose()
+
+    async def _once(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        reader = self.reader()
+        arrival = _Arrival(self._endpoint, reader)
+        try:
+            async with aclosing(self._transport.events(self.path, self.body(request), arrival.patience)) as batches:
+                async for batch in batches:
+                    for name, payload in batch:
+                        for event in self._read(reader, arrival, name, payload):
+                            yield event
+        except ModelError as error:
+            if not reader.reply.whole:
+                raise self._keeping(error, arrival) from None
+        for event in arrival.end():
+            yield event
+        yield self._finished(reader, arrival)
+
+    def _read(self, reader: ReplyReader, arrival: _Arrival, name: str, payload: str | None) -> list[ModelEvent]:
+        try:
+            pair = None if payload is None else reader.read(name, payload)
+        except _MALFORMED as error:
+            raise self._transport.failures.error(ModelFault.PROTOCOL, f"{error}: {payload}") from None
+        if pair is None:
+            return [] if arrival.started else [Queued()]
+        return arrival.take(*pair)
+
+    def _finished(self, reader: ReplyReader, arrival: _Arrival) -> Finished:
+        """The last event, or the reason why there is none."""
+        reply, failures = reader.reply, self._transport.failures
+        if not reply.whole:
+            raise self._keeping(failures.error(ModelFault.TRUNCATED), arrival)
+        if reply.finish == "content_filter":
+            raise self._keeping(failures.error(ModelFault.CONTENT_FILTER), arrival)
+        finished = reply.finished()
+        if not finished.tool_calls and not arrival.text.strip():
+            reason = _("It stopped at the limit of max_tokens.") if reply.finish == "length" else ""
+            raise failures.error(ModelFault.EMPTY, reason)
+        return finished
+
+    @staticmethod
+    def _keeping(error: ModelError, arrival: _Arrival) -> ModelError:
+        error.partial = arrival.text
+        if error.partial:
+            kept = _("{n} characters had arrived and are kept.").format(n=len(error.partial))
+            error.detail = f"{error.detail} {kept}".strip()
+        return error

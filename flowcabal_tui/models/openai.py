@@ -1,0 +1,157 @@
+"""OpenAI-compatible chat: OpenAI, DeepSeek, Qwen, Kimi, GLM, OpenRouter, Ollama, LM Studio and others."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
+from flowcabal_tui.models.failures import Failures
+from flowcabal_tui.models.http_model import HttpModel, Sleep
+from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
+from flowcabal_tui.models.transport import Transport
+
+DEFAULT_URL: Final = "https://api.openai.com/v1"
+_FINISHES: Final[dict[str, Finish]] = {
+    "length": "length",
+    "max_tokens": "length",
+    "tool_calls": "tool",
+    "function_call": "tool",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+}
+_BROKEN_OFF: Final = frozenset({"insufficient_system_resource", "network_error", "error"})
+
+
+def base_url(endpoint: Endpoint) -> str:
+    """The address up to and without the path of a call."""
+    url = (endpoint.base_url or DEFAULT_URL).strip().rstrip("/")
+    return url.removesuffix("/chat/completions").removesuffix("/embeddings")
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """Local servers need no key."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+class OpenAIModel(HttpModel):
+    """A ModelPort for `POST {base_url}/chat/completions`."""
+
+    path = "/chat/completions"
+
+    def __init__(self, endpoint: Endpoint, key: str | None, rng: random.Random, sleep: Sleep) -> None:
+        super().__init__(endpoint, Transport(endpoint, base_url(endpoint), headers(key), key), rng, sleep)
+        # OpenAI's newer models refuse max_tokens; most others know nothing else.
+        self._limit_name = (
+            "max_completion_tokens" if urlsplit(base_url(endpoint)).hostname == "api.openai.com" else "max_tokens"
+        )
+
+    def body(self, request: ModelRequest) -> dict[str, Any]:
+        endpoint = self.endpoint
+        body: dict[str, Any] = dict(request.parameters)
+        body |= {
+            "model": endpoint.model,
+            "messages": [_message(message) for message in request.messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        limit = request.max_tokens if request.max_tokens is not None else endpoint.max_output
+        if limit is not None:
+            body[self._limit_name] = limit
+        temperature = request.temperature if request.temperature is not None else endpoint.temperature
+        if temperature is not None:
+            body["temperature"] = temperature
+        if request.tools:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+                }
+                for tool in request.tools
+            ]
+        if request.tool_choice in ("required", "none"):
+            body["tool_choice"] = request.tool_choice
+        elif request.tool_choice:
+            body["tool_choice"] = {"type": "function", "function": {"name": request.tool_choice}}
+        if request.json_schema is not None:
+            schema = {"name": "answer", "schema": request.json_schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return body
+
+    def reader(self) -> OpenAIReader:
+        return OpenAIReader(self._transport.failures)
+
+
+class OpenAIReader:
+    """Reads chat.completion chunks, or one whole chat.completion of a server that does not stream."""
+
+    def __init__(self, failures: Failures) -> None:
+        self.reply = Reply()
+        self._failures = failures
+
+    def read(self, name: str, payload: str) -> tuple[str, str] | None:
+        if payload.strip() == "[DONE]":
+            self.reply.ended = True
+            return "", ""
+        chunk = json.loads(payload)
+        if name == "error" or chunk.get("error"):
+            raise self._failures.from_event(chunk)
+        if not self.reply.model:
+            self.reply.model = text_of(chunk.get("model"))
+        if chunk.get("usage"):
+            self.reply.usage = _usage(chunk["usage"])
+        choices = chunk.get("choices")
+        if not choices:
+            return "", ""
+        return self._choice(choices[0])
+
+    def _choice(self, choice: dict[str, Any]) -> tuple[str, str]:
+        delta = choice.get("delta") or choice.get("message") or {}
+        if choice.get("usage"):  # Kimi puts it here
+            self.reply.usage = _usage(choice["usage"])
+        for call in delta.get("tool_calls") or ():
+            self._call(call)
+        finish = choice.get("finish_reason")
+        if finish in _BROKEN_OFF:
+            raise self._failures.from_event({"error": {"type": "overloaded", "message": finish}})
+        if finish:
+            self.reply.finish = _FINISHES.get(finish, "stop")
+        return text_of(delta.get("content")), text_of(delta.get("reasoning_content") or delta.get("reasoning"))
+
+    def _call(self, call: dict[str, Any]) -> None:
+        index = call.get("index")
+        known = self.reply.calls.setdefault(index if isinstance(index, int) else len(self.reply.calls), PartialCall())
+        known.id = known.id or text_of(call.get("id"))
+        function = call.get("function") or {}
+        known.name = known.name or text_of(function.get("name"))
+        known.arguments.append(text_of(function.get("arguments")))
+
+
+def _message(message: Message) -> dict[str, Any]:
+    match message.role:
+        case "tool":
+            return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
+        case "assistant" if message.tool_calls:
+            turn: dict[str, Any] = {
+                "role": "assistant",
+                "content": message.content or None,
+                "tool_calls": [
+                    {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                    for call in message.tool_calls
+                ],
+            }
+            if message.thinking:  # DeepSeek and Kimi want it back within a tool turn
+                turn["reasoning_content"] = message.thinking
+            return turn
+        case role:
+            return {"role": role, "content": message.content}
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details") or {}
+    cached = count_of(details.get("cached_tokens"))
+    if cached is None:
+        cached = count_of(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
+    return Usage(count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens")), cached)

@@ -1,0 +1,119 @@
+"""From an endpoint to a model."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final
+
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import (
+    EmbeddingPort,
+    Endpoint,
+    EndpointCheck,
+    Message,
+    ModelPort,
+    ModelRequest,
+    Role,
+    Usage,
+)
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.anthropic import AnthropicModel
+from flowcabal_tui.models.embeddings import HttpEmbedder
+from flowcabal_tui.models.failures import require_address
+from flowcabal_tui.models.http_model import HttpModel, Sleep
+from flowcabal_tui.models.openai import OpenAIModel
+
+CHECK_TOKENS: Final = 16
+_MILLION: Final = Decimal(1_000_000)
+Clock = Callable[[], float]
+
+
+def make_model(
+    endpoint: Endpoint, key: str | None, *, rng: random.Random | None = None, sleep: Sleep = asyncio.sleep
+) -> HttpModel:
+    """A ModelPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH)."""
+    kinds: dict[str, type[OpenAIModel] | type[AnthropicModel]] = {"openai": OpenAIModel, "anthropic": AnthropicModel}
+    if endpoint.provider not in kinds:
+        raise _not_configured(endpoint)
+    _require_address(endpoint)
+    return kinds[endpoint.provider](endpoint, usable_key(key), rng or random.Random(), sleep)
+
+
+def make_embedder(
+    endpoint: Endpoint, key: str | None, *, rng: random.Random | None = None, sleep: Sleep = asyncio.sleep
+) -> HttpEmbedder:
+    """An EmbeddingPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH)."""
+    if endpoint.provider != "openai":
+        raise _not_configured(endpoint)
+    _require_address(endpoint)
+    return HttpEmbedder(endpoint, usable_key(key), rng or random.Random(), sleep)
+
+
+def usable_key(key: str | None) -> str | None:
+    """The key without the blanks of a careless paste. Raises ModelError(AUTH) if a header cannot carry it."""
+    key = (key or "").strip()
+    if not key:
+        return None
+    if not all("!" <= character <= "~" for character in key):
+        raise ModelError(
+            ModelFault.AUTH,
+            _("The key has characters that no key has"),
+            _("Nothing was sent."),
+            _("Copy the key again, without quotation marks or spaces."),
+        )
+    return key
+
+
+async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> EndpointCheck:
+    """One tiny call: does the endpoint answer? An answer without text is an answer, too."""
+    endpoint, started = model.endpoint, clock()
+    request = ModelRequest((Message("user", "Say: ok"),), purpose="doctor", max_tokens=CHECK_TOKENS)
+    details = [("endpoint", endpoint.identity)]
+    try:
+        answer = await model.answer(request)
+        details += [("model", answer.model)] if answer.model else []
+        usage = answer.usage
+        details += [("usage", _("reported") if usage.input_tokens is not None else _("not reported"))]
+    except ModelError as error:
+        if error.fault is not ModelFault.EMPTY:
+            return EndpointCheck(role, False, str(error), clock() - started, tuple(details))
+    message = _("{model} answers.").format(model=endpoint.model)
+    return EndpointCheck(role, True, message, clock() - started, tuple(details))
+
+
+async def check_embedder(embedder: EmbeddingPort, clock: Clock = time.monotonic) -> EndpointCheck:
+    """Embeds one word."""
+    started = clock()
+    details = (("endpoint", embedder.identity),)
+    try:
+        await embedder.embed(["ok"])
+    except ModelError as error:
+        return EndpointCheck("embedding", False, str(error), clock() - started, details)
+    message = _("Vectors of {n} numbers.").format(n=embedder.dimensions)
+    return EndpointCheck("embedding", True, message, clock() - started, details)
+
+
+def cost(endpoint: Endpoint, usage: Usage) -> Decimal | None:
+    """What a call cost, in the endpoint's currency; None when a price or a count is unknown, never 0."""
+    prices, counts = (endpoint.price_in, endpoint.price_out), (usage.input_tokens, usage.output_tokens)
+    if prices[0] is None or prices[1] is None or counts[0] is None or counts[1] is None:
+        return None
+    return (prices[0] * counts[0] + prices[1] * counts[1]) / _MILLION
+
+
+def _require_address(endpoint: Endpoint) -> None:
+    if endpoint.base_url.strip():  # empty: the provider's own
+        require_address(endpoint.base_url.strip())
+
+
+def _not_configured(endpoint: Endpoint) -> ModelError:
+    return ModelError(
+        ModelFault.NOT_CONFIGURED,
+        _("No model is configured"),
+        _("There is no provider {name} over HTTP.").format(name=endpoint.provider),
+        _("Choose openai (and all that speak like it) or anthropic."),
+    )

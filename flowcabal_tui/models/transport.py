@@ -1,0 +1,176 @@
+"""HTTP to one endpoint: one client, its time limits, and every way in which a connection fails."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.failures import Failures, bad_address
+from flowcabal_tui.models.sse import EventReader
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT_SECONDS: Final = 15.0
+WRITE_SECONDS: Final = 60.0
+ERROR_BODY_LIMIT: Final = 64 * 2**10
+BODY_LIMIT: Final = 64 * 2**20
+
+
+def is_loopback(url: str) -> bool:
+    """Does `url` lead to this machine?"""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Transport:
+    """Sends requests to an endpoint; every failure is a ModelError without the key in it."""
+
+    def __init__(self, endpoint: Endpoint, base_url: str, headers: Mapping[str, str], key: str | None) -> None:
+        self._endpoint, self._base_url = endpoint, base_url
+        self._headers = dict(headers)
+        self.failures = Failures(base_url, endpoint.model, key)
+        self._client: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        return f"Transport({self._endpoint.identity!r})"
+
+    async def events(
+        self, path: str, body: Mapping[str, Any], patience: Callable[[], float]
+    ) -> AsyncGenerator[list[tuple[str, str | None]], None]:
+        """Streams a POST: the events of each network read. `patience()` is how long the next byte may take.
+
+        A body that is plain JSON comes as one event. Raises ModelError.
+        """
+        reader = EventReader()
+        response = await self._send(path, body, patience())
+        try:
+            if "text/html" in response.headers.get("content-type", ""):
+                raise await self._refusal(response)
+            plain = "json" in response.headers.get("content-type", "")
+            if plain:
+                yield [("", (await self._whole(response, BODY_LIMIT, patience())).decode("utf-8", "replace"))]
+                return
+            async with aclosing(self._pieces(response, patience)) as pieces:
+                async for piece in pieces:
+                    with self._readable():
+                        events = reader.feed(piece)
+                    yield events
+            with self._readable():
+                events = reader.end()
+            yield events
+        finally:
+            await response.aclose()
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
+        """The whole body of the answer to a POST. Raises ModelError."""
+        response = await self._send(path, body, self._endpoint.first_token_timeout)
+        try:
+            return await self._whole(response, BODY_LIMIT, self._endpoint.idle_timeout)
+        finally:
+            await response.aclose()
+
+    async def aclose(self) -> None:
+        """Closes all connections; calls that are still running fail."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _send(self, path: str, body: Mapping[str, Any], seconds: float) -> httpx.Response:
+        client = await self._open()
+        with self._faults(seconds):
+            request = client.build_request("POST", self._base_url + path, json=body)
+            async with asyncio.timeout(seconds):
+                response = await client.send(request, stream=True)
+        if response.status_code != 200:
+            try:
+                raise await self._refusal(response)
+            finally:
+                await response.aclose()
+        return response
+
+    async def _refusal(self, response: httpx.Response) -> ModelError:
+        try:
+            body = await self._whole(response, ERROR_BODY_LIMIT, self._endpoint.idle_timeout)
+        except ModelError:
+            body = b""  # the status alone says enough
+        return self.failures.from_response(
+            502 if response.status_code == 200 else response.status_code, response.headers, body, time.time()
+        )
+
+    async def _whole(self, response: httpx.Response, limit: int, seconds: float) -> bytes:
+        body = b""
+        async with aclosing(self._pieces(response, lambda: seconds)) as pieces:
+            async for piece in pieces:
+                body += piece
+                if len(body) > limit:
+                    return body[:limit]
+        return body
+
+    async def _pieces(self, response: httpx.Response, patience: Callable[[], float]) -> AsyncGenerator[bytes, None]:
+        # httpx promises an iterator only, but gives a generator, which has to be closed.
+        async with aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_bytes())) as pieces:
+            while True:
+                seconds = patience()
+                with self._faults(seconds):
+                    async with asyncio.timeout(seconds):
+                        piece = await anext(pieces, None)
+                if piece is None:
+                    return
+                yield piece
+
+    @contextmanager
+    def _faults(self, seconds: float) -> Iterator[None]:
+        import httpx
+
+        try:
+            yield
+        except TimeoutError:
+            silent = _("Nothing came for {seconds} s.").format(seconds=f"{seconds:g}")
+            raise self.failures.error(ModelFault.STALLED, silent) from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise bad_address(self._base_url) from None
+        except httpx.DecodingError as error:
+            raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            words = str(error) or type(error).__name__
+            raise self.failures.error(ModelFault.NETWORK, words) from None
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except ValueError as error:
+            raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
+
+    async def _open(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._client is None:
+                # In a thread: importing httpx and reading the certificates would hold up the loop for 0.2 s.
+                self._client = await asyncio.to_thread(self._make_client)
+            return self._client
+
+    def _make_client(self) -> httpx.AsyncClient:
+        import httpx
+
+        near = is_loopback(self._base_url)
+        return httpx.AsyncClient(
+            headers=self._headers,
+            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=16, keepalive_expiry=30.0),
+            verify=self._base_url.startswith("https:"),
+            trust_env=not near,
+            follow_redirects=False,
+        )
