@@ -94,6 +94,7 @@ class ProseArea(TextArea):
         self._search_text = ""
         super().__init__(clean(text), read_only=read_only, max_checkpoints=500, id=id, classes=classes)
         self.set_reactive(TextArea.match_cursor_bracket, False)
+        self.set_reactive(TextArea.highlight_cursor_line, False)
         self.set_reactive(TextArea.cursor_blink, not os.environ.get("SSH_CONNECTION"))
 
     # The document

@@ -243,6 +243,8 @@ class StreamView(ScrollView, can_focus=True):
     def on_resize(self) -> None:
         """Wrap for the new width and stay at the same words."""
         width = self.scrollable_content_region.width
+        if width < 1:
+            return
         following = self._following
         row = self.scroll_offset.y - self._prose_top
         here = self._prose.starts[row] if 0 <= row < len(self._prose.starts) else 0

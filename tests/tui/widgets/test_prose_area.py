@@ -35,15 +35,16 @@ class Desk(PaintedApp):
         self.edited.append(message.text)
 
 
-def stock(text: str) -> TextArea:
-    area = TextArea(text)
+def stock(text: str, *, line_shown: bool = False) -> TextArea:
+    area = TextArea(text, highlight_cursor_line=line_shown)
     area.match_cursor_bracket = False
     area.cursor_blink = False
     return area
 
 
-def prose(text: str, edit_delay: float = 3600) -> ProseArea:
+def prose(text: str, *, edit_delay: float = 3600, line_shown: bool = False) -> ProseArea:
     area = ProseArea(text, edit_delay=edit_delay)
+    area.highlight_cursor_line = line_shown
     area.cursor_blink = False
     return area
 
@@ -76,9 +77,10 @@ SCRIPT = [
 ]  # fmt: skip
 
 
-async def test_the_screen_is_the_same_as_the_stock_editor_after_every_key() -> None:
-    ours = await painted(prose(TEXT), SCRIPT)
-    theirs = await painted(stock(TEXT), SCRIPT)
+@pytest.mark.parametrize("line_shown", [False, True])
+async def test_the_screen_is_the_same_as_the_stock_editor_after_every_key(line_shown: bool) -> None:
+    ours = await painted(prose(TEXT, line_shown=line_shown), SCRIPT)
+    theirs = await painted(stock(TEXT, line_shown=line_shown), SCRIPT)
     for number, (mine, reference) in enumerate(zip(ours, theirs, strict=True)):
         differing = {at: (mine.get(at), cell) for at, cell in reference.items() if mine.get(at) != cell}
         assert not differing, f"after key {number} ({SCRIPT[number]})"
@@ -90,8 +92,8 @@ async def test_the_screen_is_the_same_after_random_keys(seed: int) -> None:
     pool = [*"雨a 。", "enter", "backspace", "delete", "up", "down", "left", "right", "home", "end"]
     pool += ["shift+left", "shift+down", "ctrl+z", "ctrl+y", "pagedown", "pageup", "ctrl+w", "ctrl+right", "ctrl+x"]
     keys = chance.choices(pool, k=150)
-    ours = await painted(prose(TEXT), keys)
-    theirs = await painted(stock(TEXT), keys)
+    ours = await painted(prose(TEXT, line_shown=seed % 2 == 0), keys)
+    theirs = await painted(stock(TEXT, line_shown=seed % 2 == 0), keys)
     for number, (mine, reference) in enumerate(zip(ours, theirs, strict=True)):
         differing = {at: (mine.get(at), cell) for at, cell in reference.items() if mine.get(at) != cell}
         assert not differing, f"after key {number} ({keys[number]})"
@@ -255,3 +257,34 @@ async def test_a_paragraph_of_a_hundred_thousand_characters_loses_nothing() -> N
         written = area.text
         assert len(written) == len(text) + 2
         assert written.replace("x", "")[:-1] == text
+
+
+async def test_a_new_theme_and_a_new_size_show_as_in_the_stock_editor() -> None:
+    frames = []
+    for area in (prose(TEXT), stock(TEXT)):
+        app = Desk(area)
+        async with app.run_test(size=(46, 16)) as pilot:
+            area.focus()
+            for key in ("down", "shift+down", "x", "雨"):
+                await app.type_key(pilot, key)
+            app.theme = "textual-light"
+            for _turn in range(4):
+                await pilot.pause()
+            await app.type_key(pilot, "a")
+            await pilot.resize_terminal(30, 12)
+            for _turn in range(4):
+                await pilot.pause()
+            await app.type_key(pilot, "b")
+            strips = app.screen._compositor.render_strips()
+            frames.append([[(piece.text, piece.style) for piece in strip.simplify()] for strip in strips])
+    assert frames[0] == frames[1]
+
+
+async def test_the_editor_can_be_read_only_and_still_be_walked_and_copied_from() -> None:
+    area = ProseArea("雨落\n下来", read_only=True)
+    app = Desk(area)
+    async with app.run_test() as pilot:
+        area.focus()
+        for key in ("x", "down", "shift+end", "ctrl+c", "ctrl+v", "delete"):
+            await app.type_key(pilot, key)
+        assert (area.text, app.clipboard) == ("雨落\n下来", "下来")

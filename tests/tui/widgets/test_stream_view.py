@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
@@ -179,3 +180,27 @@ async def test_a_million_characters_in_one_paragraph_are_taken_and_scrolled() ->
         await settled(pilot)
         assert app.stream.text.endswith("。完")
         assert [row for row in shown(app) if row][-1].endswith("完")
+
+
+async def test_rows_fit_inside_padding_and_border_and_the_last_is_seen() -> None:
+    app = Reader(CHAPTER + "雨落在院子里。" * 30 + "完")
+    app.stream.styles.padding = (1, 2)
+    app.stream.styles.border = ("round", "white")
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settled(pilot)
+        lines = [strip.text for strip in app.screen._compositor.render_strips()]
+        assert any("完" in line for line in lines)
+        assert all(line.startswith("│  ") for line in lines[2:-2])
+        assert max(cell_len(row) for row in app.stream._prose.rows) <= app.stream.scrollable_content_region.width
+
+
+async def test_text_that_arrives_while_the_view_is_hidden_is_there_when_it_is_shown() -> None:
+    app = Reader()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.stream.display = False
+        await settled(pilot)
+        app.stream.append(CHAPTER)
+        await settled(pilot)
+        app.stream.display = True
+        await settled(pilot)
+        assert shown(app)[-1] == "第99段，雨落在院子里。"
