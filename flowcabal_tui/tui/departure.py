@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from textual.app import App
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.tui.signals import HUNG_UP, TERMINATED, let_go_of_terminal
+from flowcabal_tui.tui.signals import HUNG_UP, TERMINATED, is_terminal_gone, let_go_of_terminal
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -62,7 +62,8 @@ class Departure:
 
     def hang_up(self) -> None:
         """SIGHUP: the terminal is gone, so the screen goes; what runs goes on."""
-        let_go_of_terminal()
+        if is_terminal_gone():
+            let_go_of_terminal()
         self.hung_up = True
         if self._leaving is None:
             self._leaving = asyncio.create_task(self._leave_screen())
@@ -76,5 +77,6 @@ class Departure:
         if self.workbench is not None:
             with suppress(FlowCabalError):
                 if self.hung_up:
+                    let_go_of_terminal()
                     await self.workbench.linger()
                 await self.workbench.close()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.locale import _
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 class QuestionDesk:
     """The queue of decisions."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
+        self._screen, self._workbench, self._editor = screen, workbench, editor
         self._waiting: tuple[Question, ...] = ()
+        self._answered: set[QuestionId] = set()
 
     @property
     def count(self) -> int:
@@ -30,8 +32,12 @@ class QuestionDesk:
         return len(self._waiting)
 
     async def load(self) -> None:
-        """Reads the queue, oldest first."""
-        self._waiting = await self._workbench.questions()
+        """Reads the queue, oldest first; the decisions screen, if it is open, shows it."""
+        asked = await self._workbench.questions()
+        self._waiting = tuple(question for question in asked if question.id not in self._answered)
+        for screen in self._screen.app.screen_stack:
+            if isinstance(screen, DecisionsScreen):
+                screen.show_questions(self._waiting)
         self.set_title()
 
     def set_title(self) -> None:
@@ -52,14 +58,19 @@ class QuestionDesk:
         if not self._waiting:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return
-        self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of))
+        self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of, editor=self._editor))
 
     async def _node_of(self, question: Question) -> NodeView:
         return await self._workbench.node(question.run, question.node)
 
     async def decide(self, question: QuestionId, decision: Decision) -> None:
-        """The writer's answer."""
-        await self._workbench.carry_out(Decide(question, decision))
+        """The writer's answer; the question is gone from the queue unless the answer is refused."""
+        self._answered.add(question)
+        try:
+            await self._workbench.carry_out(Decide(question, decision))
+        except FlowCabalError:
+            self._answered.discard(question)
+            raise
 
     async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
         """A finding is intended; the reason is remembered."""

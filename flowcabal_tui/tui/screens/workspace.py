@@ -51,7 +51,7 @@ class WorkspaceScreen(ColumnsScreen):
         self.book = BookDesk(self, workbench, now, editor)
         self.runs = RunDesk(self, workbench, self.bridge)
         self.memory = MemoryDesk(self, workbench, editor)
-        self.questions = QuestionDesk(self, workbench)
+        self.questions = QuestionDesk(self, workbench, editor)
         self._drain_timer: Timer | None = None
 
     def again(self) -> WorkspaceScreen:
