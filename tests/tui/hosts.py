@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -13,6 +13,8 @@ HOSTILE = "[/] [b]bold[/b] \x1b[31mred\x1b[0m \x1b]0;title\x07 \u202egnp\u202c {
 
 class Host(App[None]):
     """Shows one widget and notes every message of our own that reaches the app."""
+
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide")]
 
     def __init__(self, pane: Widget | None = None) -> None:
         super().__init__()

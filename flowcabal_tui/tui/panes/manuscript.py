@@ -60,7 +60,7 @@ class ManuscriptPane(Vertical):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e,enter", "edit", mark("Edit"), id="manuscript.edit-here"),
-        Binding("escape", "leave", mark("Leave"), show=False, id="manuscript.leave"),
+        Binding("escape", "leave", mark("Leave"), show=False, priority=True, id="manuscript.leave"),
         Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
         Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
                 tooltip=mark("Have the selected passage rewritten with an instruction.")),

@@ -50,7 +50,7 @@ class VersionsScreen(ModalScreen[str | None]):
     VersionsScreen.-text > DiffView { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", mark("Back"), id="versions.back"),
+        Binding("escape,q", "leave", mark("Back"), priority=True, id="versions.back"),
         Binding("d", "text", mark("Text or difference"), id="versions.text"),
         Binding("R", "restore", mark("Restore"), tooltip=mark("Make this text the newest version."),
                 id="versions.restore"),

@@ -1,0 +1,400 @@
+"""The queue of decisions: what waits for the writer, one key each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import ContentSwitcher, Static
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import QuestionId
+from flowcabal_tui.domain.run import Attempt, Decision, Question
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import NodeView, SourceText
+from flowcabal_tui.tui.editor import edit_outside, editor_command
+from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.panes.finding_view import FindingView, finding_in_full
+from flowcabal_tui.tui.screens import question_kinds as kinds
+from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+GRACE: Final = 0.5
+"""Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
+Load = Callable[[Question], Awaitable[NodeView]]
+
+
+class DecisionsScreen(Screen[None]):
+    """Shows one question after the other, oldest first. `now` is a clock in seconds.
+
+    What was typed for a question stays with it while the screen is open.
+    """
+
+    help = HelpData(
+        mark("Decisions"),
+        mark("`a` takes the attempt that is shown, `r` wants another, `e` edits it. `w` explains the finding."),
+    )
+    DEFAULT_CSS = """
+    DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
+    DecisionsScreen > .reason { height: auto; max-height: 5; padding: 0 1; }
+    DecisionsScreen > FindingView { border-bottom: solid $panel; }
+    DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
+    DecisionsScreen > ContentSwitcher { height: 1fr; }
+    DecisionsScreen StreamView, DecisionsScreen DiffView { height: 1fr; padding: 0 1; }
+    DecisionsScreen ProseArea { height: 1fr; border: none; padding: 0 1; }
+    DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
+    DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
+    DecisionsScreen > .keys { height: 1; padding: 0 1; background: $surface; }
+    DecisionsScreen.-plain > FindingView { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
+
+    @dataclass
+    class Decided(Message):
+        """The writer has answered."""
+
+        question: QuestionId
+        decision: Decision
+
+    @dataclass
+    class WaiveRequested(Message):
+        """A finding is intended."""
+
+        draft_quote: str
+        source_quote: str
+        reason: str
+
+    @dataclass
+    class SourceOpened(Message):
+        """What a quotation comes from is to be shown."""
+
+        uri: str
+        start: int
+        end: int
+
+    def __init__(
+        self, questions: Sequence[Question], load: Load, *, editor: str = "", now: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._waiting, self._load_view, self._editor, self._now = list(questions), load, editor, now
+        self._place = 0
+        self._node_view: NodeView | None = None
+        self._number = 0
+        self._typed: dict[tuple[QuestionId, int], str] = {}
+        self._appeared = now()
+
+    def compose(self) -> ComposeResult:
+        """The question, the checks, the attempt, and the keys."""
+        yield Static(markup=False, classes="head")
+        yield Static(markup=False, classes="reason")
+        yield FindingView()
+        yield Static(markup=False, classes="attempt")
+        with ContentSwitcher(initial="text"):
+            yield StreamView(id="text")
+            yield DiffView(id="changes")
+            yield ProseArea(id="editor")
+        yield Static(markup=False, classes="keys")
+
+    def on_mount(self) -> None:
+        """The oldest question first."""
+        self._appear()
+
+    @property
+    def question(self) -> Question | None:
+        """The question that is shown."""
+        return self._waiting[self._place] if self._waiting else None
+
+    @property
+    def _face(self) -> str | None:
+        return self.query_one(ContentSwitcher).current
+
+    def show_questions(self, questions: Sequence[Question]) -> None:
+        """Another queue; the question that is shown stays if it still waits, else the screen goes on."""
+        shown = self.question
+        self._waiting = list(questions)
+        kept = next((place for place, item in enumerate(self._waiting) if shown and item.id == shown.id), None)
+        if kept is not None:
+            self._place = kept
+            self._refresh_head()
+        else:
+            self._appear()
+
+    # One question
+
+    def _appear(self) -> None:
+        """Shows the question at the cursor from its start; the grace begins."""
+        if not self._waiting:
+            self.dismiss(None)
+            return
+        self._place = min(self._place, len(self._waiting) - 1)
+        self._node_view, self._number, self._appeared = None, 0, self._now()
+        question = self._waiting[self._place]
+        self._refresh_head()
+        self.set_class(question.kind != "review", "-plain")
+        self.query_one(FindingView).show(None)
+        self.query_one("#text", StreamView).set_text("")
+        if question.kind == "review":
+            self._turn_to("text")
+            self.run_worker(self._fetch(question), exclusive=True, exit_on_error=False)
+        else:
+            self._show_proposal(question)
+
+    async def _fetch(self, question: Question) -> None:
+        """Loads the attempts behind a review."""
+        try:
+            view = await self._load_view(question)
+        except FlowCabalError as error:
+            self.query_one(".attempt", Static).update(clean(str(error)))
+            return
+        if self.question is not None and self.question.id == question.id:
+            self._node_view = view
+            known = [item.number for item in view.attempts]
+            wanted = [number for number in question.attempts if number in known]
+            self._show_attempt((wanted or known or [0])[-1])
+
+    def _show_proposal(self, question: Question) -> None:
+        """An input starts from its proposal; a confirmation shows what would be used."""
+        text = clean(question.proposal)
+        self.query_one(".attempt", Static).update(kinds.proposal_hint(question))
+        if question.kind == "input":
+            self.query_one(ProseArea).load_text(self._typed.get((question.id, 0), text))
+            self.query_one(ContentSwitcher).current = "editor"
+            self.set_focus(None)
+            self.refresh_bindings()
+        else:
+            self.query_one("#text", StreamView).set_text(text, follow=False)
+            self._turn_to("text")
+
+    def _refresh_head(self) -> None:
+        question = self.question
+        if question is None:
+            return
+        number = _("decision {n} of {m}").format(n=self._place + 1, m=len(self._waiting))
+        self.query_one(".head", Static).update(f"{kinds.heading(question)} · {number}")
+        self.query_one(".reason", Static).update(kinds.reason_words(question))
+        self.query_one(".keys", Static).update(kinds.keys_line(question))
+
+    def _shown_attempt(self) -> Attempt | None:
+        attempts = self._node_view.attempts if self._node_view else ()
+        return next((item for item in attempts if item.number == self._number), None)
+
+    def _show_attempt(self, number: int) -> None:
+        self._number = number
+        attempt = self._shown_attempt()
+        if attempt is None or self._node_view is None:
+            return
+        numbers = [item.number for item in self._node_view.attempts]
+        self.query_one(".attempt", Static).update(kinds.attempt_words(attempt, numbers))
+        self.query_one(FindingView).show(attempt.evaluation)
+        self.query_one("#text", StreamView).set_text(attempt.text, follow=False)
+        self._turn_to("text")
+        self.call_after_refresh(self._mark_finding)
+
+    def _mark_finding(self) -> None:
+        """Marks the draft's side of the finding in the text."""
+        finding = self.query_one(FindingView).finding
+        if finding is not None:
+            reader = self.query_one("#text", StreamView)
+            reader.highlight(finding.draft.start, finding.draft.end)
+            reader.scroll_to_offset(finding.draft.start)
+
+    def _turn_to(self, face: str) -> None:
+        self.query_one(ContentSwitcher).current = face
+        self.query_one(f"#{face}").focus()
+        self.refresh_bindings()
+
+    def _decide(self, decision: Decision) -> None:
+        """Posts the answer and goes on to the next question."""
+        question = self.question
+        if question is not None:
+            self.post_message(self.Decided(question.id, decision))
+            self._waiting.pop(self._place)
+            self._appear()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of another kind of question are off, and j and k are letters while the writer types."""
+        if not self.is_mounted or self.question is None:
+            return True
+        if action == "question":
+            return not self.query_one(ProseArea).has_focus
+        if action == "submit":
+            return self._face == "editor"
+        return kinds.allows(self.question, action)
+
+    # Keys
+
+    def _is_grace(self) -> bool:
+        """Did the question appear just now?"""
+        return self._now() - self._appeared < GRACE
+
+    def action_approve(self) -> None:
+        """Take the shown attempt, the proposal, or the model."""
+        question = self.question
+        if self._is_grace() or question is None:
+            return
+        if question.kind == "input":
+            self._hand_in(question)
+        elif question.kind == "confirm" or self._shown_attempt() is not None:
+            self._decide(Decision("approve", self._number))
+
+    def action_retry(self) -> None:
+        """Want another attempt; the note may be empty, and counts only while the same question is there."""
+        asked, number = self.question, self._number
+        if self._is_grace() or self._shown_attempt() is None:
+            return
+
+        def noted(note: str | None) -> None:
+            if note is not None and self.question is asked:
+                self._decide(Decision("retry", number, note=note.strip()))
+
+        self.app.push_screen(PromptLine(_("What should be different? (may be empty)")), noted)
+
+    def action_reject(self) -> None:
+        """Turn it down: what depends on it does not run."""
+        if not self._is_grace():
+            self._decide(Decision("reject", self._number))
+
+    def action_edit(self) -> None:
+        """Edit the attempt, or write the answer."""
+        attempt, question = self._shown_attempt(), self.question
+        if self._is_grace() or question is None:
+            return
+        if attempt is not None:
+            self.query_one(ProseArea).load_text(self._typed.get((question.id, attempt.number), attempt.text))
+        if attempt is not None or question.kind == "input":
+            self._turn_to("editor")
+
+    def action_editor(self) -> None:
+        """Edit in the writer's own editor; what comes back is shown before it is handed in."""
+        self.action_edit()
+        if self._face == "editor" and self.query_one(ProseArea).has_focus:
+            self.run_worker(self._edit_outside(), exclusive=True, exit_on_error=False)
+
+    async def _edit_outside(self) -> None:
+        area, question = self.query_one(ProseArea), self.question
+        title = question.node_title or question.node if question else ""
+        try:
+            edited = await edit_outside(self.app, area.text, title, editor_command(self._editor))
+        except FlowCabalError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        if edited is not None:
+            area.load_text(edited)
+            self._remember()
+
+    def _remember(self) -> None:
+        if self.question is not None and self._face == "editor":
+            self._typed[self.question.id, self._number] = self.query_one(ProseArea).text
+
+    def action_submit(self) -> None:
+        """Hand in what stands in the editor."""
+        question = self.question
+        if self._is_grace() or question is None or self._face != "editor":
+            return
+        if question.kind == "input":
+            self._hand_in(question)
+        else:
+            self._decide(Decision("edit", self._number, text=self.query_one(ProseArea).text))
+
+    def _hand_in(self, question: Question) -> None:
+        text = self.query_one(ProseArea).text
+        if not text.strip():
+            self.notify(_("Write an answer first: `e`."), markup=False)
+        elif text == clean(question.proposal):
+            self._decide(Decision("approve", text=text))
+        else:
+            self._decide(Decision("edit", text=text))
+
+    def action_why(self) -> None:
+        """Show the finding in full."""
+        finding = self.query_one(FindingView).finding
+        if finding is None:
+            self.notify(_("There is no finding."), markup=False)
+        else:
+            self.app.push_screen(SourceScreen(SourceText("", _("Why"), finding_in_full(finding))))
+
+    def action_intended(self) -> None:
+        """Call the finding intended; the reason is remembered."""
+        view = self.query_one(FindingView)
+        finding = view.finding
+        if self._is_grace() or finding is None:
+            return
+
+        def waive(reason: str | None) -> None:
+            if reason is None:
+                return
+            if not reason.strip():
+                self.notify(_("A reason is needed: later checks read it."), markup=False)
+                return
+            self.post_message(self.WaiveRequested(finding.draft.text, finding.source.text, reason.strip()))
+            view.mark_intended(finding)
+
+        self.app.push_screen(PromptLine(_("Why is this intended?")), waive)
+
+    def action_source(self) -> None:
+        """Open what the finding quotes from the book."""
+        if (finding := self.query_one(FindingView).finding) is not None:
+            self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
+
+    def action_finding(self) -> None:
+        """Show the next finding."""
+        self.query_one(FindingView).next_finding()
+        self._mark_finding()
+
+    def action_attempt(self, step: int) -> None:
+        """Show the attempt before or after."""
+        numbers = [item.number for item in self._node_view.attempts] if self._node_view else []
+        if self._number in numbers:
+            self._remember()
+            self._show_attempt(numbers[min(max(numbers.index(self._number) + step, 0), len(numbers) - 1)])
+
+    def action_changes(self) -> None:
+        """Switch between the attempt and what it changed in the one before."""
+        attempts = self._node_view.attempts if self._node_view else ()
+        earlier = [item for item in attempts if item.number < self._number]
+        if self._face == "changes":
+            self._turn_to("text")
+        elif earlier and (attempt := self._shown_attempt()) is not None:
+            self.query_one(DiffView).set_texts(earlier[-1].text, attempt.text)
+            self._turn_to("changes")
+        else:
+            self.notify(_("There is no attempt before this one."), markup=False)
+
+    def action_question(self, step: int) -> None:
+        """The next question or the one before."""
+        self._remember()
+        place = min(max(self._place + step, 0), len(self._waiting) - 1)
+        if place != self._place:
+            self._place = place
+            self._appear()
+
+    def action_leave(self) -> None:
+        """Out of the editor or the difference; else back to the workspace."""
+        if self.query_one(ProseArea).has_focus and self.question is not None:
+            self._remember()
+            if self.question.kind == "input":
+                self.set_focus(None)
+            else:
+                self._turn_to("text")
+        elif self._face == "changes":
+            self._turn_to("text")
+        else:
+            self.dismiss(None)
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)

@@ -1,0 +1,95 @@
+"""What can be done with each kind of question, and in which words it is put."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from textual.binding import Binding, BindingType
+
+from flowcabal_tui.domain.run import Attempt, Question
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.actions import shown_key
+
+KEYS: Final[list[BindingType]] = [
+    Binding("a", "approve", mark("Approve"), id="decision.approve"),
+    Binding("r", "retry", mark("Retry"), tooltip=mark("Another attempt, with a note."), id="decision.retry"),
+    Binding("e", "edit", mark("Edit"), id="decision.edit"),
+    Binding("f2,ctrl+s", "submit", mark("Hand in"), priority=True, id="decision.submit"),
+    Binding("w", "why", mark("Why"), tooltip=mark("The finding in full."), id="decision.why"),
+    Binding("i", "intended", mark("Intended"), tooltip=mark("The contradiction is wanted; says why."),
+            id="decision.intended"),
+    Binding("d", "changes", mark("Diff"), tooltip=mark("Compare with the attempt before."),
+            id="decision.diff"),
+    Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
+            id="decision.editor"),
+    Binding("o", "source", mark("Source"), show=False, tooltip=mark("Open what is quoted."), id="decision.source"),
+    Binding("f", "finding", mark("Next finding"), show=False, id="decision.finding"),
+    Binding("x", "reject", mark("Turn down"), id="decision.reject"),
+    Binding("left_square_bracket", "attempt(-1)", mark("Attempt before"), show=False, id="decision.previous"),
+    Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="decision.next"),
+    Binding("j", "question(1)", mark("Next question"), show=False, priority=True, id="decision.later"),
+    Binding("k", "question(-1)", mark("Question before"), show=False, priority=True, id="decision.earlier"),
+    Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
+]  # fmt: skip
+_REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
+_ALLOWED: Final = {
+    "review": _REVIEW_KEYS,
+    "input": ("approve", "edit", "editor"),
+    "confirm": ("approve", "reject"),
+}
+_OPTIONS: Final = {"retry": "retry", "edit": "edit", "editor": "edit", "reject": "reject"}
+"""Keys that a review allows only when its question offers the decision."""
+
+
+def allows(question: Question, action: str) -> bool:
+    """Does the key make sense for this question?"""
+    if action in _ALLOWED[question.kind]:
+        return True
+    if question.kind == "review" and action in _OPTIONS:
+        return _OPTIONS[action] in question.options
+    if question.kind == "input" and action == "reject":
+        return "reject" in question.options
+    return action not in (*_REVIEW_KEYS, *_OPTIONS)
+
+
+def keys_line(question: Question) -> str:
+    """The keys of this question, in one row."""
+    hints = [
+        f"{shown_key(binding.key.split(',')[0])} {_(binding.description)}"
+        for binding in KEYS
+        if isinstance(binding, Binding) and binding.show and allows(question, binding.action.split("(")[0])
+    ]
+    return "  ".join(hints)
+
+
+def heading(question: Question) -> str:
+    """What is wanted, and by which node."""
+    kinds = {"review": _("Review"), "input": _("Your words are wanted"), "confirm": _("Confirm a model")}
+    title = clean(question.node_title or question.node).replace("\n", " ")
+    return f"{kinds[question.kind]} · {title}"
+
+
+def reason_words(question: Question) -> str:
+    """Why it is asked; a confirmation says first what it means."""
+    if question.kind != "confirm":
+        return clean(question.reason)
+    warning = _("This costs money, and it sends your manuscript away to the provider of the model.")
+    return f"{warning}\n{clean(question.reason)}"
+
+
+def proposal_hint(question: Question) -> str:
+    """How an input or a confirmation is answered."""
+    if question.kind == "input":
+        return _("`e` to write, `a` to take it as it stands, F2 hands it in.")
+    return _("`a` allows it, `x` does not.")
+
+
+def attempt_words(attempt: Attempt, numbers: Sequence[int]) -> str:
+    """Which attempt is shown, of those there are, and what is to be known of it."""
+    parts = [_("attempt {n} of {m}").format(n=numbers.index(attempt.number) + 1, m=len(numbers))]
+    parts += [_("written by hand")] if attempt.author == "human" else []
+    parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
+    parts += [_("`[` and `]` show the others")] if len(numbers) > 1 else []
+    return " · ".join(parts)

@@ -1,0 +1,64 @@
+"""A text behind a receipt, a quotation or a profile, at the place that was cited."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import mark
+from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class SourceScreen(ModalScreen[None]):
+    """Shows a source; the cited span, when there is one, is marked and in sight."""
+
+    help = HelpData(mark("Source"), mark("The text that was cited, with the place marked. Esc goes back."))
+    DEFAULT_CSS = """
+    SourceScreen { background: $background; }
+    SourceScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    SourceScreen > StreamView { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="source.back"),
+        Binding("c", "cited", mark("Cited place"), id="source.cited"),
+    ]
+
+    def __init__(self, source: SourceText) -> None:
+        super().__init__()
+        self._source = source
+
+    def compose(self) -> ComposeResult:
+        """The title, with the place in the project, over the text."""
+        title, uri = clean(self._source.title), clean(self._source.uri)
+        heading = " · ".join(dict.fromkeys(part.replace("\n", " ") for part in (title, uri) if part))
+        yield Static(heading, markup=False, classes="head")
+        yield StreamView()
+
+    def on_mount(self) -> None:
+        """At the cited place."""
+        reader = self.query_one(StreamView)
+        reader.set_text(self._source.text, follow=False)
+        reader.focus()
+        self.call_after_refresh(self.action_cited)
+
+    def action_cited(self) -> None:
+        """Go to the cited place."""
+        if 0 <= self._source.start < self._source.end:
+            reader = self.query_one(StreamView)
+            reader.highlight(self._source.start, self._source.end)
+            reader.scroll_to_offset(self._source.start)
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
