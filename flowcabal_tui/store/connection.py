@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -28,6 +28,7 @@ from flowcabal_tui.store.migrations import migrate, require_current, require_kno
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Row = tuple[Any, ...]
+Parameters = Sequence[Any] | Mapping[str, Any]
 _BATCH: Final = 1_000
 _BUSY_MS: Final = 5_000
 _READERS: Final = 2
@@ -195,10 +196,10 @@ class Readers:
             undo.pop_all()
         return cls(connections)
 
-    async def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+    async def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """All rows of one question."""
         try:
-            return list(await next(self._turn).execute_fetchall(sql, parameters))  # type: ignore[arg-type]  # tuples
+            return list(await next(self._turn).execute_fetchall(sql, parameters))  # type: ignore[arg-type]  # typed too narrowly
         except sqlite3.Error as error:
             raise fault(error) from error
 
@@ -266,7 +267,7 @@ class Database:
         """See `Writer.do`."""
         return await self.writer.do(work)
 
-    async def row(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
+    async def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
         """The first row."""
         found = await self.rows(sql, parameters)
         return found[0] if found else None

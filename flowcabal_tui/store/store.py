@@ -7,14 +7,19 @@ import contextlib
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.errors import ProjectNotFound
+from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound
 from flowcabal_tui.locale import _
+from flowcabal_tui.store.book import Book
 from flowcabal_tui.store.connection import Database, Readers, Writer, open_writable
 from flowcabal_tui.store.faults import damaged, no_room
 from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.outbox import Outbox
 from flowcabal_tui.store.runs import Runs
+from flowcabal_tui.store.usage import UsageLog
+from flowcabal_tui.store.values import Answers, Values
+from flowcabal_tui.store.workflows import Workflows
 
 FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"
@@ -24,11 +29,24 @@ LOCK: Final = "lock"
 class Store:
     """Everything that a project keeps in its database, by subject. Use `Store.open`."""
 
-    def __init__(self, database: Database, clock: Clock, lock: ProjectLock | None, holder: Holder | None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        language: str,
+        lock: ProjectLock | None = None,
+        holder: Holder | None = None,
+    ) -> None:
         self._database, self._lock = database, lock
         self.holder = holder
         """Who has it open for writing, when this store is read-only."""
         self.runs = Runs(database, clock)
+        self.answers = Answers(self.runs)
+        self.workflows = Workflows(database, clock)
+        self.book = Book(database, clock, language)
+        self.outbox = Outbox(database)
+        self.usage = UsageLog(database, clock)
+        self.values = Values(database, clock)
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False, clock: Clock, language: str) -> Store:
@@ -43,7 +61,7 @@ class Store:
         if read_only:
             if not file.exists():
                 raise ProjectNotFound(_("There is no project database here."), str(file))
-            return cls(Database(await Readers.open(file), None), clock, None, holder_of(folder / LOCK))
+            return cls(Database(await Readers.open(file), None), clock, language, holder=holder_of(folder / LOCK))
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -54,8 +72,10 @@ class Store:
             network = is_network(file_system_of(folder, mounts()))
             connection = await asyncio.to_thread(open_writable, file, network=network)
             undo.callback(connection.close)
-            store = cls(Database(await Readers.open(file), Writer(connection)), clock, lock, None)
+            store = cls(Database(await Readers.open(file), Writer(connection)), clock, language, lock)
             undo.pop_all()
+        with contextlib.suppress(DiskFull):  # what ran then waits for more room; the book can be read meanwhile
+            await store.outbox.reset_running()
         return store
 
     @property

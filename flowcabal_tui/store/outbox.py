@@ -1,0 +1,92 @@
+"""The background work that is still to be done: rows written with the change that asks for it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import BackgroundTask, Freshness
+from flowcabal_tui.store.connection import Database, Row
+
+TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
+"""What a change asks for, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
+chapter's position (0: none). Called in the writer's thread."""
+
+_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before"
+_OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
+
+
+def no_tasks(_subject: str, _digest: Digest, _position: int) -> tuple[BackgroundTask, ...]:
+    """A change that asks for nothing."""
+    return ()
+
+
+def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -> None:
+    """Adds what is not there; what failed or is stale waits again.
+
+    A task on another source of the same subject is out of date and goes; profiles have one a position.
+    """
+    for task in tasks:
+        connection.execute(
+            "DELETE FROM task WHERE kind=? AND subject=? AND source<>? AND (kind<>'profile' OR position=?)",
+            (task.kind, task.subject, task.source, task.position),
+        )
+        connection.execute(
+            "INSERT INTO task (kind, subject, source, state, position, not_before) VALUES (?, ?, ?, 'waiting', ?, ?)"
+            " ON CONFLICT (kind, subject, source) DO UPDATE SET state='waiting', tries=0, error='', not_before=0"
+            " WHERE state IN ('failed', 'stale', 'cancelled')",
+            (task.kind, task.subject, task.source, task.position, task.not_before),
+        )
+
+
+class Outbox:
+    """Tasks by state; doing them is somebody else's work."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, tasks: Iterable[BackgroundTask]) -> None:
+        """Adds tasks (their ids and states do not matter); one that is there and did not fail is left as it is."""
+        given = tuple(tasks)
+        await self._database.do(lambda connection: add_tasks(connection, given))
+
+    async def next(self, limit: int, now: float) -> tuple[BackgroundTask, ...]:
+        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids."""
+        rows = await self._database.rows(
+            f"SELECT {_FIELDS} FROM task WHERE state='waiting' AND not_before<=?"
+            " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, id LIMIT ?",
+            (now, limit),
+        )
+        return tuple(_task(row) for row in rows)
+
+    async def set_state(self, task: int, state: Freshness, error: str = "", not_before: float = 0.0) -> None:
+        """Notes what became of a task; going back to waiting, or failing, counts as a try."""
+        values = (state, error, not_before, state in ("waiting", "failed"), task)
+        await self._database.do(
+            lambda connection: connection.execute(
+                "UPDATE task SET state=?, error=?, not_before=?, tries=tries+? WHERE id=?", values
+            ).close()
+        )
+
+    async def all(self, states: Iterable[Freshness] = _OPEN) -> tuple[BackgroundTask, ...]:
+        """Tasks in these states (those that are not fresh, if none are named), by id."""
+        wanted = tuple(states)
+        marks = ", ".join("?" * len(wanted))
+        rows = await self._database.rows(f"SELECT {_FIELDS} FROM task WHERE state IN ({marks}) ORDER BY id", wanted)
+        return tuple(_task(row) for row in rows)
+
+    async def counts(self) -> dict[Freshness, int]:
+        """How many tasks there are in each state."""
+        return dict(await self._database.rows("SELECT state, count(*) FROM task GROUP BY state ORDER BY state"))
+
+    async def reset_running(self) -> None:
+        """What ran when the last process ended waits again."""
+        await self._database.do(
+            lambda connection: connection.execute("UPDATE task SET state='waiting' WHERE state='running'").close()
+        )
+
+
+def _task(row: Row) -> BackgroundTask:
+    return BackgroundTask(*row)

@@ -1,0 +1,117 @@
+"""Workflows, background tasks, spending and small values."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from flowcabal_tui.domain.ids import Digest, NodeId, RunId
+from flowcabal_tui.domain.memory import BackgroundTask, Totals
+from flowcabal_tui.domain.model_calls import Usage, UsageRecord
+from flowcabal_tui.domain.workflow import Node, Workflow
+
+
+def task(kind, subject="c1", source="s1", position=1):
+    return BackgroundTask(0, kind, subject, Digest(source), "waiting", position)
+
+
+async def test_a_workflow_gets_a_version_when_it_changes(store, reopen):
+    flow = Workflow(id="chapter", nodes=(Node(id=NodeId("计划")),))
+    assert (await store.workflows.save(flow)).version == 1
+    assert (await store.workflows.save(flow)).version == 1
+    changed = await store.workflows.save(flow.model_copy(update={"name": "一章"}))
+    assert changed.reference == "chapter@2"
+    await store.workflows.save(Workflow(id="another"))
+    await store.close()
+    workflows = (await reopen()).workflows
+    assert await workflows.get("chapter") == changed
+    assert await workflows.get("chapter@1") == flow
+    assert [one.reference for one in await workflows.list()] == ["chapter@2", "another@1"]
+    for unknown in ("none", "chapter@7", "chapter@x"):
+        with pytest.raises(KeyError):
+            await workflows.get(unknown)
+
+
+async def test_tasks_come_mirror_and_index_first_and_only_when_due(store):
+    later = BackgroundTask(0, "check", "c1", Digest("s1"), "waiting", 1, not_before=100.0)
+    await store.outbox.add([task("l1"), task("index"), later, task("mirror")])
+    assert [one.kind for one in await store.outbox.next(10, 50.0)] == ["mirror", "index", "l1"]
+    assert [one.kind for one in await store.outbox.next(9, 100.0)] == ["mirror", "index", "l1", "check"]
+    assert len(await store.outbox.next(1, 100.0)) == 1
+
+
+async def test_a_task_is_there_once_and_waits_again_only_after_a_failure(store):
+    await store.outbox.add([task("l1"), task("l1")])
+    (one,) = await store.outbox.all()
+    await store.outbox.set_state(one.id, "fresh")
+    await store.outbox.add([task("l1")])
+    assert await store.outbox.counts() == {"fresh": 1}
+    await store.outbox.set_state(one.id, "failed", "no key", 9.0)
+    (failed,) = await store.outbox.all()
+    assert (failed.tries, failed.error, failed.not_before) == (1, "no key", 9.0)
+    await store.outbox.add([task("l1")])
+    (waiting,) = await store.outbox.next(5, 0.0)
+    assert (waiting.id, waiting.tries, waiting.error) == (one.id, 0, "")
+
+
+async def test_a_newer_text_replaces_the_tasks_of_the_older_one_but_profiles_have_one_a_position(store):
+    await store.outbox.add([task("l1"), task("profile", "e1", "p1", 1)])
+    await store.outbox.add([task("l1", source="s2"), task("profile", "e1", "p2", 2)])
+    assert [(one.kind, one.source) for one in await store.outbox.all()] == [
+        ("profile", "p1"),
+        ("l1", "s2"),
+        ("profile", "p2"),
+    ]
+    await store.outbox.add([task("l1")])
+    assert [one.source for one in await store.outbox.all() if one.kind == "l1"] == ["s1"]
+
+
+async def test_what_ran_when_the_process_ended_waits_again(store, reopen):
+    await store.outbox.add([task("l1")])
+    await store.outbox.set_state((await store.outbox.all())[0].id, "running")
+    assert await store.outbox.next(5, 0.0) == ()
+    await store.close()
+    assert [one.kind for one in await (await reopen()).outbox.next(5, 0.0)] == ["l1"]
+
+
+COUNTED = Usage(100, 20)
+
+
+def call(run="r", cost="0.10", currency="USD", usage=COUNTED):
+    known = Decimal(cost) if cost else None
+    return UsageRecord("user", "m", "node", usage, 90, known, currency, run)
+
+
+async def test_money_is_added_exactly_and_by_run(store):
+    assert await store.usage.totals() == Totals()
+    for _call in range(3):
+        await store.usage.add(call())
+    await store.usage.add(call("other", "0.20", usage=Usage()))
+    assert await store.usage.totals(RunId("r")) == Totals(3, 300, 60, Decimal("0.30"), "USD", 0)
+    assert await store.usage.totals() == Totals(4, 390, 60, Decimal("0.50"), "USD", 0)
+
+
+@pytest.mark.parametrize("second", [call(cost=""), call(currency="CNY")])
+async def test_an_unknown_price_or_two_currencies_make_the_sum_unknown(store, second):
+    await store.usage.add(call())
+    await store.usage.add(second)
+    totals = await store.usage.totals()
+    assert totals.cost is None
+    assert totals.unknown_calls == (second.cost is None)
+
+
+async def test_small_values_drafts_and_answers_are_remembered(store, reopen):
+    await store.values.put("tokens:m", {"factor": 1.25, "字": [1]})
+    await store.values.put_draft("chapter/c1", "写到一半\x1b")
+    await store.answers.put(Digest("k"), "{}", "m", Usage(1, 1))
+    await store.answers.put(Digest("k"), "other", "m", Usage(1, 1))
+    await store.close()
+    store = await reopen()
+    assert await store.values.get("tokens:m") == {"factor": 1.25, "字": [1]}
+    assert await store.values.get("none", 7) == 7
+    assert await store.values.draft("chapter/c1") == "写到一半\x1b"
+    assert await store.values.drafts() == ("chapter/c1",)
+    await store.values.put_draft("chapter/c1", None)
+    assert await store.values.draft("chapter/c1") is None
+    assert await store.answers.get(Digest("k")) == "{}"
+    assert await store.answers.get(Digest("none")) is None
