@@ -148,7 +148,7 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
         ending = Candidate(
             uri,
             chapter.title,
-            _("how it ends, {n} chapters back").format(n=distance),
+            _how_far(_("how it ends"), distance),
             "L2",
             "near",
             text[span.start : span.end],
@@ -159,7 +159,7 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
         told = _levels(
             uri,
             chapter.title,
-            _("what happened, {n} chapters back").format(n=distance),
+            _how_far(_("what happened"), distance),
             "near",
             larger,
             smaller,
@@ -170,6 +170,12 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
         if distance > 1 or span.start > 0:
             candidates += told
     return candidates
+
+
+def _how_far(what: str, distance: int) -> str:
+    if distance == 1:
+        return _("the previous chapter: {what}").format(what=what)
+    return _("{n} chapters back: {what}").format(n=distance, what=what)
 
 
 async def last_meetings(book: Book, reading: Reading) -> list[Candidate]:

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from flowcabal_tui.agents.names import NameIndex, discover, entity_id, mentions
+from flowcabal_tui.domain.ids import ChapterId
+from tests.agents.fakes import person
+
+CAST = [
+    "宝玉",
+    "黛玉",
+    "宝钗",
+    "凤姐",
+    "贾母",
+    "袭人",
+    "王夫人",
+    "平儿",
+    "贾琏",
+    "湘云",
+    "探春",
+    "贾政",
+    "晴雯",
+    "鸳鸯",
+    "薛姨妈",
+    "刘姥姥",
+]
+
+
+def test_the_cast_of_a_classic_is_found_without_a_model(hongloumeng: list[str]) -> None:
+    first = [entity.name for entity in discover(hongloumeng, "zh")[:40]]
+    assert set(CAST) <= set(first)
+    wrong = {"众人", "进来", "回来", "悄悄", "点头", "大家", "姑娘", "如今", "一面"} & set(first)
+    assert not wrong
+
+
+def test_a_surname_or_a_diminutive_makes_an_alias(hongloumeng: list[str]) -> None:
+    found = {entity.name: entity for entity in discover(hongloumeng, "zh")}
+    assert found["黛玉"].aliases == ("林黛玉",)
+    assert found["凤姐"].aliases == ("凤姐儿",)
+    assert found["大观园"].kind == "location"
+
+
+def test_discovery_gives_the_same_ids_every_time() -> None:
+    text = "阿青笑道：“走罢。”阿青道：“快些。”阿青问道：“到了么？”"
+    found = discover([text], "zh")
+    assert [(entity.name, entity.by) for entity in found] == [("阿青", "discovered")]
+    assert found[0].id == entity_id("character", "阿青")
+
+
+def test_english_names_are_those_capitalised_inside_sentences() -> None:
+    text = (
+        "Then Mr. Harker came. When the storm rose, Harker laughed at Mina Murray. However, Mina stayed. "
+        "However, the men saw Harker and Mina on the road, and Mr. Harker waved. They met Mina Murray. "
+        "Indeed the dog knew Mr. Harker; it ran to Mina and to Mina Murray. It liked Harker."
+    )
+    found = {entity.name: entity.aliases for entity in discover([text], "en")}
+    assert found == {"Mina": ("Mina Murray",), "Harker": ()}
+
+
+def test_the_longest_name_wins() -> None:
+    hits = mentions("宝玉和甄宝玉", [person("宝玉"), person("甄宝玉")])
+    assert [(hit.entity, hit.start, hit.end) for hit in hits] == [("e-宝玉", 0, 2), ("e-甄宝玉", 3, 6)]
+
+
+def test_letters_count_at_word_boundaries_only() -> None:
+    hits = mentions("Ann saw Annabel; Ann's dog, 安Ann。", [person("Ann")])
+    assert [hit.start for hit in hits] == [0, 17, 29]
+
+
+def test_a_name_that_two_share_belongs_to_the_one_made_by_hand() -> None:
+    discovered = discover(["老三道：“一。”老三道：“二。”老三道：“三。”"], "zh")[0]
+    index = NameIndex([discovered, person("张老三", "老三")])
+    assert [mention.entity for mention in index.mentions(ChapterId("c1"), 1, "老三走了")] == ["e-张老三"]
+
+
+def test_no_names_no_mentions() -> None:
+    assert mentions("谁？", []) == ()

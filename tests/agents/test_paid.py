@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, Message, ModelRequest
+from pydantic import BaseModel
+from tests.agents.fakes import FakeAnswers, FakeModel
+
+
+class Shape(BaseModel):
+    word: str
+
+
+ASK = ModelRequest((Message("user", "which word?"),), purpose="a")
+
+
+async def test_the_same_request_is_paid_once_also_after_a_restart() -> None:
+    answers, model = FakeAnswers(), FakeModel(lambda request: {"word": "yes"})
+    assert (await PaidOnce(model, answers).structured(ASK, Shape)).word == "yes"
+    assert (await PaidOnce(model, answers).structured(replace(ASK, purpose="b"), Shape)).word == "yes"
+    assert len(model.requests) == 1
+
+
+async def test_a_repeated_answer_says_that_it_was_paid_for() -> None:
+    paid = PaidOnce(FakeModel(lambda request: "text"), FakeAnswers())
+    assert await paid.stored_answer(ASK) is None
+    assert (await paid.answer(ASK)).cached is False
+    again = await paid.answer(ASK)
+    assert (again.text, again.cached) == ("text", True)
+    assert await paid.stored_answer(ASK) == again
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ASK, messages=(Message("user", "another?"),)),
+        replace(ASK, temperature=0.5),
+        replace(ASK, max_tokens=9),
+        replace(ASK, parameters=(("seed", 1),)),
+    ],
+)
+async def test_another_request_is_another_call(other: ModelRequest) -> None:
+    model = FakeModel(lambda request: "text")
+    paid = PaidOnce(model, FakeAnswers())
+    await paid.answer(ASK)
+    await paid.answer(other)
+    assert len(model.requests) == 2
+
+
+async def test_another_model_is_another_call() -> None:
+    answers = FakeAnswers()
+    first, second = FakeModel(lambda request: "one"), FakeModel(lambda request: "two", Endpoint("openai", "big"))
+    await PaidOnce(first, answers).answer(ASK)
+    assert (await PaidOnce(second, answers).answer(ASK)).text == "two"
+
+
+async def test_a_failed_call_is_not_kept() -> None:
+    replies: list[object] = [ModelError(ModelFault.SERVER, "down"), "up"]
+    paid = PaidOnce(FakeModel(lambda request: replies.pop(0)), FakeAnswers())
+    with pytest.raises(ModelError):
+        await paid.answer(ASK)
+    assert (await paid.answer(ASK)).text == "up"
+
+
+class SlowModel(FakeModel):
+    """Answers when it is released, and remembers whether it was cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda request: "slow")
+        self.asked, self.release, self.cancelled = asyncio.Event(), asyncio.Event(), False
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        self.asked.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return await super().answer(request)
+
+
+async def test_equal_requests_at_the_same_time_share_one_call() -> None:
+    model = SlowModel()
+    paid = PaidOnce(model, FakeAnswers())
+    one, two = asyncio.create_task(paid.answer(ASK)), asyncio.create_task(paid.answer(ASK))
+    await model.asked.wait()
+    one.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await one
+    model.release.set()
+    assert (await two).text == "slow"
+    assert len(model.requests) == 1
+    assert not model.cancelled
+
+
+async def test_the_call_is_cancelled_when_nobody_waits_for_it() -> None:
+    model = SlowModel()
+    asking = asyncio.create_task(PaidOnce(model, FakeAnswers()).answer(ASK))
+    await model.asked.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert model.cancelled
