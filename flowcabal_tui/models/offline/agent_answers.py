@@ -1,0 +1,206 @@
+"""Answers to the agents' tasks, computed from the texts in the prompt; every quotation is verbatim."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from flowcabal_tui.models.offline.facts import Contradiction, Fact, contradictions, facts_in
+from flowcabal_tui.models.offline.reading import (
+    PERSON,
+    SURNAME,
+    Name,
+    Sentence,
+    clipped,
+    mentions,
+    sentences,
+    terms,
+)
+from flowcabal_tui.models.offline.task import Task
+
+_OVERVIEW_SENTENCES: Final = 6
+_PROFILE_SENTENCES: Final = 8
+_CONFIDENCE: Final = 0.7
+_WORDS_OF_A_SUBTYPE: Final = {
+    "side": ("appear", "trait", "body", "physical", "外貌"),
+    "eyes": ("appear", "trait", "physical", "外貌"),
+    "hair": ("appear", "trait", "physical", "外貌"),
+    "life": ("alive", "death", "state", "memory", "生死"),
+    "age": ("age", "duration", "numer", "年龄"),
+    "when": ("absolute", "date", "time", "时间"),
+    "ago": ("duration", "time", "时间"),
+    "day": ("date", "time", "时间"),
+}
+_NEW_NAME_EN: Final = re.compile(r"(?<=[a-z,;] )(?:Mr |Mrs |Miss |Dr |Captain )?[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*")
+_PLACE_BEFORE: Final = re.compile(r"\b(?:in|at|to|from|near|through)(?: the)? $", re.IGNORECASE)
+_NOT_NAMES: Final = re.compile(r"(?:\w+day|January|February|March|April|May|June|July|August|\w+ber|God|Lord|Sir)\b")
+_NEW_NAME_ZH: Final = re.compile(
+    f"(?<![\u4e00-\u9fff])({SURNAME}[\u4e00-\u9fff]{{1,2}})(?=说|道|问|笑|点头|摇头|走|站)"
+)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> int:
+    return len(one & other)
+
+
+def _weight(sentence: Sentence, names: Sequence[Name], common: Counter[str], chinese: bool) -> float:
+    """How much a sentence tells: names, words that return in the chapter, narration rather than talk, some length."""
+    length = len(sentence.text) / (40 if chinese else 110)
+    named = len({name.chief for _, _, name in mentions(sentence.text, names)})
+    about = sum(min(common[term], 4) for term in terms(sentence.text, chinese)) / 12
+    spoken = sentence.text[0] in '“"「‘'
+    return 2.0 * min(named, 3) + min(about, 2.0) - (1.5 if spoken else 0.0) - abs(1 - length)
+
+
+def overview(task: Task) -> dict[str, Any]:
+    """`curator.l1`: the weightiest sentence of each sixth of the chapter."""
+    found = sentences(task.tag("chapter"), task.chinese)
+    common = Counter(term for s in found for term in terms(s.text, task.chinese))
+    step = max(1, -(-len(found) // _OVERVIEW_SENTENCES))
+    chosen = [
+        max(found[i : i + step], key=lambda s: _weight(s, task.names, common, task.chinese))
+        for i in range(0, len(found), step)
+    ]
+    return {"sentences": [{"sentence": s.text, "quote": s.text} for s in chosen]}
+
+
+def one_sentence(task: Task) -> dict[str, Any]:
+    """`curator.l0`: the weightiest sentence of the overview, within the limit."""
+    found = sentences(task.tag("chapter"), task.chinese)
+    common = Counter(term for s in found for term in terms(s.text, task.chinese))
+    limit = int(task.tag("limit") or "50")
+    best = max(found, key=lambda s: _weight(s, task.names, common, task.chinese), default=None)
+    return {"sentence": clipped(best.text.strip('“”"「」'), limit, task.chinese) if best else ""}
+
+
+def entities(task: Task) -> dict[str, Any]:
+    """`curator.entities`: names that return and that the list does not hold."""
+    text = task.tag("chapter")
+    found = sentences(text, task.chinese)
+    known = {form for name in task.names for form in name.names}
+    counted: Counter[str] = Counter()
+    for sentence in found:
+        pattern = _NEW_NAME_ZH if task.chinese else _NEW_NAME_EN
+        counted.update(match.group(0) for match in pattern.finditer(sentence.text))
+    rows: list[dict[str, Any]] = []
+    for name, count in sorted(counted.items(), key=lambda pair: (-pair[1], text.find(pair[0]))):
+        inside = any(form in name or name in form for form in known)
+        if count < 2 or inside or _NOT_NAMES.match(name):
+            continue
+        quote = next(s.text for s in found if name in s.text)
+        place = not task.chinese and _PLACE_BEFORE.search(quote[: quote.find(name)]) is not None
+        rows.append({"kind": "location" if place else PERSON, "name": name, "aliases": [], "quote": quote})
+    return {"entities": rows}
+
+
+def profile(task: Task) -> dict[str, Any]:
+    """`curator.profile`: the newest sentences that name the entity; the last of them is the summary."""
+    chief = task.tag("entity").strip()
+    forms = next((name for name in task.names if chief in name.names), Name(PERSON, (chief,)))
+    rows: list[dict[str, str]] = []
+    for source in task.sources:
+        for sentence in sentences(source.text, task.chinese):
+            if mentions(sentence.text, (forms,)) and sentence.text[0] not in '“"「‘#':
+                rows.append({"sentence": sentence.text, "source_id": source.id, "quote": sentence.text})
+    newest = rows[-_PROFILE_SENTENCES:]
+    limit = int(task.tag("limit") or "50")
+    summary = next(
+        (r["sentence"] for r in reversed(newest) if chief in r["sentence"]), newest[-1]["sentence"] if newest else ""
+    )
+    return {"summary": clipped(summary, limit, task.chinese), "sentences": newest}
+
+
+def keep_advice(task: Task) -> dict[str, Any]:
+    """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
+    draft = task.tag("draft")
+    found = sentences(draft, task.chinese)
+    facts = facts_in(draft, task.names, task.chinese)
+    named = sorted({name.chief for _, _, name in mentions(draft, task.names)})
+    held = "\n".join(source.text for source in task.sources)
+    fresh = [s for s in found if s.text not in held]
+    mark = "、" if task.chinese else ", "
+    return {
+        "prevents_errors": {"passed": bool(facts), "detail": facts[0].sentence.text if facts else ""},
+        "reusable": {"passed": len(named) > 1, "detail": mark.join(named)},
+        "self_contained": {"passed": bool(named), "detail": mark.join(named[:1])},
+        "new": {"passed": len(fresh) * 2 > len(found), "detail": f"{len(fresh)}/{len(found)}"},
+    }
+
+
+def inquiry(task: Task) -> str:
+    """`context.inquiry`: the passages that share most words with the question, a later one first where they tie."""
+    asked = terms(task.tag("question"), task.chinese)
+    scored: list[tuple[int, int, str]] = []
+    for source in task.sources:
+        for sentence in sentences(source.text, task.chinese):
+            if score := _overlap(asked, terms(sentence.text, task.chinese)):
+                scored.append((score, len(scored), sentence.text))
+    if not scored:
+        return "书里还没有写到。" if task.chinese else "The book has not said so yet."
+    best = max(score for score, _, _ in scored)
+    chosen = sorted(sorted(scored, key=lambda row: (-row[0], -row[1]))[:2], key=lambda row: row[1])
+    return ("" if task.chinese else " ").join(text for score, _, text in chosen if score * 2 > best)
+
+
+def findings(task: Task) -> dict[str, Any]:
+    """`monitor.*`: contradictions that belong to the angle, each with its two sentences."""
+    angle = task.name.partition(".")[2]
+    draft = [f for f in facts_in(task.tag("draft"), task.names, task.chinese) if f.angle == angle]
+    told: list[Fact] = []
+    place: dict[int, str] = {}
+    for source in task.sources:
+        for fact in facts_in(source.text, task.names, task.chinese, about=source.title):
+            told.append(fact)
+            place[id(fact)] = source.id
+    rows: list[dict[str, Any]] = []
+    for clash in contradictions(draft, told):
+        pair = (clash.draft.sentence.text, clash.source.sentence.text)
+        if pair in [(row["draft_quote"], row["source_quote"]) for row in rows]:
+            continue
+        rows.append(
+            {
+                "subtype": _subtype(task.tag("subtypes"), clash.draft.attribute),
+                "draft_quote": pair[0],
+                "source_id": place[id(clash.source)],
+                "source_quote": pair[1],
+                "explanation": _explanation(clash, task.chinese),
+                "confidence": _CONFIDENCE,
+            }
+        )
+    return {"findings": rows}
+
+
+def _subtype(listed: str, attribute: str) -> str:
+    """The listed subtype that fits best; the first one when none is clearly meant."""
+    offered = [part.strip() for part in re.split("[,，、\n]", listed) if part.strip()]
+    words = _WORDS_OF_A_SUBTYPE.get(attribute.split()[0], ())
+    return next((o for w in words for o in offered if w in o.lower()), offered[0] if offered else attribute)
+
+
+def _explanation(clash: Contradiction, chinese: bool) -> str:
+    def words(fact: Fact) -> str:
+        text = fact.sentence.text[fact.start : fact.end]
+        _, _, part = fact.attribute.partition(" ") if fact.attribute.startswith("side") else ("", "", "")
+        return text + part if chinese else f"{text} {part}".strip()
+
+    who, here, there = clash.draft.subject, words(clash.draft), words(clash.source)
+    if clash.draft.attribute == "life":
+        return f"{who}已经死了。" if chinese else f"{who} is dead."
+    if chinese:
+        return f"关于{who}：这里写的是“{here}”，前面写的是“{there}”。"
+    return f"Of {who}: here it is “{here}”, before it was “{there}”."
+
+
+ANSWERS: Final[dict[str, Callable[[Task], dict[str, Any]]]] = {
+    "curator.l1": overview,
+    "curator.l0": one_sentence,
+    "curator.entities": entities,
+    "curator.profile": profile,
+    "curator.keep": keep_advice,
+    "monitor.timeline": findings,
+    "monitor.character_state": findings,
+    "monitor.world_rules": findings,
+    "monitor.echoes": findings,
+}

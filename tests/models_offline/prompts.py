@@ -1,0 +1,117 @@
+"""Prompts as the runner and the agents make them, from the sample novel or a changed one."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from string import Template
+
+from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
+from flowcabal_tui.demo import Sample, sample, templates
+from flowcabal_tui.domain.binding import fill
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock
+from flowcabal_tui.models.offline import OfflineModel
+
+HEADINGS = {
+    "en": ("Outline", "Style guide", "World rules", "People, places and things", "What comes directly before"),
+    "zh": ("大纲", "文风指南", "世界规则", "人物、地点与事物", "紧接的前文"),
+}
+
+
+def changed(book: Sample, *swaps: tuple[str, str]) -> Sample:
+    """The book with words swapped everywhere: chapters, notes, names, wishes."""
+
+    def swap(text: str) -> str:
+        for old, new in swaps:
+            text = text.replace(old, new)
+        return text
+
+    def swap_entity(entity: Entity) -> Entity:
+        aliases = tuple(map(swap, entity.aliases))
+        return replace(entity, name=swap(entity.name), aliases=aliases, note=swap(entity.note))
+
+    return replace(
+        book,
+        chapters=tuple(ImportedChapter(swap(c.title), swap(c.text), number=c.number) for c in book.chapters),
+        meta=tuple((name, swap(text)) for name, text in book.meta),
+        entities=tuple(map(swap_entity, book.entities)),
+        instruction=swap(book.instruction),
+    )
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Asks the offline model what a run would ask it."""
+
+    book: Sample
+    model: OfflineModel
+
+    @classmethod
+    def of(cls, language: str, *swaps: tuple[str, str]) -> Desk:
+        return cls(changed(sample(language), *swaps), OfflineModel(pace=0))
+
+    def node_request(self, node: str, outputs: dict[str, str], feedback: str = "") -> ModelRequest:
+        """The request of a node of the chapter template, with the Context agent's injection."""
+        book, words = self.book, HEADINGS[self.book.language]
+        params = PromptParams.model_validate(templates(book.language)[0].node(NodeId(node)).params)
+        values = {
+            "project.name": book.title,
+            "chapter.number": "7",
+            "chapter.title": book.next_title,
+            "input.instruction": book.instruction,
+        }
+        parts = []
+        for block in params.prompt:
+            assert isinstance(block, TextBlock | VirtualBlock)
+            parts.append(fill(block.text, values, {}) if isinstance(block, TextBlock) else outputs[block.node])
+        meta = "\n\n".join(f"## {word}\n{text.strip()}" for word, (_, text) in zip(words, book.meta, strict=False))
+        notes = "\n".join(f"- {e.name}: {', '.join(e.aliases)} {e.note}" for e in book.entities)
+        last = book.chapters[-1]
+        suffix = f"# {words[3]}\n{notes}\n# {words[4]}\n## {last.title}\n{last.text[-1200:]}"
+        told = f"\n\n<feedback>\n{feedback}\n</feedback>" if feedback else ""
+        (system,) = params.system
+        assert isinstance(system, TextBlock)
+        return ModelRequest(
+            (Message("system", f"{meta}\n{system.text}"), Message("user", "".join(parts) + "\n" + suffix + told))
+        )
+
+    async def node(self, node: str, outputs: dict[str, str] | None = None, feedback: str = "") -> str:
+        return (await self.model.answer(self.node_request(node, outputs or {}, feedback))).text
+
+    async def draft(self) -> str:
+        return await self.node("draft", {"plan": await self.node("plan")})
+
+    def sources(self, chapters: Sequence[ImportedChapter] | None = None) -> tuple[SourceText, ...]:
+        """The chapters, the notes on entities and the rules of the world, in story order."""
+        told = self.book.chapters if chapters is None else chapters
+        return (
+            *(SourceText(f"c{n}", f"manuscript/{n}", c.title, c.text) for n, c in enumerate(told, start=1)),
+            *(SourceText(f"e{n}", f"entities/{n}", e.name, e.note) for n, e in enumerate(self.book.entities)),
+            SourceText("w", "meta/world-rules", "world-rules", dict(self.book.meta)["world-rules"]),
+        )
+
+    def agent_request(self, task: str, **values: str) -> ModelRequest:
+        """The request of an agent's task; `sources` are those of the book unless given as fenced text."""
+        given = {
+            "language": self.book.language,
+            "names": html.escape(name_lines(self.book.entities)),
+            "subtypes": "appearance, age, duration",
+            "sources": fenced_sources(self.sources()).text,
+            "title": "",
+            "limit": "50",
+            "previous": "",
+            **values,
+        }
+        prompt = PromptLibrary().get(task)
+        return ModelRequest(
+            tuple(
+                Message(role, Template(part.template).substitute(given))
+                for role, part in (("system", prompt.system), ("user", prompt.user))
+            ),
+            purpose=task,
+        )

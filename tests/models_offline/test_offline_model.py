@@ -1,0 +1,323 @@
+"""The offline model computes its answers: what is changed in the prompt changes in the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from contextlib import aclosing
+
+import pytest
+from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta
+from flowcabal_tui.domain.text import word_count
+from flowcabal_tui.models.offline import OfflineModel
+from flowcabal_tui.models.offline.reading import token_estimate
+from pydantic import BaseModel
+from tests.models_offline.prompts import Desk
+
+ANGLES = ["character_state", "timeline", "world_rules", "echoes"]
+RENAME = {
+    "en": (("Tobias Crane", "Amos Thorne"), ("Crane", "Thorne"), ("Tobias", "Amos")),
+    "zh": (("魏长河", "陆望川"), ("长河", "望川")),
+}
+HERO = {"en": ("Tobias Crane", "Amos Thorne"), "zh": ("魏长河", "陆望川")}
+
+
+class Found(BaseModel):
+    subtype: str
+    draft_quote: str
+    source_id: str
+    source_quote: str
+    explanation: str
+    confidence: float
+
+
+class Findings(BaseModel):
+    findings: list[Found]
+
+
+class Row(BaseModel):
+    sentence: str
+    quote: str
+    source_id: str = ""
+
+
+class Overview(BaseModel):
+    sentences: list[Row]
+
+
+class One(BaseModel):
+    sentence: str
+
+
+class Profile(BaseModel):
+    summary: str
+    sentences: list[Row]
+
+
+async def check(desk: Desk, draft: str, angle: str = "character_state", sources: str | None = None) -> list[Found]:
+    given = {} if sources is None else {"sources": sources}
+    request = desk.agent_request(f"monitor.{angle}", draft=html.escape(draft), **given)
+    return (await desk.model.structured(request, Findings))[0].findings
+
+
+async def test_the_plan_holds_the_beats_of_the_outline() -> None:
+    for language, beat in (("en", "5. Nora Vale read the last page aloud"), ("zh", "5. 沈素秋把最后一页念出声来")):
+        plan = await Desk.of(language).node("plan")
+        assert beat in plan
+        assert HERO[language][0] in plan.splitlines()[0]
+
+
+@pytest.mark.parametrize(("language", "least", "most"), [("en", 400, 700), ("zh", 700, 1200)])
+async def test_the_draft_tells_every_beat_of_the_plan_at_length(language: str, least: int, most: int) -> None:
+    desk = Desk.of(language)
+    plan = await desk.node("plan")
+    draft = await desk.node("draft", {"plan": plan})
+    beats = [line.partition(". ")[2] for line in plan.splitlines() if line[0].isdigit()]
+    assert len(beats) == 7
+    assert all(beat in draft for beat in beats)
+    assert least <= word_count(draft, language) <= most
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_dead_do_not_act_in_the_draft(language: str) -> None:
+    desk = Desk.of(language)
+    dead = {"en": "Edmund", "zh": "怀安"}[language]
+    plan = await desk.node("plan")
+    assert (await desk.draft()).count(dead) == sum(line.count(dead) for line in plan.splitlines() if line[0].isdigit())
+
+
+async def test_a_plan_changed_by_the_writer_changes_the_draft() -> None:
+    desk = Desk.of("en")
+    plan = await desk.node("plan")
+    draft = await desk.node("draft", {"plan": plan.replace("The brass key turned", "The brass key broke")})
+    assert "The brass key broke" in draft
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_planted_contradiction_is_found_with_two_verbatim_quotations(language: str) -> None:
+    desk = Desk.of(language)
+    draft = await desk.draft()
+    (found,) = await check(desk, draft)
+    assert HERO[language][0] in found.draft_quote
+    assert found.draft_quote in draft
+    assert found.source_quote in {s.id: s.text for s in desk.sources()}[found.source_id]
+    here, there = {"en": ("right hand", "left hand"), "zh": ("右手", "左手")}[language]
+    assert here in found.draft_quote
+    assert there in found.source_quote
+    assert found.subtype == "appearance"
+    assert 0.5 < found.confidence < 0.9
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_a_renamed_character_is_renamed_everywhere(language: str) -> None:
+    desk = Desk.of(language, *RENAME[language])
+    old, new = HERO[language]
+    draft = await desk.draft()
+    (found,) = await check(desk, draft)
+    overview = (await desk.model.structured(desk.agent_request("curator.l1", chapter=html.escape(draft)), Overview))[0]
+    told = "\n".join(row.sentence for row in overview.sentences)
+    one = (await desk.model.structured(desk.agent_request("curator.l0", overview=html.escape(told)), One))[0]
+    profile = (await desk.model.structured(desk.agent_request("curator.profile", kind="character", name=new), Profile))[
+        0
+    ]
+    for text in (draft, found.draft_quote, found.explanation, told, profile.summary):
+        assert new in text
+        assert old not in text
+    assert one.sentence
+    assert old not in one.sentence
+
+
+WITHOUT = {"en": ("his scarred right hand", "both hands"), "zh": ("只剩三根指头的右手", "双手")}
+MOVED = [
+    ("en", "character_state", "the broken wall with", "the broken wall, her blue eyes narrowed, with", "blue"),
+    ("en", "character_state", "Pip Rudd shouted", "Edmund Vale shouted", "Edmund Vale"),
+    ("en", "timeline", "with a lantern, and", "with a lantern, on the day the Heron came on a Sunday, and", "Sunday"),
+    ("en", "timeline", "walked out along", "walked to the lamp-house, which had burned in March, along", "March"),
+    ("zh", "character_state", "小满在第三根桩那边喊", "沈怀安喊", "沈怀安"),
+    ("zh", "timeline", "沈素秋提着灯", "沈素秋今年三十五岁，提着灯", "三十五"),
+    ("zh", "timeline", "往灯楼走", "往二月里烧掉的灯楼走", "二月"),
+]
+
+
+@pytest.mark.parametrize(("language", "angle", "place", "put", "word"), MOVED)
+async def test_a_contradiction_moved_elsewhere_is_found_there(
+    language: str, angle: str, place: str, put: str, word: str
+) -> None:
+    desk = Desk.of(language, WITHOUT[language], (place, put))
+    extra = {"en": "Nora Vale is twenty-nine years old.", "zh": "沈素秋二十九岁。"}[language]
+    sources = fenced_sources([*desk.sources(), SourceText("x", "x", "", extra)]).text
+    found = await check(desk, await desk.draft(), angle, sources)
+    assert [word in f.draft_quote for f in found] == [True]
+    assert await check(desk, await desk.draft(), "timeline" if angle == "character_state" else "character_state") == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("angle", ANGLES)
+async def test_without_the_contradiction_nothing_is_found(language: str, angle: str) -> None:
+    desk = Desk.of(language, ("scarred right hand", "scarred left hand"), ("指头的右手", "指头的左手"))
+    assert await check(desk, await desk.draft(), angle) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("angle", ANGLES)
+async def test_the_chapters_do_not_contradict_each_other(language: str, angle: str) -> None:
+    desk = Desk.of(language)
+    for chapter in desk.book.chapters:
+        assert await check(desk, chapter.text, angle) == []
+
+
+async def test_what_is_denied_or_dreamt_or_disputed_is_no_contradiction() -> None:
+    desk = Desk.of("en")
+    for draft in (
+        "It was not the scarred right hand of Tobias Crane that held the line.",
+        "In the dream the scar was on the right hand of Tobias Crane, or it might have been his scarred right hand.",
+        "Tobias Crane looked from his scarred left hand to his right hand.",
+        "Nora Vale lifted her right hand from the scar of the old burn on the wood.",
+    ):
+        assert await check(desk, draft) == [], draft
+
+
+@pytest.mark.parametrize(
+    ("language", "right", "wrong"),
+    [("en", "scarred left hand", "scarred right hand"), ("zh", "指头的左手", "指头的右手")],
+)
+@pytest.mark.parametrize("node", ["draft", "polish"])
+async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
+    language: str, right: str, wrong: str, node: str
+) -> None:
+    desk = Desk.of(language)
+    outputs = {"plan": await desk.node("plan"), "draft": await desk.draft()}
+    (found,) = await check(desk, outputs["draft"])
+    first = await desk.node(node, outputs)
+    feedback = f"- {found.explanation}\n  Draft: “{found.draft_quote}”\n  Book: “{found.source_quote}”"
+    second = await desk.node(node, outputs, feedback)
+    assert wrong in first
+    assert second == first.replace(wrong, right)
+    assert await check(desk, second) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_polish_makes_small_edits(language: str) -> None:
+    desk = Desk.of(language)
+    draft = await desk.draft()
+    polished = await desk.node("polish", {"draft": draft})
+    assert polished != draft
+    assert 0.9 < len(polished) / len(draft) < 1.05
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_overviews_quote_the_chapter_and_one_sentence_keeps_to_its_limit(language: str) -> None:
+    desk = Desk.of(language)
+    text = desk.book.chapters[3].text
+    overview = (await desk.model.structured(desk.agent_request("curator.l1", chapter=html.escape(text)), Overview))[0]
+    assert 5 <= len(overview.sentences) <= 10
+    assert all(row.quote in text for row in overview.sentences)
+    told = html.escape("\n".join(row.sentence for row in overview.sentences))
+    one = (await desk.model.structured(desk.agent_request("curator.l0", overview=told, limit="30"), One))[0]
+    assert 0 < token_estimate(one.sentence) <= 30
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "told"),
+    [("en", "Pip Rudd", "At last Pip Rudd slept."), ("zh", "小满", "小满终于睡着了。")],
+)
+async def test_a_profile_follows_the_newest_mention(language: str, name: str, told: str) -> None:
+    desk = Desk.of(language)
+    sources = fenced_sources([*desk.sources(), SourceText("new", "manuscript/7", "7", told)]).text
+    request = desk.agent_request("curator.profile", kind="character", name=name, sources=sources)
+    profile = (await desk.model.structured(request, Profile))[0]
+    assert profile.summary == told
+    assert (profile.sentences[-1].source_id, profile.sentences[-1].quote) == ("new", told)
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "expected"),
+    [
+        ("en", "When does the cellar of the lamp-house come dry?", "once a winter"),
+        ("zh", "灯楼的地窖一年干几回？", "一年只干一回"),
+        ("en", "Qwertz?", "not said so yet"),
+    ],
+)
+async def test_an_inquiry_is_answered_from_the_passages(language: str, question: str, expected: str) -> None:
+    desk = Desk.of(language)
+    assert expected in (await desk.model.answer(desk.agent_request("context.inquiry", question=question))).text
+
+
+async def test_new_names_are_reported_and_known_ones_are_not() -> None:
+    desk = Desk.of("en")
+    text = "She had seen Tom Harker on the hard. Later she asked Tom Harker about it, and Nora Vale laughed."
+    answer = (await desk.model.answer(desk.agent_request("curator.entities", chapter=text))).text
+    assert "Tom Harker" in answer
+    assert 'Nora Vale"' not in answer
+
+
+@pytest.mark.parametrize(
+    ("instruction", "expected"),
+    [
+        ("Make it shorter.", "The ferry left the jetty in the mist."),
+        ('Replace "mist" with "rain"', "The ferry left the jetty in the rain. Rain followed."),
+    ],
+)
+async def test_a_rewrite_follows_the_instruction(instruction: str, expected: str) -> None:
+    selection = "<selection>\nThe ferry left the jetty in the mist. Rain followed.\n</selection>"
+    prompt = f"<task>rewrite</task>\n{selection}\n<instruction>\n{instruction}\n</instruction>"
+    assert (await OfflineModel(0).answer(ModelRequest((Message("user", prompt),)))).text == expected
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_same_prompt_gives_the_same_answer_and_another_prompt_another(language: str) -> None:
+    one, two = Desk.of(language), Desk.of(language)
+    assert await one.draft() == await two.draft()
+    plan = await one.node("plan")
+    assert await one.node("draft", {"plan": plan + "\n"}) != await one.draft()
+
+
+async def test_the_stream_is_the_answer_in_pieces_with_usage() -> None:
+    desk = Desk.of("zh")
+    request = desk.node_request("plan", {})
+    async with aclosing(desk.model.stream(request)) as events:
+        received = [event async for event in events]
+    pieces = [event.text for event in received if isinstance(event, TextDelta)]
+    assert "".join(pieces) == await desk.node("plan")
+    assert len(pieces) > 50
+    finished = received[-1]
+    assert isinstance(finished, Finished)
+    assert finished.model == "offline"
+    assert (finished.usage.input_tokens or 0) > (finished.usage.output_tokens or 0) > 0
+
+
+async def test_a_stream_is_cancelled_at_once() -> None:
+    desk = Desk(Desk.of("en").book, OfflineModel(pace=3600))
+    arrived: list[object] = []
+
+    async def read() -> None:
+        async with aclosing(desk.model.stream(desk.node_request("plan", {}))) as events:
+            async for event in events:
+                arrived.append(event)
+
+    task = asyncio.create_task(read())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 5)
+    assert arrived == []
+
+
+async def test_a_length_limit_cuts_and_says_so() -> None:
+    desk = Desk.of("en")
+    request = desk.node_request("plan", {})
+    answer = await desk.model.answer(ModelRequest(request.messages, max_tokens=20))
+    assert answer.finish == "length"
+    assert token_estimate(answer.text) <= 20
+
+
+async def test_a_prompt_of_ones_own_is_answered_plainly() -> None:
+    asked = ModelRequest((Message("user", "Invent a name for a lighthouse. Make it short."),))
+    text = (await OfflineModel(0).answer(asked)).text
+    assert "offline model" in text
+    assert "Invent a name for a lighthouse." in text
+    with pytest.raises(ModelError) as failed:
+        await OfflineModel(0).structured(asked, Findings)
+    assert failed.value.fault is ModelFault.SCHEMA
