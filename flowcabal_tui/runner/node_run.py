@@ -116,7 +116,7 @@ class NodeRun:
         return attempt
 
     def feedback(self, evaluation: Evaluation | None, note: str) -> str:
-        found = self._services.monitor.feedback(evaluation) if evaluation and self._services.monitor else ""
+        found = self._services.feedback(evaluation) if evaluation else ""
         return "\n\n".join(part for part in (found, note.strip()) if part)
 
     async def generate(

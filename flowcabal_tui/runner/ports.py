@@ -89,10 +89,6 @@ class MonitorPort(Protocol):
         attempt: int,
     ) -> Evaluation: ...
 
-    def feedback(self, evaluation: Evaluation) -> str:
-        """What the model is told about the findings before it tries again."""
-        ...
-
 
 class SpendPort(Protocol):
     """What was spent, and whether more may be."""

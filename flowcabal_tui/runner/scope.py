@@ -10,7 +10,7 @@ from datetime import datetime
 
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.model_calls import Endpoint
-from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.run import Decision, Evaluation, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.runner.ports import ContextPort, JournalPort, ModelsPort, MonitorPort, SpendPort
@@ -41,6 +41,8 @@ class Services:
     limits: Limits
     emit: Callable[[Event], None]
     now: Callable[[], datetime]
+    feedback: Callable[[Evaluation], str]
+    """What the model is told about the findings before it tries again."""
     context: ContextPort | None = None
     monitor: MonitorPort | None = None
 

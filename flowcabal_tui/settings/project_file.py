@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -54,6 +55,11 @@ class ModelSettings(_Table):
 
     def endpoint(self) -> Endpoint:
         return Endpoint(**self.model_dump())
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> ModelSettings:
+        """The settings that give this endpoint."""
+        return cls.model_validate(asdict(endpoint))
 
 
 class ModelsSettings(_Table):
@@ -128,7 +134,7 @@ def save_project(folder: Path, settings: ProjectSettings) -> None:
     """Writes the file; comments and order of an existing one are kept."""
     path = folder / PROJECT_FILE
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    _merge(document, settings.model_dump(mode="json", exclude_defaults=True))
+    _merge(document, settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True))
     atomic_write(path, tomlkit.dumps(document))
 
 

@@ -10,6 +10,7 @@ import tomlkit
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.settings.toml_file import load
 
 RECENT_LIMIT: Final = 20
@@ -24,7 +25,7 @@ class UserSettings(BaseModel):
     editor: str = Field("", description="Command of an external editor; empty: $VISUAL, then $EDITOR.")
     keys: dict[str, str] = Field(default_factory=dict)
     wizard_done: bool = False
-    confirmed: tuple[str, ...] = Field((), description="Models whose use was confirmed.")
+    models: ModelsSettings = Field(ModelsSettings(), description="The models that new projects begin with.")
 
 
 def load_user() -> UserSettings:
@@ -36,12 +37,12 @@ def save_user(settings: UserSettings) -> None:
     """Writes what differs from the defaults; comments of the file are kept."""
     path = paths.user_file()
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    for key, value in settings.model_dump(mode="json").items():
-        default = UserSettings.model_fields[key].get_default(call_default_factory=True)
-        if value != default and (key not in document or document[key] != value):
-            document[key] = value
-        elif key in document and value == default:
-            del document[key]
+    values = settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    for key in UserSettings.model_fields:
+        if key not in values:
+            document.pop(key, None)
+        elif key not in document or document[key] != values[key]:
+            document[key] = values[key]
     paths.atomic_write(path, tomlkit.dumps(document))
 
 

@@ -154,9 +154,6 @@ class FakeMonitor:
         self.seen.append(draft)
         return self.judges(draft, attempt)
 
-    def feedback(self, evaluation: Evaluation) -> str:
-        return f"wrong: {evaluation.reason}"
-
 
 @dataclass
 class FakeSpend:
@@ -193,6 +190,7 @@ class Bench:
             Limits(self.concurrency),
             self.events.append,
             lambda: NOON,
+            lambda evaluation: f"wrong: {evaluation.reason}",
             None,
             self.monitor,
         )

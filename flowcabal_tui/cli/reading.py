@@ -1,0 +1,128 @@
+"""Commands that only look."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from flowcabal_tui.cli.running import chapter_at
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation import validate as validate_workflow
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.documents import read_workflow
+
+
+def _table(rows: Iterable[tuple[object, ...]]) -> None:
+    for row in rows:
+        print("\t".join(str(cell) for cell in row))
+
+
+def _json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+async def status(arguments: Namespace) -> int:
+    """Runs, open questions, background work, totals."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        runs, questions = await project.runs(10), await project.questions()
+        tasks, totals = await project.background(), await project.totals()
+    finally:
+        await project.close()
+    if arguments.json:
+        _json(
+            {
+                "runs": [to_plain(run) for run in runs],
+                "questions": [to_plain(question) for question in questions],
+                "background": [to_plain(task) for task in tasks],
+                "totals": to_plain(totals),
+            }
+        )
+        return 0
+    _table((run.id, run.workflow, run.state, run.started_at.isoformat(timespec="seconds")) for run in runs)
+    _table((_("waits"), question.id, question.node_title, question.reason) for question in questions)
+    _table((_("memory"), task.kind, task.subject, task.state, task.error) for task in tasks)
+    cost = _("unknown") if totals.cost is None else f"{totals.cost} {totals.currency}"
+    print(
+        _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(
+            calls=totals.calls, tokens_in=totals.input_tokens, tokens_out=totals.output_tokens, cost=cost
+        )
+    )
+    return 0
+
+
+async def chapters(arguments: Namespace) -> int:
+    """The chapters in story order."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        found = await project.chapters()
+    finally:
+        await project.close()
+    if arguments.json:
+        _json([to_plain(chapter) for chapter in found])
+    else:
+        _table((chapter.position, chapter.id, chapter.title, chapter.length, f"v{chapter.version}") for chapter in found)
+    return 0
+
+
+async def workflows(arguments: Namespace) -> int:
+    """The newest version of each workflow."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        found = await project.workflows()
+    finally:
+        await project.close()
+    if arguments.json:
+        _json([workflow.model_dump(mode="json") for workflow in found])
+    else:
+        _table((workflow.reference, workflow.name, workflow.description) for workflow in found)
+    return 0
+
+
+async def validate(arguments: Namespace) -> int:
+    """Findings about a document; 2 if it cannot run."""
+    try:
+        findings = validate_workflow(read_workflow(arguments.document))
+    except ValidationError as error:
+        raise WorkflowError(_("{file} is not a workflow.").format(file=arguments.document), str(error)) from error
+    _table((found.severity, found.code, found.node, found.message) for found in findings)
+    return 2 if any(found.severity == "error" for found in findings) else 0
+
+
+async def context(arguments: Namespace) -> int:
+    """The receipt that a node would get, before a token is spent."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        request = RunRequest(
+            arguments.workflow,
+            await chapter_at(project, arguments.chapter),
+            (("instruction", arguments.instruction),),
+        )
+        receipt = await project.preview_context(request, NodeId(arguments.node))
+    finally:
+        await project.close()
+    if arguments.json:
+        _json(to_plain(receipt))
+    else:
+        print_receipt(receipt)
+    return 0
+
+
+def print_receipt(receipt: Receipt) -> None:
+    """Sources with level, tokens and reason; then what was dropped and why."""
+    print(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
+    _table(
+        (source.budget_class, source.level, source.tokens, source.title or source.uri, source.reason)
+        for source in receipt.sources
+    )
+    _table((_("left out"), item.budget_class, item.tokens, item.title or item.uri, item.rule) for item in receipt.dropped)
+    _table((_("pending"), item) for item in receipt.pending)
+    _table((_("note"), note) for note in receipt.notes)

@@ -1,0 +1,165 @@
+"""`open` and `demo`: the screen. Imports it last, and a project only when one is opened."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from argparse import Namespace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
+from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.paths import PROJECT_FILE
+
+if TYPE_CHECKING:
+    from flowcabal_tui.models.discover import Proposal
+    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.entry import FirstChoices, ModelProposal, Recent
+
+
+def show(arguments: Namespace) -> int:
+    """Opens the screen and returns its exit code."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise FlowCabalError(
+            _("This is no terminal, so the screen cannot open."),
+            "",
+            _("Use `flowcabal-tui run PROJECT WORKFLOW --json`, or see `flowcabal-tui --help`."),
+        )
+    folder: Path | None = arguments.project
+    if arguments.command == "demo":
+        folder = asyncio.run(demo_project(arguments.project, arguments.language, fresh=arguments.fresh))
+    elif folder is None and (Path.cwd() / PROJECT_FILE).exists():
+        folder = Path.cwd()
+    return _screen(folder, arguments.lang, read_only=getattr(arguments, "read_only", False))
+
+
+def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> int:
+    from flowcabal_tui.settings.user_file import load_user
+    from flowcabal_tui.tui.app import run_app
+    from flowcabal_tui.tui.entry import Doors, Preferences
+
+    user = load_user()
+    first_run = not user.wizard_done and folder is None
+    models = _FoundModels(asyncio.run(_discover()) if first_run else ())
+    doors = Doors(
+        opener=lambda path, only_read: _open(path, read_only=only_read or read_only),
+        create=_create,
+        demo=lambda code: demo_project(None, code, fresh=False),
+        recents=_recents,
+        settle=models.settle,
+        remember=_remember,
+    )
+    preferences = Preferences(
+        language=language or user.language,
+        theme=user.theme,
+        editor=user.editor,
+        keys=user.keys,
+        wizard_done=not first_run,
+    )
+    return run_app(doors, preferences, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
+
+
+async def _discover() -> tuple[Proposal, ...]:
+    from flowcabal_tui.models.discover import discover
+
+    return await discover()
+
+
+async def _open(path: Path, read_only: bool) -> Workbench:
+    from flowcabal_tui.project import Project
+    from flowcabal_tui.settings.user_file import remember_project
+
+    project = await Project.open(path, read_only=read_only)
+    if not read_only:
+        remember_project(path)
+    return project
+
+
+async def _create(folder: Path, name: str, language: str) -> Path:
+    """A new project plays with the models that the wizard settled."""
+    from flowcabal_tui.project import create_project
+    from flowcabal_tui.settings.user_file import load_user
+
+    return await create_project(folder, name=name, language=language, models=load_user().models)
+
+
+class _FoundModels:
+    """What was found on this machine, as the wizard shows it and as settings take it."""
+
+    def __init__(self, found: tuple[Proposal, ...]) -> None:
+        from flowcabal_tui.tui.entry import ModelProposal
+
+        self._found = {
+            ModelProposal(item.label, f"{item.endpoint.model} @ {item.endpoint.base_url}"): item.endpoint
+            for item in found
+        }
+
+    @property
+    def proposals(self) -> tuple[ModelProposal, ...]:
+        return tuple(self._found)
+
+    def settle(self, choices: FirstChoices) -> None:
+        """Keeps the wizard's choices; a chosen model becomes that of new projects."""
+        from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
+
+        chosen = ModelSettings.of(self._found[choices.model]) if choices.model else OFFLINE
+        _save(
+            {
+                "language": choices.language,
+                "theme": choices.theme,
+                "wizard_done": True,
+                "models": ModelsSettings(user=chosen, agent=chosen),
+            }
+        )
+
+
+def _remember(language: str, theme: str) -> None:
+    _save({"language": language, "theme": theme})
+
+
+def _save(values: dict[str, object]) -> None:
+    from flowcabal_tui.settings.user_file import load_user, save_user
+
+    try:
+        save_user(load_user().model_copy(update=values))
+    except OSError as error:
+        raise SettingsError(_("The settings could not be saved."), error.strerror or str(error)) from error
+
+
+async def demo_project(folder: Path | None, language: str | None, *, fresh: bool) -> Path:
+    """The demo's folder, made if it is not there; with `fresh` made anew. Raises FlowCabalError."""
+    from flowcabal_tui.project import create_demo
+
+    code = "zh" if (language or use_language(None)).startswith("zh") else "en"
+    target = (folder or paths.data_folder() / f"demo-{code}").expanduser().resolve()
+    if fresh and (target / PROJECT_FILE).exists():
+        _remove_demo(target)
+    if not (target / PROJECT_FILE).exists():
+        await create_demo(target, code)
+    return target
+
+
+def _remove_demo(target: Path) -> None:
+    """Moves an old demo aside: a writer may have written in it."""
+    aside = target.with_name(f"{target.name}.{datetime.now():%Y%m%d-%H%M%S}")
+    shutil.move(target, aside)
+
+
+def _recents() -> tuple[Recent, ...]:
+    from flowcabal_tui.settings.project_file import load_project
+    from flowcabal_tui.settings.user_file import recent_projects
+    from flowcabal_tui.tui.entry import Recent
+
+    found: list[Recent] = []
+    for path in recent_projects():
+        try:
+            name = load_project(path).project.name
+            opened = datetime.fromtimestamp((path / paths.PROJECT_STATE).stat().st_mtime)
+        except (FlowCabalError, OSError):
+            continue
+        found.append(Recent(name, path, opened))
+    return tuple(found)

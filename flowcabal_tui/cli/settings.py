@@ -1,0 +1,69 @@
+"""`doctor`, `models` and `config`."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from dataclasses import asdict
+
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.discover import discover
+from flowcabal_tui.project.doctor import examine
+from flowcabal_tui.settings.paths import locations
+from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings, load_project, save_project
+
+
+async def doctor(arguments: Namespace) -> int:
+    """Examines models, keys, knowledge server, terminal and disk; 1 if something that is needed fails."""
+    found = await examine(arguments.project)
+    if arguments.json:
+        print(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
+    else:
+        for item in found:
+            print(f"{item.mark} {item.subject}: {item.message}")
+            if item.advice:
+                print(f"    {item.advice}")
+    return 1 if any(item.outcome == "failed" for item in found) else 0
+
+
+async def models(arguments: Namespace) -> int:
+    """Shows the models of a project and what is found here; `--use N` takes one, which confirms its use."""
+    settings = load_project(arguments.project)
+    found = await discover()
+    if arguments.offline or arguments.use is not None:
+        if arguments.offline:
+            chosen = ModelsSettings(user=OFFLINE, agent=OFFLINE)
+        elif 1 <= arguments.use <= len(found):
+            model = ModelSettings.of(found[arguments.use - 1].endpoint)
+            chosen = ModelsSettings(user=model, agent=model)
+        else:
+            raise SettingsError(
+                _("There is no proposal {n}.").format(n=arguments.use), _("{n} were found.").format(n=len(found))
+            )
+        settings = settings.model_copy(update={"models": chosen})
+        save_project(arguments.project, settings)
+    if arguments.json:
+        print(json.dumps({"models": settings.models.model_dump(mode="json"), "found": [to_plain(p) for p in found]}))
+        return 0
+    for role in ("user", "agent", "embedding"):
+        model = settings.models.of(role)
+        print(f"{role}: {model.provider} {model.model} {model.base_url}" if model else f"{role}: " + _("not set"))
+    for number, proposal in enumerate(found, 1):
+        print(_("found {n}: {label}").format(n=number, label=proposal.label))
+    if found and settings.models.user is None:
+        print(_("Take one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
+    return 0
+
+
+async def config(arguments: Namespace) -> int:
+    """Where files live, or the keys of the screen."""
+    if arguments.what == "path":
+        for name, path in locations():
+            print(f"{name}\t{path}")
+    else:
+        from flowcabal_tui.tui.actions import keys_page
+
+        print(keys_page())
+    return 0

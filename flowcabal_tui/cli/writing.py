@@ -1,0 +1,72 @@
+"""Commands that change a project: new, import, export, keep."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.protocol import ImportManuscript, PersistOutput
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from flowcabal_tui.settings.user_file import remember_project
+
+
+async def new(arguments: Namespace) -> int:
+    """Makes a project folder."""
+    folder = arguments.project.expanduser()
+    models = ModelsSettings(user=OFFLINE, agent=OFFLINE) if arguments.offline else ModelsSettings()
+    await create_project(folder, name=arguments.name or folder.resolve().name, language=arguments.language, models=models)
+    remember_project(folder)
+    print(_("Made {folder}.").format(folder=folder))
+    if not arguments.offline:
+        print(_("No model is set yet: see `flowcabal-tui models {folder}`.").format(folder=folder))
+    return 0
+
+
+async def import_(arguments: Namespace) -> int:
+    """Reads chapters from a file or folder."""
+    project = await Project.open(arguments.project)
+    try:
+        preview = await project.preview_import(arguments.source)
+        for warning in preview.warnings:
+            print(_("note: {text}").format(text=warning), file=sys.stderr)
+        chapters = preview.chapters[: arguments.last]
+        if arguments.dry_run:
+            for chapter in chapters:
+                print(chapter.volume, chapter.title, len(chapter.text), sep="\t")
+            return 0
+        await project.carry_out(ImportManuscript(str(arguments.source), arguments.last))
+        print(_("Imported {n} chapters ({encoding}).").format(n=len(chapters), encoding=preview.encoding))
+        await project.settled()
+    finally:
+        await project.close()
+    return 0
+
+
+async def export(arguments: Namespace) -> int:
+    """Writes the book; the file's ending tells the form."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        print(await project.export(arguments.target, arguments.target.suffix.lstrip(".").lower()))
+    finally:
+        await project.close()
+    return 0
+
+
+async def keep(arguments: Namespace) -> int:
+    """Keeps an output in the memory of the book."""
+    project = await Project.open(arguments.project)
+    try:
+        output = await project.carry_out(
+            PersistOutput(RunId(arguments.run), NodeId(arguments.node), arguments.attempt)
+        )
+        print(_("Kept as {output}.").format(output=output))
+        if arguments.wait:
+            await project.settled()
+    finally:
+        await project.close()
+    return 0
+
+

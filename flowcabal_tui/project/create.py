@@ -1,0 +1,81 @@
+"""New projects, and the demo's."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flowcabal_tui.demo import sample, templates
+from flowcabal_tui.domain.errors import DiskFull, ProjectExists
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.curation import AFTER_KEEP, following
+from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
+from flowcabal_tui.settings.project_file import (
+    OFFLINE,
+    ModelsSettings,
+    ProjectSettings,
+    ProjectTable,
+    save_project,
+)
+from flowcabal_tui.store import Store
+
+
+async def create_project(
+    folder: Path, *, name: str, language: str, models: ModelsSettings | None = None, author: str = ""
+) -> Path:
+    """Makes a project folder with the templates in the language of the book. Raises ProjectExists or DiskFull.
+
+    A folder that holds other files is accepted, one with a project is not; nothing in it is overwritten.
+    """
+    folder = folder.expanduser().resolve()
+    if (folder / PROJECT_FILE).exists():
+        raise ProjectExists(
+            _("There is a project in {folder} already.").format(folder=folder),
+            _("It was not changed."),
+            _("Open it, or choose another folder."),
+        )
+    settings = ProjectSettings(
+        project=ProjectTable.model_validate(
+            {"id": uuid.uuid4().hex, "name": clean(name).strip() or folder.name, "language": language, "author": author}
+        ),
+        models=models or ModelsSettings(),
+    )
+    try:
+        (folder / MANUSCRIPT).mkdir(parents=True, exist_ok=True)
+        (folder / PROJECT_STATE).mkdir(exist_ok=True)
+        (folder / PROJECT_STATE / ".gitignore").write_text("*\n", encoding="utf-8")
+        save_project(folder, settings)
+    except OSError as error:
+        raise DiskFull(
+            _("Cannot make a project in {folder}.").format(folder=folder),
+            error.strerror or str(error),
+            _("Choose a folder that you may write to."),
+        ) from error
+    store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)
+    try:
+        for template in templates(language):
+            await store.workflows.save(template)
+    finally:
+        await store.close()
+    return folder
+
+
+async def create_demo(folder: Path, language: str) -> Path:
+    """Makes the demo: the sample novel up to the chapter that is to be written, with the offline model."""
+    novel = sample(language)
+    offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
+    await create_project(folder, name=novel.title, language=novel.language, models=offline)
+    store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=novel.language)
+    try:
+        for name, text in novel.meta:
+            await store.book.write_meta(name, text, "import", tasks=following(("knowledge",)))
+        for entity in novel.entities:
+            await store.memory.put_entity(entity)
+        await store.book.import_chapters(novel.chapters, following(AFTER_KEEP))
+        await store.book.add_chapter(novel.next_title)
+        await store.values.put_draft("instruction", novel.instruction)
+    finally:
+        await store.close()
+    return folder

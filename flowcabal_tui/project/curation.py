@@ -1,0 +1,202 @@
+"""What the human keeps: one transaction, an answer at once, and the work that follows in the background."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from flowcabal_tui.agents.names import discover
+from flowcabal_tui.domain.errors import ManuscriptError, RunError
+from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.project.mirror import Edited, Mirror
+from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BookChanged,
+    DeleteOutput,
+    EditChapter,
+    Event,
+    ImportManuscript,
+    ImportProgress,
+    OutputDeleted,
+    OutputPersisted,
+    OutsideEdit,
+    PersistOutput,
+    WriteChapter,
+)
+from flowcabal_tui.runner.fold import fold
+from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.store import Keeping, Store, TaskMaker
+
+AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "l1", "l0", "check", "knowledge")
+AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge")
+"""An import spends no money: imported chapters are summarised by rule, from sentences of their own."""
+
+
+def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
+    """New outbox rows; the store gives them their ids."""
+    return tuple(BackgroundTask(0, kind, subject, source, "waiting", position) for kind in kinds)
+
+
+def following(kinds: Sequence[TaskKind]) -> TaskMaker:
+    """What follows a change: these steps for its subject."""
+    return partial(tasks, kinds)
+
+
+class Curation:
+    """Everything that changes the book. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        mirror: Mirror,
+        workshop: Workshop,
+        settings: Callable[[], ProjectSettings],
+        emit: Callable[[Event], None],
+        wake: Callable[[], None],
+        *,
+        free_agent: Callable[[], bool],
+    ) -> None:
+        """`wake` starts the background worker; `free_agent` tells whether the agents' model costs nothing."""
+        self._store, self._mirror, self._workshop, self._settings = store, mirror, workshop, settings
+        self._emit, self._wake, self._free_agent = emit, wake, free_agent
+        self._outside: dict[ChapterId, Edited] = {}
+
+    async def persist(self, command: PersistOutput) -> OutputId:
+        """Keeps an attempt of a run. Keeping the same text for the same place again changes nothing."""
+        run = await self._store.runs.run_request(command.run)
+        workflow = await self._store.runs.workflow_of(command.run)
+        node = fold(await self._store.runs.history(command.run)).node(command.node)
+        number = command.attempt or node.chosen or max(node.attempts, default=0)
+        done = node.attempts[number].done if number in node.attempts else {}
+        if not done:
+            raise RunError(
+                _("There is no finished output of {node} to keep.").format(node=command.node),
+                "",
+                _("Run the node to its end first; partial text can be copied."),
+            )
+        kind = command.kind or workflow.keep.kind
+        chapter = command.chapter or run.chapter
+        if kind == "chapter" and chapter is None:
+            raise RunError(_("Which chapter is this?"), "", _("Name the chapter that takes the text."))
+        keeping = Keeping(
+            text=await self._store.runs.text(Digest(done["digest"])),
+            kind=kind,
+            mode=command.mode or workflow.keep.mode,
+            chapter=chapter,
+            tags=command.tags,
+            run=command.run,
+            node=command.node,
+            attempt=number,
+            author=done.get("author", "model"),
+        )
+        steps = AFTER_KEEP if kind in ("chapter", "scene") else ("knowledge",)
+        kept = await self._store.book.keep(keeping, following(steps))
+        output = kept.output
+        self._emit(OutputPersisted(output.id, output.chapter, output.version, kept.created, command.node))
+        self._changed(output.chapter)
+        return output.id
+
+    async def write(self, command: WriteChapter) -> str:
+        """Keeps what the writer typed, like any kept output. Raises VersionConflict; returns the version's number."""
+        written = await self._store.book.write(
+            command.chapter,
+            clean(command.text),
+            "human",
+            command.note,
+            expected_version=command.expected_version,
+            tasks=following(AFTER_KEEP),
+        )
+        if command.chapter in self._outside:
+            await self._mirror.accept(self._outside.pop(command.chapter))
+        self._emit(OutputPersisted(OutputId(""), command.chapter, written.version, True))
+        self._changed(command.chapter)
+        return str(written.version)
+
+    async def forget(self, command: DeleteOutput) -> None:
+        """Takes a kept output out of the memory, or brings it back."""
+        kept = await (
+            self._store.book.restore(command.output, following(AFTER_KEEP))
+            if command.restore
+            else self._store.book.forget(command.output, following(AFTER_KEEP))
+        )
+        self._emit(OutputDeleted(command.output, command.restore))
+        self._changed(kept.chapter)
+
+    async def add(self, command: AddChapter) -> ChapterId:
+        """Adds an empty chapter."""
+        chapter = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
+        self._changed(chapter.id)
+        return chapter.id
+
+    async def edit(self, command: EditChapter) -> None:
+        """Renames, moves, deletes or undeletes."""
+        book = self._store.book
+        if command.title is not None:
+            await book.rename(command.chapter, clean(command.title))
+        if command.position is not None:
+            await book.move(command.chapter, command.position)
+        if command.deleted is True:
+            await book.delete(command.chapter)
+            await self._mirror.remove(command.chapter)
+        elif command.deleted is False:
+            await book.undelete(command.chapter)
+        moved = [chapter for chapter in await book.chapters() if chapter.digest]
+        await self._store.outbox.add(
+            [
+                task
+                for chapter in moved
+                for task in tasks(("mirror",), chapter.id, self.mirror_source(chapter), chapter.position)
+            ]
+        )
+        self._changed(command.chapter)
+
+    @staticmethod
+    def mirror_source(chapter: Chapter) -> Digest:
+        """What the file of a chapter depends on: place, title and text."""
+        return digest(f"{chapter.position}\n{chapter.title}\n{chapter.digest}")
+
+    async def import_manuscript(self, command: ImportManuscript) -> int:
+        """Reads chapters from a file or folder to the end of the book, in one transaction; returns how many."""
+        preview = await self._workshop.do(read_manuscript, Path(command.path).expanduser())
+        chapters = preview.chapters[: command.last]
+        if not chapters:
+            raise ManuscriptError(
+                _("No chapter was found in {file}.").format(file=command.path), _("Nothing was imported.")
+            )
+        total = len(chapters)
+        self._emit(ImportProgress(0, total, preview.warnings))
+        names = await self._workshop.do(
+            discover, [chapter.text for chapter in chapters], self._settings().project.language
+        )
+        kinds = AFTER_KEEP if self._free_agent() else AFTER_IMPORT
+        await self._store.book.import_chapters(chapters, following(kinds))
+        await self._store.memory.put_entities(names)
+        self._emit(ImportProgress(total, total))
+        self._changed(None)
+        return total
+
+    async def look_outside(self) -> None:
+        """Offers every chapter file that another program changed as a new version."""
+        for edited in await self._mirror.edited_outside():
+            if self._outside.get(edited.chapter.id) != edited:
+                self.offer(edited)
+
+    def offer(self, edited: Edited) -> None:
+        """Tells the guests of an edit made outside; writing that chapter settles it."""
+        self._outside[edited.chapter.id] = edited
+        self._emit(OutsideEdit(edited.chapter.id, str(edited.path)))
+
+    def outside_text(self, chapter: ChapterId) -> str | None:
+        """The text of the changed file, to be compared with the kept one."""
+        return self._outside[chapter].text if chapter in self._outside else None
+
+    def _changed(self, chapter: ChapterId | None) -> None:
+        self._emit(BookChanged(chapter))
+        self._wake()

@@ -1,0 +1,126 @@
+"""Examines what a project needs: models, keys, the knowledge server, the terminal, the disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from flowcabal_tui import __version__
+from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.discover import discover
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.settings.paths import PROJECT_FILE, locations
+from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.viking.server import find_server
+
+LITTLE_ROOM: Final = 200 * 2**20
+Outcome = Literal["ok", "note", "failed"]
+_MARKS: Final[dict[Outcome, str]] = {"ok": "ok  ", "note": "note", "failed": "FAIL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was examined."""
+
+    subject: str
+    outcome: Outcome
+    message: str
+    advice: str = ""
+
+    @property
+    def mark(self) -> str:
+        return _MARKS[self.outcome]
+
+
+async def examine(folder: Path | None) -> tuple[Finding, ...]:
+    """Examines the machine and, if a folder is given, its project; each model gets one small call."""
+    found = [
+        Finding(_("program"), "ok", f"flowcabal-tui {__version__}, Python {sys.version.split()[0]}"),
+        _terminal(),
+        _secrets(),
+        _knowledge(),
+        *(_room(name, path) for name, path in locations()),
+    ]
+    if folder is None:
+        found += [Finding(_("model found"), "note", proposal.label) for proposal in await discover()]
+    else:
+        found += [item async for item in _project(folder.expanduser().resolve())]
+    return tuple(found)
+
+
+def _terminal() -> Finding:
+    if not sys.stdout.isatty():
+        return Finding(_("terminal"), "note", _("the output is no terminal; the screen cannot open here"))
+    size = shutil.get_terminal_size()
+    words = f"{os.environ.get('TERM', '?')} {size.columns}x{size.lines} {sys.stdout.encoding}"
+    if size.columns < 80 or size.lines < 24:
+        return Finding(_("terminal"), "note", words, _("80x24 or more shows everything."))
+    return Finding(_("terminal"), "ok", words)
+
+
+def _secrets() -> Finding:
+    try:
+        count = len(read_secrets())
+    except FlowCabalError as error:
+        return Finding(_("secrets"), "failed", error.title, error.advice)
+    return Finding(_("secrets"), "ok", _("{n} entries").format(n=count))
+
+
+def _knowledge() -> Finding:
+    server = find_server()
+    if server is None:
+        return Finding(
+            _("knowledge server"),
+            "note",
+            _("openviking-server is not installed; everything works without semantic search"),
+            _("pip install 'flowcabal-tui[knowledge]'"),
+        )
+    return Finding(_("knowledge server"), "ok", server.name)
+
+
+def _room(name: str, path: Path) -> Finding:
+    place = next(parent for parent in (path, *path.parents) if parent.exists())
+    free = shutil.disk_usage(place).free
+    words = f"{path}: {free // 2**20} MiB"
+    if not os.access(place, os.W_OK):
+        return Finding(name, "failed", words, _("You may not write there."))
+    return Finding(name, "ok" if free > LITTLE_ROOM else "note", words, "" if free > LITTLE_ROOM else _("Little room."))
+
+
+async def _project(folder: Path) -> AsyncIterator[Finding]:
+    try:
+        settings = load_project(folder)
+    except FlowCabalError as error:
+        yield Finding(PROJECT_FILE, "failed", f"{error.title} {error.detail}", error.advice)
+        return
+    yield Finding(PROJECT_FILE, "ok", settings.project.name)
+    for role in ("user", "agent", "embedding"):
+        chosen = settings.models.of(role)
+        if chosen and (chosen.api_key_env or chosen.secret) and not find_key(chosen.endpoint()):
+            place = chosen.api_key_env or chosen.secret
+            yield Finding(role, "failed", _("no key"), _("Set {name}.").format(name=place))
+    try:
+        project = await Project.open(folder, knowledge=False)
+    except ProjectLocked as error:
+        yield Finding(_("database"), "note", error.title, error.detail)
+        project = await Project.open(folder, read_only=True)
+    except FlowCabalError as error:
+        yield Finding(_("database"), "failed", error.title, error.advice)
+        return
+    try:
+        await project.check()
+        yield Finding(_("database"), "ok", _("whole"))
+        for model in await project.check_models():
+            outcome: Outcome = "ok" if model.ok else "failed"
+            yield Finding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)")
+    except FlowCabalError as error:
+        yield Finding(_("database"), "failed", error.title, error.advice)
+    finally:
+        await project.close()

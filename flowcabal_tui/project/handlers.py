@@ -1,0 +1,116 @@
+"""Which part carries out which command."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import CommandId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.project.curation import following
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.rewriting import rewrite
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BookChanged,
+    CancelBackground,
+    CancelRun,
+    Command,
+    ConfirmModels,
+    Decide,
+    DeleteOutput,
+    EditChapter,
+    ImportManuscript,
+    PersistOutput,
+    PutEntity,
+    RemoveEntity,
+    ResumeRun,
+    RetryBackground,
+    RewriteSelection,
+    RunWorkflow,
+    SaveWorkflow,
+    WaiveFinding,
+    WriteChapter,
+    WriteMeta,
+)
+
+
+class Handlers:
+    """Carries out commands; returns the id of what was made, or ""."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def takes_long(self, command: Command) -> bool:
+        """True for commands that must not hold up those behind them."""
+        return isinstance(command, ImportManuscript | RewriteSelection)
+
+    async def handle(self, identity: CommandId, command: Command) -> str:
+        """Raises FlowCabalError, and then nothing was changed."""
+        parts = self._parts
+        match command:
+            case RunWorkflow():
+                return await parts.runs.start(command.request)
+            case ResumeRun():
+                return await parts.runs.resume(command.run)
+            case CancelRun():
+                parts.runs.cancel(command.run, command.node)
+                return ""
+            case Decide():
+                await parts.runs.decide(command.question, command.decision)
+                return ""
+            case SaveWorkflow():
+                require_valid(command.workflow)
+                return (await parts.store.workflows.save(command.workflow)).reference
+            case RewriteSelection():
+                parts.emit(await rewrite(parts, identity, command))
+                return ""
+            case WaiveFinding():
+                await parts.store.memory.waive((command.draft_quote, command.source_quote), clean(command.reason))
+                return ""
+            case RetryBackground():
+                await parts.background.retry()
+                return ""
+            case CancelBackground():
+                await parts.background.cancel(command.task)
+                return ""
+            case ConfirmModels():
+                await parts.adopt_models(command.identity)
+                return ""
+        return await self._book(command)
+
+    async def _book(self, command: Command) -> str:
+        curation = self._parts.curation
+        match command:
+            case PersistOutput():
+                return await curation.persist(command)
+            case WriteChapter():
+                return await curation.write(command)
+            case DeleteOutput():
+                await curation.forget(command)
+            case AddChapter():
+                return await curation.add(command)
+            case EditChapter():
+                await curation.edit(command)
+            case ImportManuscript():
+                return str(await curation.import_manuscript(command))
+            case WriteMeta():
+                await self._parts.store.book.write_meta(
+                    command.name, clean(command.text), "human", tasks=following(("knowledge",))
+                )
+                self._parts.background.wake()
+                self._parts.emit(BookChanged())
+            case PutEntity():
+                await self._put_entity(command.entity)
+            case RemoveEntity():
+                await self._parts.store.memory.remove_entity(command.entity)
+                await self._parts.background.reindex()
+            case _:
+                raise RunError(_("{type} is not a command of a project.").format(type=command.type))
+        return ""
+
+    async def _put_entity(self, entity: Entity) -> None:
+        await self._parts.store.memory.put_entity(entity)
+        await self._parts.background.reindex()
+        self._parts.emit(BookChanged())

@@ -1,0 +1,143 @@
+"""The knowledge server of an open project: its endpoint, its life, and what is asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.loopback import LoopbackEndpoint
+from flowcabal_tui.protocol import Event
+from flowcabal_tui.protocol import KnowledgeStatus as StatusEvent
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.project_file import KnowledgeSettings
+from flowcabal_tui.viking.client import KnowledgeClient
+from flowcabal_tui.viking.external import ExternalKnowledge
+from flowcabal_tui.viking.layout import project_uri, workspace_name
+from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
+from flowcabal_tui.viking.status import (
+    Absent,
+    External,
+    Failed,
+    KnowledgeStatus,
+    Ready,
+    Restarting,
+    Starting,
+    Stopped,
+)
+from flowcabal_tui.viking.sync import KnowledgeSync
+
+log = logging.getLogger(__name__)
+
+
+class KnowledgeDesk:
+    """Starts the endpoint, then the server; stops them the other way round. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        settings: KnowledgeSettings,
+        project: tuple[str, str, Path],
+        language: str,
+        emit: Callable[[Event], None],
+        ready: Callable[[], None],
+    ) -> None:
+        """`project` is (id, name, folder); `ready` is called whenever the server can be asked."""
+        self._settings, self._language = settings, language
+        self._id, self._name, self._folder = project
+        self._emit, self._ready = emit, ready
+        self._endpoint: LoopbackEndpoint | None = None
+        self._server: OpenVikingServer | ExternalKnowledge | None = None
+        self._sync: KnowledgeSync | None = None
+        self._client: KnowledgeClient | None = None
+        self._repairing: asyncio.Task[None] | None = None
+        self.last = StatusEvent("off")
+
+    async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
+        """Begins in the background; nothing waits for it."""
+        if not self._settings.enabled:
+            self._tell(StatusEvent("off", _("switched off")))
+            return
+        folder = paths.cache_folder() / "knowledge"
+        if self._settings.url:
+            folder /= workspace_name(self._id, self._folder, self._settings.url, 0)
+            self._server = ExternalKnowledge(
+                self._settings.url, self._changed, key_variable=self._settings.api_key_env
+            )
+        else:
+            folder /= workspace_name(self._id, self._folder, embedder.identity, embedder.dimensions)
+            self._endpoint = LoopbackEndpoint(embedder, model)
+            await self._endpoint.start()
+            self._server = OpenVikingServer(
+                folder,
+                EmbeddingEndpoint(f"{self._endpoint.url}/v1", self._endpoint.token, embedder.dimensions),
+                self._changed,
+            )
+        self._client = KnowledgeClient(self._server.address)
+        self._sync = KnowledgeSync(
+            self._client, project_uri(self._id, self._name), folder, self._language, self._server.workspace
+        )
+        await self._server.start()
+
+    @property
+    def is_up(self) -> bool:
+        """True when it can be asked now."""
+        return self.last.state in ("ready", "external")
+
+    def sync(self) -> KnowledgeSync:
+        """What keeps the server's tree like the book. Raises KnowledgeError while the server is not there."""
+        if self._sync is None or not self.is_up:
+            raise KnowledgeError(
+                _("The knowledge server is not there: {state}.").format(state=self.last.message or self.last.state),
+                _("Everything else goes on."),
+            )
+        return self._sync
+
+    def _changed(self, status: KnowledgeStatus) -> None:
+        match status:
+            case Absent():
+                self._tell(StatusEvent("absent", _("openviking is not installed")))
+            case Starting(seconds=seconds):
+                self._tell(StatusEvent("starting", _("starting, {n} s").format(n=seconds)))
+            case Restarting(tries=tries, reason=reason):
+                self._tell(StatusEvent("restarting", _("restart {n}: {reason}").format(n=tries, reason=reason)))
+            case Failed(reason=reason) | External(reason=reason) if reason:
+                self._tell(StatusEvent("failed", reason))
+            case Stopped():
+                self._tell(StatusEvent("stopped"))
+            case External(url=url):
+                self._tell(StatusEvent("external", url))
+                self._ready()
+            case Ready(repair=True):
+                self._repairing = asyncio.get_running_loop().create_task(self._repair())
+            case Ready():
+                self._tell(StatusEvent("ready"))
+                self._ready()
+
+    async def _repair(self) -> None:
+        """After an unclean end the server's vectors are checked before it is used again."""
+        try:
+            if self._sync is not None:
+                await self._sync.repair()
+        except KnowledgeError as error:
+            log.warning("repair: %s", error.title)
+        self._tell(StatusEvent("ready"))
+        self._ready()
+
+    def _tell(self, status: StatusEvent) -> None:
+        self.last = status
+        self._emit(status)
+
+    async def close(self) -> None:
+        """Stops the server without waiting for its end, then the endpoint."""
+        if self._repairing is not None:
+            self._repairing.cancel()
+        if self._server is not None:
+            await self._server.stop(wait=False)
+        if self._client is not None:
+            await self._client.aclose()
+        if self._endpoint is not None:
+            await self._endpoint.aclose()

@@ -1,0 +1,197 @@
+"""The models of a project by role: built on first use, paid once, booked, and held under the cap."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from decimal import Decimal
+
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.model_calls import (
+    ROLES,
+    Answer,
+    EmbeddingPort,
+    Endpoint,
+    EndpointCheck,
+    ModelEvent,
+    ModelPort,
+    ModelRequest,
+    Role,
+    T,
+    Usage,
+    UsageRecord,
+)
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.lexical import LexicalEmbedder
+from flowcabal_tui.models.offline import OfflineModel
+from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.protocol import Event, UsageChanged
+from flowcabal_tui.runner.scope import Limits
+from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.settings.secrets import find_key
+from flowcabal_tui.store import Store
+
+FACTORS = "token factors"
+
+
+class ModelDesk:
+    """Implements the runner's `ModelsPort` and `SpendPort`. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        settings: ProjectSettings,
+        store: Store,
+        limits: Limits,
+        emit: Callable[[Event], None],
+        *,
+        pace: float | None = None,
+    ) -> None:
+        """`pace` is in seconds a piece of the offline model's text; None: its own."""
+        self._settings, self._store, self._limits, self._emit, self._pace = settings, store, limits, emit, pace
+        self._models: dict[Endpoint, ModelPort] = {}
+        self._paid: dict[Endpoint, PaidOnce] = {}
+        self._totals = Totals()
+        self.counter = TokenEstimator(self._agent_name())
+
+    def use(self, settings: ProjectSettings) -> None:
+        """From now on these settings count."""
+        self._settings = settings
+
+    async def begin(self) -> None:
+        """Reads what was spent and learned before."""
+        self._totals = await self._store.usage.totals()
+        self.counter.load(await self._store.values.get(FACTORS) or {})
+
+    def _agent_name(self) -> str:
+        chosen = self._settings.models.of("user")
+        return chosen.model if chosen else ""
+
+    def endpoint(self, role: Role) -> Endpoint | None:
+        """Where a role's model is reached; None when it is not configured."""
+        chosen = self._settings.models.of(role)
+        return chosen.endpoint() if chosen else None
+
+    def is_offline(self, role: Role = "user") -> bool:
+        """True when the role is played by the embedded model."""
+        endpoint = self.endpoint(role)
+        return endpoint is not None and endpoint.provider == "offline"
+
+    def model(self, role: Role, name: str | None = None) -> ModelPort:
+        """The model of a role, or another one at the same place. Raises ModelError(NOT_CONFIGURED)."""
+        endpoint = self.endpoint(role)
+        if endpoint is None:
+            raise ModelError(
+                ModelFault.NOT_CONFIGURED,
+                _("No model is set for the role {role}.").format(role=role),
+                _("Nothing was sent."),
+                _("See `flowcabal-tui models PROJECT` for what is found here, or write it into flowcabal.toml."),
+            )
+        if name:
+            endpoint = replace(endpoint, model=name)
+        if endpoint not in self._models:
+            self._models[endpoint] = (
+                (OfflineModel() if self._pace is None else OfflineModel(pace=self._pace))
+                if endpoint.provider == "offline"
+                else make_model(endpoint, find_key(endpoint))
+            )
+        return self._models[endpoint]
+
+    def booked(self, role: Role) -> ModelPort:
+        """The model of a role whose whole answers are held under the cap and booked. Raises as `model` does."""
+        return _Booked(self, role, self.model(role), self._limits)
+
+    def agent(self) -> PaidOnce:
+        """The agents' model, paid once. Raises ModelError(NOT_CONFIGURED)."""
+        booked = self.booked("agent")
+        if booked.endpoint not in self._paid:
+            self._paid[booked.endpoint] = PaidOnce(booked, self._store.answers)
+        return self._paid[booked.endpoint]
+
+    def embedder(self) -> EmbeddingPort:
+        """The embedding model, or the lexical one that needs no network."""
+        endpoint = self.endpoint("embedding")
+        if endpoint is None or endpoint.provider == "offline":
+            return LexicalEmbedder()
+        return make_embedder(endpoint, find_key(endpoint))
+
+    def require_budget(self) -> None:
+        """Raises BudgetExceeded when the hard cap on money or tokens is reached."""
+        budget, spent = self._settings.budget, self._totals
+        tokens = spent.input_tokens + spent.output_tokens
+        over_cost = budget.max_cost is not None and (spent.cost or Decimal(0)) >= budget.max_cost
+        if over_cost or (budget.max_tokens is not None and tokens >= budget.max_tokens):
+            raise BudgetExceeded(
+                _("The cap of this project is reached: no new call was made."),
+                _("Spent: {cost}, {tokens} tokens.").format(
+                    cost=_("unknown") if spent.cost is None else f"{spent.cost} {spent.currency}", tokens=tokens
+                ),
+                _("Raise max_cost or max_tokens under [budget] in flowcabal.toml."),
+            )
+
+    async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Books one call and learns from its usage. The offline model costs nothing and is not booked."""
+        if endpoint.provider == "offline":
+            return
+        texts = [message.content for message in request.messages]
+        estimated = sum(self.counter.count(text) for text in texts)
+        if usage.input_tokens is not None:
+            self.counter.learn(estimated, usage.input_tokens)
+            await self._store.values.put(FACTORS, self.counter.dump())
+        await self._store.usage.add(
+            UsageRecord(role, endpoint.model, purpose, usage, estimated, cost(endpoint, usage), endpoint.currency)
+        )
+        self._totals = await self._store.usage.totals()
+        self._emit(UsageChanged(self._totals))
+
+    async def check_all(self) -> tuple[EndpointCheck, ...]:
+        """One small call to each configured role."""
+        found: list[EndpointCheck] = []
+        for role in ROLES:
+            endpoint = self.endpoint(role)
+            if endpoint is None:
+                found.append(EndpointCheck(role, role == "embedding", _("not set")))
+            elif endpoint.provider == "offline":
+                found.append(EndpointCheck(role, True, _("the embedded offline model")))
+            elif role == "embedding":
+                found.append(await check_embedder(self.embedder()))
+            else:
+                found.append(await check(self.model(role), role))
+        return tuple(found)
+
+    async def close(self) -> None:
+        """Closes connections."""
+        for model in self._models.values():
+            if (close := getattr(model, "aclose", None)) is not None:
+                await close()
+
+
+class _Booked:
+    """A model whose whole answers wait for a place, ask the budget first, and are booked."""
+
+    def __init__(self, desk: ModelDesk, role: Role, model: ModelPort, limits: Limits) -> None:
+        self._desk, self._role, self._model, self._limits = desk, role, model, limits
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._model.endpoint
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        return self._model.stream(request)
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        self._desk.require_budget()
+        async with self._limits.slot(self.endpoint):
+            answer = await self._model.answer(request)
+        await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
+        return answer
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+        self._desk.require_budget()
+        async with self._limits.slot(self.endpoint):
+            value, answer = await self._model.structured(request, shape)
+        await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
+        return value, answer
+

@@ -1,0 +1,189 @@
+"""The parts of an open project and how they hang together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.curator import Curator
+from flowcabal_tui.agents.monitor import Monitor, feedback
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.discover import discover
+from flowcabal_tui.project.background import Background
+from flowcabal_tui.project.curation import Curation
+from flowcabal_tui.project.finder import RememberingFinder
+from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.mirror import Mirror
+from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.project.run_desk import RunDesk
+from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.protocol import Event
+from flowcabal_tui.runner.scope import Limits, Services
+from flowcabal_tui.settings.project_file import (
+    OFFLINE,
+    ModelSettings,
+    ModelsSettings,
+    ProjectSettings,
+    load_project,
+    save_project,
+)
+from flowcabal_tui.store import Store
+
+log = logging.getLogger(__name__)
+PROMPTS = "prompts"
+
+
+class Tasks:
+    """Tasks that nobody awaits, held so that they are not lost, and ended with the project."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def create(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class Parts:
+    """Built once for an open project; lives on the engine's loop."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: ProjectSettings,
+        store: Store,
+        emit: Callable[[Event], None],
+        clock: Callable[[], datetime],
+        pace: float | None,
+    ) -> None:
+        self.folder, self.settings, self.store, self.emit, self.clock = folder, settings, store, emit, clock
+        self.read_only, self.holder = store.read_only, store.holder
+        self.tasks, self.workshop = Tasks(), Workshop()
+        self.limits = Limits(settings.run.concurrency)
+        self.models = ModelDesk(settings, store, self.limits, emit, pace=pace)
+        self.prompts = PromptLibrary(folder / PROMPTS)
+        self.queries = Queries(store)
+        self.knowledge = KnowledgeDesk(
+            settings.knowledge,
+            (settings.project.id, settings.project.name, folder),
+            settings.project.language,
+            emit,
+            lambda: self.background.wake(),
+        )
+        self.runs = RunDesk(store, self.services, lambda: self.settings, emit)
+        self.mirror = Mirror(folder, store)
+        self.background = Background(self)
+        self.curation = Curation(
+            store,
+            self.mirror,
+            self.workshop,
+            lambda: self.settings,
+            emit,
+            self.background.wake,
+            free_agent=lambda: self.models.is_offline("agent"),
+        )
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        emit: Callable[[Event], None],
+        clock: Callable[[], datetime],
+        *,
+        read_only: bool,
+        pace: float | None,
+    ) -> Parts:
+        """Raises ProjectError or SettingsError."""
+        settings = load_project(folder)
+        store = await Store.open(folder, read_only=read_only, clock=clock, language=settings.project.language)
+        parts = cls(folder, settings, store, emit, clock, pace)
+        await parts.models.begin()
+        return parts
+
+    async def begin(self, *, knowledge: bool) -> None:
+        """What starts after the project is open: background work, the knowledge server, a look at the mirror."""
+        if self.read_only:
+            return
+        self.background.start()
+        if knowledge:
+            endpoint = self.models.endpoint("agent")
+            await self.knowledge.start(self.models.embedder(), self.models.model("agent") if endpoint else None)
+        await self.curation.look_outside()
+
+    def services(self, generation: Generation, spend: bool) -> Services:
+        """What a run needs, by the settings of this moment; without `spend` nothing is paid or remembered."""
+        return Services(
+            journal=self.store.runs,
+            models=self.models,
+            spend=self.models,
+            limits=self.limits,
+            emit=self.emit,
+            now=self.clock,
+            feedback=feedback,
+            context=self.context_agent(generation, spend=spend) if self.settings.agents.context else None,
+            monitor=self.monitor(),
+        )
+
+    def context_agent(self, generation: Generation, *, spend: bool) -> ContextAgent:
+        """The Context agent with the counter, the finder and, for inquiries, the agents' model."""
+        return ContextAgent(
+            self.store.memory,
+            self.models.counter,
+            self.settings.budget.context_tokens,
+            prompts=self.prompts,
+            model=self.models.agent,
+            finder=RememberingFinder(self.knowledge, self.store, self.queries, generation, remember=spend),
+            spend=spend,
+        )
+
+    def monitor(self) -> Monitor | None:
+        """The Monitor; None when it is switched off."""
+        if not self.settings.agents.monitor:
+            return None
+        return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts)
+
+    def curator(self, *, by_rule: bool) -> Curator | None:
+        """The curator, with the agents' model or by rule alone; None when it is switched off."""
+        if not self.settings.agents.curator:
+            return None
+        asks = not by_rule and self.models.endpoint("agent") is not None
+        return Curator(self.models.agent if asks else None, self.models.counter, self.prompts, self.monitor())
+
+    async def adopt_models(self, identity: str) -> None:
+        """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
+        found = {"offline": OFFLINE} | {
+            proposal.endpoint.identity: ModelSettings.of(proposal.endpoint) for proposal in await discover()
+        }
+        if identity not in found:
+            raise SettingsError(
+                _("{model} was not found here.").format(model=identity), _("Found: {names}").format(names=", ".join(found))
+            )
+        chosen = ModelsSettings(user=found[identity], agent=found[identity], embedding=self.settings.models.embedding)
+        self.settings = self.settings.model_copy(update={"models": chosen})
+        save_project(self.folder, self.settings)
+        self.models.use(self.settings)
+
+    async def close(self) -> None:
+        """Runs first, so that their text is journalled; the store last."""
+        await self.runs.close()
+        await self.background.close()
+        await self.tasks.close()
+        await self.knowledge.close()
+        await self.models.close()
+        self.workshop.close()
+        await self.store.close()

@@ -1,0 +1,297 @@
+"""The one facade: opens a folder, wires the parts, takes commands, emits events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
+from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
+from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
+from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.manuscript.writer import export_manuscript
+from flowcabal_tui.nodes.validation import validate
+from flowcabal_tui.project import quoting
+from flowcabal_tui.project.engine import EngineThread
+from flowcabal_tui.project.feed import EventFeed
+from flowcabal_tui.project.handlers import Handlers
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
+from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+CLOSE_SECONDS = 5.0
+
+
+class Project:
+    """Implements `Workbench`. Open it with `Project.open`; close it with `await project.close()`."""
+
+    def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed) -> None:
+        self._engine, self._parts, self._feed = engine, parts, feed
+        self._handlers = Handlers(parts)
+        self._commands: asyncio.Queue[tuple[CommandId, Command]] = asyncio.Queue()
+        self._waiters: dict[CommandId, asyncio.Future[str]] = {}
+        self._count = 0
+        self._worker = engine.submit(self._work())
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        *,
+        read_only: bool = False,
+        everything: bool = False,
+        knowledge: bool = True,
+        pace: float | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> Project:
+        """Opens a project folder.
+
+        `everything`: text of all nodes is wanted in the feed; `knowledge`: start the knowledge server if the
+        settings want it; `pace`: see `ModelDesk`. Raises ProjectError or SettingsError, and then nothing is open.
+        """
+        engine = EngineThread()
+        feed = EventFeed(everything=everything)
+        try:
+            parts = await engine.call(
+                Parts.open(folder.expanduser().resolve(), feed.publish, clock, read_only=read_only, pace=pace)
+            )
+        except BaseException:
+            engine.stop()
+            raise
+        project = cls(engine, parts, feed)
+        engine.submit(parts.begin(knowledge=knowledge and not read_only))
+        return project
+
+    # Commands
+
+    def send(self, command: Command) -> CommandId:
+        """Queues a command; the engine owns it from here."""
+        self._count += 1
+        identity = CommandId(f"c{self._count}")
+        self._engine.soon(self._commands.put_nowait, (identity, command))
+        return identity
+
+    async def carry_out(self, command: Command) -> str:
+        """Sends a command and waits for its end. Raises FlowCabalError."""
+        return await self._engine.call(self._carry_out(command))
+
+    async def _carry_out(self, command: Command) -> str:
+        self._count += 1
+        identity = CommandId(f"c{self._count}")
+        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiters[identity] = done
+        self._commands.put_nowait((identity, command))
+        return await asyncio.shield(done)
+
+    async def _work(self) -> None:
+        """Takes commands in order; those that take long go on by themselves."""
+        while True:
+            identity, command = await self._commands.get()
+            if self._handlers.takes_long(command):
+                self._parts.tasks.create(self._handle(identity, command))
+            else:
+                await self._handle(identity, command)
+
+    async def _handle(self, identity: CommandId, command: Command) -> None:
+        waiter = self._waiters.pop(identity, None)
+        try:
+            if self._parts.read_only:
+                raise ProjectReadOnly(
+                    _("The project is open read-only."),
+                    _("{holder} has it open for writing.").format(holder=self._parts.holder or _("Another program")),
+                    _("Close it there and open it here again."),
+                )
+            result = await self._handlers.handle(identity, command)
+        except FlowCabalError as error:
+            self._failed(identity, error, waiter)
+        except KeyError as error:
+            self._failed(identity, RunError(_("There is nothing named {name}.").format(name=error.args[0])), waiter)
+        except Exception as error:  # the edge of the engine: a mistake must be told and must not end it
+            log.exception("command %s", command.type)
+            self._failed(identity, RunError(_("The command stopped on a mistake in the program."), repr(error)), waiter)
+        else:
+            self._feed.publish(CommandDone(identity, result))
+            if waiter is not None:
+                waiter.set_result(result)
+
+    def _failed(self, identity: CommandId, error: FlowCabalError, waiter: asyncio.Future[str] | None) -> None:
+        self._feed.publish(CommandFailed(identity, error.title, error.detail, error.advice))
+        if waiter is not None:
+            waiter.set_exception(error)
+
+    # Events
+
+    def watch(self, run: RunId | None, node: NodeId | None) -> None:
+        """Text of this node only is wanted in the feed."""
+        self._feed.watch(run, node)
+
+    def take(self) -> tuple[Event, ...]:
+        """All events since the last call."""
+        return self._feed.take()
+
+    @property
+    def quiet(self) -> bool:
+        """True when no run can go on without a human."""
+        return self._parts.runs.quiet
+
+    # Questions
+
+    @property
+    def info(self) -> ProjectInfo:
+        """Who the project is."""
+        settings = self._parts.settings
+        return ProjectInfo(
+            name=settings.project.name,
+            language=settings.project.language,
+            path=self._parts.folder,
+            read_only=self._parts.read_only,
+            offline=self._parts.models.is_offline(),
+            models=tuple((role, endpoint) for role in ROLES if (endpoint := self._parts.models.endpoint(role))),
+            holder=self._parts.holder,
+        )
+
+    async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
+        return await self._engine.call(question)
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        return await self._ask(self._parts.store.book.chapters())
+
+    async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str:
+        return await self._ask(self._parts.store.book.text(chapter, version))
+
+    async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
+        return await self._ask(self._parts.store.book.versions(chapter))
+
+    async def outside_text(self, chapter: ChapterId) -> str | None:
+        """The text of a chapter's file that was changed outside."""
+        return self._parts.curation.outside_text(chapter)
+
+    async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
+        return await self._ask(self._parts.store.book.kept(chapter))
+
+    async def meta(self, name: MetaName) -> str:
+        return await self._ask(self._parts.store.book.meta_text(name))
+
+    async def entities(self) -> tuple[Entity, ...]:
+        return await self._ask(self._parts.store.memory.entities())
+
+    async def workflows(self) -> tuple[Workflow, ...]:
+        return await self._ask(self._parts.store.workflows.list())
+
+    async def workflow(self, reference: str) -> Workflow:
+        return await self._ask(self._parts.store.workflows.get(reference))
+
+    async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
+        return validate(workflow)
+
+    async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
+        return await self._ask(self._parts.store.runs.summaries(limit))
+
+    async def run_workflow(self, run: RunId) -> Workflow:
+        return await self._ask(self._parts.store.runs.workflow_of(run))
+
+    async def node(self, run: RunId, node: NodeId) -> NodeView:
+        return await self._ask(self._parts.queries.node(run, node))
+
+    async def questions(self) -> tuple[Question, ...]:
+        return await self._ask(self._parts.store.runs.open_questions())
+
+    async def quote(self, request: RunRequest) -> Quote:
+        return await self._ask(self._quote(request))
+
+    async def _quote(self, request: RunRequest) -> Quote:
+        return await quoting.quote(await self._parts.runs.imagined(request), self._parts.models.counter)
+
+    async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
+        return await self._ask(self._preview(request, node))
+
+    async def _preview(self, request: RunRequest, node: NodeId) -> Receipt:
+        receipt = await quoting.preview(await self._parts.runs.imagined(request), node, self._parts.models.counter)
+        if receipt is None:
+            raise RunError(
+                _("{node} gets no context.").format(node=node),
+                _("Its context is switched off, in the node or in the project's [agents]."),
+            )
+        return receipt
+
+    async def profiles(self) -> tuple[ProfileRow, ...]:
+        return await self._ask(self._parts.queries.profiles())
+
+    async def profile(self, uri: str) -> ProfileView:
+        return await self._ask(self._parts.queries.profile(uri))
+
+    async def source(self, uri: str, start: int = -1, end: int = -1) -> SourceText:
+        return await self._ask(self._parts.queries.source(uri, start, end))
+
+    async def background(self) -> tuple[BackgroundTask, ...]:
+        return await self._ask(self._parts.store.outbox.all())
+
+    async def totals(self) -> Totals:
+        return await self._ask(self._parts.store.usage.totals())
+
+    async def preview_import(self, path: Path) -> ImportPreview:
+        return await self._ask(self._parts.workshop.do(read_manuscript, path.expanduser()))
+
+    async def export(self, path: Path, form: str) -> Path:
+        return await self._ask(self._export(path.expanduser(), form))
+
+    async def _export(self, path: Path, form: str) -> Path:
+        book = self._parts.store.book
+        chapters = [
+            ImportedChapter(chapter.title, await book.text(chapter.id), chapter.volume, chapter.position)
+            for chapter in await book.chapters()
+            if chapter.digest
+        ]
+        target = path if path.suffix else path.with_suffix(f".{form}")
+        settings = self._parts.settings.project
+        await asyncio.to_thread(export_manuscript, target, settings.name, settings.language, chapters)
+        return target
+
+    async def check_models(self) -> tuple[EndpointCheck, ...]:
+        return await self._ask(self._parts.models.check_all())
+
+    async def check(self) -> None:
+        """SQLite's own check of the whole file. Raises ProjectDamaged."""
+        await self._ask(self._parts.store.check())
+
+    async def draft(self, key: str) -> str | None:
+        return await self._ask(self._parts.store.values.draft(key))
+
+    async def put_draft(self, key: str, text: str | None) -> None:
+        await self._ask(self._parts.store.values.put_draft(key, text))
+
+    # The end
+
+    async def settled(self) -> None:
+        """Returns when the background has nothing to do that it can do now."""
+        await self._ask(self._parts.background.settled())
+
+    async def linger(self) -> None:
+        """Returns when no run can go on without a human: for a terminal that hung up."""
+        while not self.quiet:
+            await asyncio.sleep(0.1)
+
+    async def close(self) -> None:
+        """Stops runs at once (their text is journalled; they can be resumed), then everything else."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            await asyncio.wait_for(self._engine.call(self._parts.close()), CLOSE_SECONDS)
+        except TimeoutError:
+            log.warning("closing took longer than %s s", CLOSE_SECONDS)
+        finally:
+            await asyncio.to_thread(self._engine.stop)

@@ -1,0 +1,49 @@
+"""A passage rewritten with an instruction: a proposal, never a change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.binding import fill
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.ids import CommandId
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.protocol import RewriteProposed, RewriteSelection
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.parts import Parts
+
+REWRITE = "rewrite"
+
+
+async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
+    """Asks the user's model through the project's `rewrite` template. Raises ModelError or WorkflowError."""
+    workflow = await parts.store.workflows.get(REWRITE)
+    chapter = await parts.store.book.chapter(asked.chapter)
+    values = {
+        "input.selection": asked.text,
+        "input.instruction": asked.instruction,
+        "chapter.title": chapter.title,
+        "chapter.number": str(chapter.position),
+        "project.name": parts.settings.project.name,
+        "project.language": parts.settings.project.language,
+    }
+    model = parts.models.booked("user")
+    _kind, params = kind_and_params(workflow.nodes[0])
+    if not isinstance(params, PromptParams):
+        raise WorkflowError(_("The first node of {name} is not a prompt.").format(name=workflow.reference))
+    system, prompt = _text(params.system, values), _text(params.prompt, values)
+    messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
+    answer = await model.answer(ModelRequest(messages, purpose="rewrite"))
+    return RewriteProposed(
+        command, asked.chapter, asked.start, asked.end, asked.text, clean(answer.text).strip("\n")
+    )
+
+
+def _text(blocks: Blocks, values: Mapping[str, str]) -> str:
+    return "".join(fill(block.text, values, {}) for block in blocks if isinstance(block, TextBlock))

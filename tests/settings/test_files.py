@@ -1,0 +1,144 @@
+"""Settings files: errors name file, line and the nearest key; keys stay out of the project."""
+
+from __future__ import annotations
+
+import stat
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.project_file import (
+    OFFLINE,
+    ModelSettings,
+    ModelsSettings,
+    ProjectSettings,
+    load_project,
+    save_project,
+)
+from flowcabal_tui.settings.secrets import find_key, read_secrets, write_secret
+from flowcabal_tui.settings.user_file import (
+    RECENT_LIMIT,
+    UserSettings,
+    load_user,
+    recent_projects,
+    remember_project,
+    save_user,
+)
+
+WHOLE = """\
+# my book
+[project]
+name = "雾城"
+language = "zh"
+
+[models.user]
+model = "m"  # the good one
+api_key_env = "MY_KEY"
+price_in = 1.25
+
+[budget]
+context_tokens = 20000
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "flowcabal.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_whole_file_is_read(tmp_path):
+    settings = load_project(write(tmp_path, WHOLE))
+    assert settings.project.name == "雾城"
+    assert settings.models.of("agent") == settings.models.user
+    assert settings.models.of("user").endpoint().price_in == Decimal("1.25")
+    assert settings.models.of("embedding") is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("context_tokens", "context_token", "line 12: budget.context_token is not a setting. Did you mean context_tok"),
+        ("language", "langage", "line 4: project.langage is not a setting. Did you mean language?"),
+        ('"zh"', '"fr"', "line 4: project.language"),
+        ("20000", "-5", "line 12: budget.context_tokens"),
+        ('api_key_env = "MY_KEY"', 'api_key = "sk-secret"', "a key does not belong into the project's file"),
+    ],
+)
+def test_a_bad_setting_is_named_with_its_line(tmp_path, before, after, said):
+    with pytest.raises(SettingsError) as caught:
+        load_project(write(tmp_path, WHOLE.replace(before, after)))
+    assert said in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_broken_toml_is_named_with_its_line(tmp_path):
+    with pytest.raises(SettingsError, match=r"line 3"):
+        load_project(write(tmp_path, '[project]\nname = "a"\nlanguage = zh\n'))
+
+
+def test_a_folder_without_a_project_says_what_to_do(tmp_path):
+    with pytest.raises(ProjectNotFound, match="flowcabal-tui new"):
+        load_project(tmp_path)
+
+
+def test_saving_keeps_comments_and_only_differences(tmp_path):
+    settings = load_project(write(tmp_path, WHOLE))
+    changed = settings.model_copy(update={"models": ModelsSettings(user=OFFLINE)})
+    save_project(tmp_path, changed)
+    text = (tmp_path / "flowcabal.toml").read_text(encoding="utf-8")
+    assert "# my book" in text and "the good one" in text
+    assert load_project(tmp_path).models.user.provider == "offline"
+    assert "first_token_timeout" not in text
+
+
+def test_an_endpoint_makes_settings_that_give_it_back():
+    endpoint = Endpoint("anthropic", "m", "https://x", api_key_env="K", price_out=Decimal("3"), concurrency=2)
+    assert ModelSettings.of(endpoint).endpoint() == endpoint
+
+
+def test_user_settings_round_trip():
+    user = UserSettings(language="zh", keys={"run.start": "f5"}, models=ModelsSettings(user=OFFLINE))
+    save_user(user)
+    assert load_user() == user
+    save_user(UserSettings())
+    assert load_user() == UserSettings()
+
+
+def test_recent_projects_come_newest_first_and_do_not_repeat(tmp_path):
+    for n in range(RECENT_LIMIT + 5):
+        remember_project(tmp_path / str(n))
+    remember_project(tmp_path / "7")
+    found = recent_projects()
+    assert len(found) == RECENT_LIMIT and found[0].name == "7"
+    (paths.state_folder() / "recent.json").write_text("{", encoding="utf-8")
+    assert recent_projects() == ()
+
+
+def test_a_key_comes_from_the_environment_before_the_file():
+    write_secret("mine", "from-file")
+    assert stat.S_IMODE(paths.secrets_file().stat().st_mode) == 0o600
+    endpoint = Endpoint("openai", "m", api_key_env="MY_KEY", secret="mine")
+    assert find_key(endpoint, {"MY_KEY": "from-env"}) == "from-env"
+    assert find_key(endpoint, {}) == "from-file"
+    assert find_key(Endpoint("openai", "m"), {"MY_KEY": "x"}) is None
+
+
+def test_a_secrets_file_that_others_can_read_is_refused():
+    write_secret("mine", "k")
+    paths.secrets_file().chmod(0o644)
+    with pytest.raises(SettingsError, match="chmod 600"):
+        read_secrets()
+
+
+def test_a_project_needs_a_name():
+    with pytest.raises(ValueError, match="name"):
+        ProjectSettings.model_validate({"project": {}})
+
+
+def test_asking_where_things_live_makes_no_folder(own_folders):
+    assert dict(paths.locations())["secrets"].name == "secrets.toml"
+    assert not own_folders.exists()
