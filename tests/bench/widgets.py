@@ -1,6 +1,6 @@
 """Measures the widgets that carry long texts; prints one line a figure.
 
-    python tests/bench/widgets.py [bytes|stream|keys|all]
+    python -m tests.bench.widgets [bytes|stream|keys|all]
 
 `bytes`: what reaches a real pseudo-terminal of 160x48 for a key, beside Textual's TextArea.
 `stream`: CPU milliseconds for an append as the text grows. `keys`: CPU milliseconds for a key, and for
@@ -60,11 +60,11 @@ class Bench(App[None]):
 
 
 def spawn(kind: str) -> tuple[int, int]:
-    """This file as `child kind` in a pty; its process id and the terminal."""
+    """This module as `child kind` in a pty; its process id and the terminal."""
     process, terminal = pty.fork()
     if process == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", COLUMNS="160", LINES="48")
-        os.execv(sys.executable, [sys.executable, __file__, "child", kind])
+        os.execv(sys.executable, [sys.executable, "-m", "tests.bench.widgets", "child", kind])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", SCREEN[1], SCREEN[0], 0, 0))
     return process, terminal
 

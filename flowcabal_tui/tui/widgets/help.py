@@ -48,7 +48,8 @@ def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Bin
     """
     owned: dict[DOMNode, dict[str, list[str]]] = {}
     for node, binding, key in display:
-        if binding.description and not binding.system:
+        is_plain_scrolling = binding.action.startswith(("scroll_", "page_"))
+        if binding.description and not (binding.system or is_plain_scrolling):
             owned.setdefault(node, {}).setdefault(binding.tooltip or binding.description, []).append(key)
     sections: list[HelpSection] = []
     for node in chain:

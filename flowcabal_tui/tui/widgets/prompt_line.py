@@ -20,7 +20,6 @@ class PromptLine(ModalScreen[str | None]):
     DEFAULT_CSS = """
     PromptLine { align: center bottom; background: transparent; }
     PromptLine > Vertical { height: auto; background: $surface; border: round $primary; padding: 0 1; }
-    PromptLine Input { border: none; height: 1; padding: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", mark("Leave"), id="prompt.leave")]
 
@@ -34,7 +33,7 @@ class PromptLine(ModalScreen[str | None]):
         """The question and the line."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Input(self._first_value, placeholder=self._placeholder)
+            yield Input(self._first_value, placeholder=self._placeholder, compact=True)
 
     def on_mount(self) -> None:
         """Type at once."""

@@ -19,7 +19,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.document._document import Document, EditResult, Location, Selection
+from textual.document._document import EditResult, Location, Selection
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._edit import Edit
 from textual.expand_tabs import expand_text_tabs_from_widths
@@ -34,7 +34,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import WIDTHS
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.prose_document import ProseDocument
+from flowcabal_tui.tui.widgets.prose_document import ProseDocument, ProseLines
 
 EDIT_DELAY = 1.0
 """Seconds without a change after which `Edited` is posted."""
@@ -101,7 +101,7 @@ class ProseArea(TextArea):
 
     def _set_document(self, text: str, language: str | None) -> None:
         """Prose has no syntax: one plain document, wrapped once."""
-        self.document = Document(text)
+        self.document = ProseLines(text)
         document = self.wrapped_document = ProseDocument(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(document)
         self._line_cache.clear()

@@ -1,4 +1,4 @@
-"""The wrapped view of a document, quick where one paragraph is as long as a chapter.
+"""A document and its wrapped view, quick where one paragraph is as long as a chapter.
 
 Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every row
 that is drawn; this one measures a paragraph once after an edit and cuts only the row that is asked for.
@@ -14,7 +14,7 @@ from typing import Final
 from rich.cells import cell_len
 from textual._cells import cell_width_to_column_index
 from textual._wrap import compute_wrap_offsets, re_chunk
-from textual.document._document import Location
+from textual.document._document import Document, EditResult, Location
 from textual.document._wrapped_document import WrappedDocument
 from textual.expand_tabs import expand_tabs_inline, get_tab_widths
 from textual.geometry import Offset
@@ -54,6 +54,29 @@ def wrap_offsets(line: str, width: int, tab_width: int) -> list[int]:
     return breaks
 
 
+class ProseLines(Document):
+    """A document whose lines end at `\\n` alone, so that what was loaded comes back to the character.
+
+    Textual's own also ends them at form feeds and Unicode separators, and gives `\\n` back for each.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("")
+        self._lines = text.split("\n")
+
+    def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
+        """Put `text` in place of what stands between two locations."""
+        (top, left), (bottom, right) = sorted((start, end))
+        lines = self._lines
+        replaced = self.get_text_range(start, end)
+        inserted = text.split("\n")
+        inserted[0] = (lines[top][:left] if top < len(lines) else "") + inserted[0]
+        column = len(inserted[-1])
+        inserted[-1] += lines[bottom][right:] if bottom < len(lines) else ""
+        lines[top : bottom + 1] = inserted
+        return EditResult((top + len(inserted) - 1, column), replaced)
+
+
 class ProseDocument(WrappedDocument):
     """A wrapped document whose cost for a key does not grow with the paragraph's rows on screen."""
 
@@ -74,11 +97,11 @@ class ProseDocument(WrappedDocument):
 
     def wrap_range(self, start: Location, old_end: Location, new_end: Location) -> None:
         """Wrap again what an edit touched; call it after the document has changed."""
-        top = min(start[0], old_end[0])
-        old_bottom = max(start[0], old_end[0])
-        new_bottom = max(start[0], new_end[0])
         old_count = len(self._wrap_offsets)
-        if old_count + new_bottom - old_bottom != self.document.line_count or old_bottom >= old_count:
+        top = min(start[0], old_end[0])
+        old_bottom = min(max(start[0], old_end[0]), old_count - 1)
+        new_bottom = min(max(start[0], new_end[0]), self.document.line_count - 1)
+        if old_count + new_bottom - old_bottom != self.document.line_count:
             self.wrap(self._width)
             return
         self._insert_lines(top, old_bottom + 1, self.document.lines[top : new_bottom + 1])

@@ -14,7 +14,6 @@ class WrappedText:
         self.width = max(1, width)
         self.rows: list[str] = []
         self.starts: list[int] = []
-        self.length = 0
 
     @property
     def text(self) -> str:
@@ -39,7 +38,6 @@ class WrappedText:
             return len(self.rows)
         start, tail = (self.starts.pop(), self.rows.pop()) if self.rows else (0, "")
         first_changed = len(self.rows)
-        self.length += len(text)
         for paragraph in (tail + text).split("\n"):
             for words in wrap(paragraph, self.width):
                 self.rows.append(words)
@@ -52,7 +50,6 @@ class WrappedText:
         """Back to the empty text."""
         self.rows.clear()
         self.starts.clear()
-        self.length = 0
 
     def rewrap(self, width: int) -> None:
         """The same text in rows of another width."""

@@ -4,8 +4,9 @@ import random
 from typing import Any
 
 import pytest
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.widgets.prose_document import ProseDocument, wrap_offsets
+from flowcabal_tui.tui.widgets.prose_document import ProseDocument, ProseLines, wrap_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tui.widgets.fake_terminal import Cell, PaintedApp
@@ -137,13 +138,16 @@ EDITS = st.lists(
 
 @given(st.lists(LINES, min_size=1, max_size=6), EDITS)
 def test_wrapping_an_edited_range_is_wrapping_anew(lines: list[str], edits: list[tuple[float, float, str]]) -> None:
-    document = Document("\n".join(lines))
+    document = ProseLines("\n".join(lines))
+    reference = Document("\n".join(lines))
     wrapped = ProseDocument(document, 17)
     for one, other, words in edits:
         length = len(document.text)
         ends = sorted(document.get_location_from_index(int(part * length)) for part in (one, other))
         change = document.replace_range(ends[0], ends[1], words)
+        assert change == reference.replace_range(ends[0], ends[1], words)
         wrapped.wrap_range(ends[0], ends[1], change.end_location)
+    assert document.lines == reference.lines
     anew = WrappedDocument(document, 17)
     assert wrapped._wrap_offsets == anew._wrap_offsets
     assert wrapped._offset_to_line_info == anew._offset_to_line_info
@@ -288,3 +292,27 @@ async def test_the_editor_can_be_read_only_and_still_be_walked_and_copied_from()
         for key in ("x", "down", "shift+end", "ctrl+c", "ctrl+v", "delete"):
             await app.type_key(pilot, key)
         assert (area.text, app.clipboard) == ("雨落\n下来", "下来")
+
+
+@pytest.mark.parametrize("text", ["一\u2028二\u2029三", "尾\n", "", "\n\n", "a\u0085b"])
+async def test_a_text_that_is_opened_and_left_alone_comes_back_as_it_was(text: str) -> None:
+    area = prose(text)
+    app = Desk(area)
+    async with app.run_test() as pilot:
+        area.focus()
+        kept = clean(text)
+        assert area.text == kept
+        for key in ("ctrl+end", "x", "backspace", "enter", "backspace"):
+            await app.type_key(pilot, key)
+        assert area.text == kept
+
+
+async def test_deleting_the_last_line_leaves_the_others_in_place() -> None:
+    area = prose("一\n二\n三")
+    app = Desk(area)
+    async with app.run_test() as pilot:
+        area.focus()
+        for key in ("ctrl+end", "ctrl+shift+k", "ctrl+shift+k", "ctrl+z"):
+            await app.type_key(pilot, key)
+        assert area.text.startswith("一\n二")
+        assert area.wrapped_document.height == area.document.line_count

@@ -49,7 +49,6 @@ def test_appending_piece_by_piece_gives_the_rows_of_the_whole(pieces: list[str],
     whole.append("".join(pieces))
     assert (grown.rows, grown.starts) == (whole.rows, whole.starts)
     assert grown.text == "".join(pieces)
-    assert grown.length == len(grown.text)
     grown.rewrap(other)
     assert grown.text == "".join(pieces)
 
