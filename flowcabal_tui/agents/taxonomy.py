@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final
 
 from flowcabal_tui.domain.workflow import Angle
@@ -55,7 +56,8 @@ BY_ANGLE: Final[dict[Angle, tuple[str, ...]]] = {
 
 
 def subtype_of(word: str, angle: Angle) -> str:
-    """The subtype that a model meant, whatever its case, hyphens or plural; else the first one of the angle."""
-    meant = re.sub(r"[^a-z]+", " ", word.lower()).strip().removesuffix("s")
-    known = (name for names in CLASSES.values() for name in names)
-    return next((name for name in known if name.removesuffix("s") == meant), BY_ANGLE[angle][0])
+    """The subtype that a model meant, whatever its case, hyphens, plural or brevity; else the angle's first one."""
+    meant = re.sub(r"[^a-z]+", " ", word.lower()).strip()
+    known = (*BY_ANGLE[angle], *(name for names in CLASSES.values() for name in names))
+    brief = next((name for name in known if meant and meant in name), None)
+    return brief or next(iter(get_close_matches(meant, known, 1, 0.8)), BY_ANGLE[angle][0])

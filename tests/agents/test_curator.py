@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flowcabal_tui.agents.curator import L0_TOKENS, Curator
+from flowcabal_tui.agents.monitor import Monitor
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.profiler import ProfileGoal, Profiler
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.memory import Mention
+from flowcabal_tui.domain.model_calls import ModelRequest
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+
+TEXT = (
+    "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。\n\n"
+    "“铜铃你收好。”老周说，“北城的人也在找它。”林远把铜铃藏进怀里。\n\n"
+    "午后下起了雨。沈青从山上下来，说桥已经断了。三人商量到天黑，决定明日坐船去北城。"
+)
+LIN = person("林远")
+SHEN = person("沈青")
+G = Generation(1)
+
+
+def book(*texts: str) -> FakeBook:
+    return FakeBook([(f"第{n}章", text) for n, text in enumerate(texts, start=1)], (LIN, SHEN), passage_size=40)
+
+
+def curator(reply: Any, model: FakeModel | None = None, monitor: Monitor | None = None) -> Curator:
+    paid = PaidOnce(model or FakeModel(lambda request: reply), FakeAnswers())
+    return Curator(lambda: paid, FakeTokens(), monitor=monitor)
+
+
+FIRST = book(TEXT).chapters()[0]
+OVERVIEW = {
+    "sentences": [
+        {"sentence": "林远清晨到白鹭渡。", "quote": "清晨,林远到了白鹭渡"},
+        {"sentence": "老周把铜铃交给林远。", "quote": "“铜铃你收好。”"},
+        {"sentence": "沈青死了。", "quote": "沈青倒在雨里"},
+        {"sentence": "桥断了，三人决定坐船。", "quote": "决定明日坐船去北城"},
+    ]
+}
+
+
+async def test_every_sentence_of_an_overview_rests_on_the_chapter() -> None:
+    made = await curator(OVERVIEW).l1(FIRST, TEXT, (LIN,), "zh", G)
+    assert made.method == "model"
+    assert made.text.splitlines() == ["林远清晨到白鹭渡。", "老周把铜铃交给林远。", "桥断了，三人决定坐船。"]
+    words = [TEXT[each.start : each.end] for each in made.evidence]
+    assert words == ["清晨，林远到了白鹭渡", "铜铃你收好。", "决定明日坐船去北城"]
+    assert "\n".join(each.sentence for each in made.evidence) == made.text
+
+
+@pytest.mark.parametrize("reply", [{"sentences": OVERVIEW["sentences"][1:3]}, {"sentences": []}])
+async def test_with_too_little_evidence_the_overview_is_made_of_the_text_itself(reply: dict[str, Any]) -> None:
+    made = await curator(reply).l1(FIRST, TEXT, (LIN, SHEN), "zh", G)
+    assert made.method == "extract"
+    assert len(made.evidence) >= 3
+    assert all(each.sentence == TEXT[each.start : each.end] for each in made.evidence)
+
+
+async def test_without_a_model_everything_is_made_by_rule() -> None:
+    by_rule = Curator(None, FakeTokens())
+    overview = await by_rule.l1(FIRST, TEXT, (LIN, SHEN), "zh", G)
+    line = await by_rule.l0(FIRST, overview, (LIN,), "zh", G)
+    assert (overview.method, line.method) == ("extract", "extract")
+    assert line.text
+    assert await by_rule.entities(FIRST, TEXT, (LIN,), "zh") == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "林远到渡口。",
+        "林远到渡口，" * 30,
+        "很" * 300,
+        "He came to the ferry and took the bell. " * 20,
+        "\x1b[31m红\n字",
+    ],
+)
+async def test_a_line_has_at_most_fifty_tokens(sentence: str) -> None:
+    maker = curator({"sentence": sentence})
+    overview = await Curator(None, FakeTokens()).l1(FIRST, TEXT, (LIN,), "zh", G)
+    made = await maker.l0(FIRST, overview, (), "zh", G)
+    assert 0 < FakeTokens().count(made.text) <= L0_TOKENS
+    assert "\n" not in made.text
+    assert "\x1b" not in made.text
+
+
+async def test_an_empty_line_falls_back_to_the_overview() -> None:
+    overview = await Curator(None, FakeTokens()).l1(FIRST, TEXT, (LIN,), "zh", G)
+    made = await curator({"sentence": "  "}).l0(FIRST, overview, (), "zh", G)
+    assert made.method == "extract"
+    assert made.text[:5] == overview.text[:5]
+
+
+async def test_names_enter_only_as_they_stand_in_the_chapter() -> None:
+    reply = {
+        "entities": [
+            {"kind": "character", "name": "老周", "aliases": ["周掌船"], "quote": "老周正在补船"},
+            {"kind": "location", "name": "白鹭渡", "aliases": []},
+            {"kind": "character", "name": "王五", "aliases": []},
+            {"kind": "item", "name": "林远", "aliases": ["铜铃"]},
+        ]
+    }
+    found = {entity.name: entity for entity in await curator(reply).entities(FIRST, TEXT, (LIN, SHEN), "zh")}
+    assert set(found) == {"老周", "白鹭渡", "林远"}
+    assert found["老周"].aliases == ()
+    assert (found["白鹭渡"].kind, found["白鹭渡"].by, found["白鹭渡"].first_position) == ("location", "agent", 1)
+    assert (found["林远"].aliases, found["林远"].kind, found["林远"].by) == (("铜铃",), "character", "hand")
+
+
+async def test_known_names_are_no_news() -> None:
+    reply = {"entities": [{"kind": "character", "name": "林远", "aliases": ["沈青"]}]}
+    assert await curator(reply).entities(FIRST, TEXT, (LIN, SHEN), "zh") == ()
+
+
+def test_a_chapter_changes_the_profiles_of_those_whom_it_names_often() -> None:
+    def named(entity: str, times: int) -> list[Mention]:
+        return [Mention(EntityId(entity), ChapterId("c1"), 1, at, at + 2) for at in range(times)]
+
+    found = Curator(None, FakeTokens()).affected(
+        [*named("a", 2), *named("b", 3), *named("c", 9), *named("d", 3)], most=2
+    )
+    assert found == ("c", "b")
+
+
+PROFILE = {
+    "summary": "林远，带着铜铃的旅人。",
+    "sentences": [
+        {"sentence": "林远拿着铜铃。", "source_id": "s1", "quote": "林远把铜铃藏进怀里"},
+        {"sentence": "林远会飞。", "source_id": "s1", "quote": "林远飞过了山"},
+    ],
+}
+
+
+async def test_a_profile_is_made_from_passages_that_name_its_subject() -> None:
+    model = FakeModel(lambda request: PROFILE)
+    state = book("很久以前，林远离开了北城，谁也没有告诉。", TEXT + "\n雨下了一夜。" * 20)
+    view = state.before(3)
+    large, small = await Profiler(curator(None, model)).pursue(ProfileGoal(LIN, view, state.chapters()[1]))
+    assert (large.uri, large.level, large.position) == ("profiles/characters/e-林远", "L1", 2)
+    assert large.text == "林远拿着铜铃。"
+    assert small.text == "林远，带着铜铃的旅人。"
+    assert TEXT[large.evidence[0].start : large.evidence[0].end] == "林远把铜铃藏进怀里"
+    asked = model.requests[0].messages[1].content
+    assert "离开了北城" in asked
+    assert "雨下了一夜。\n雨下了一夜。\n雨下了一夜。" not in asked
+
+
+async def test_the_next_profile_starts_from_the_last_one_and_its_evidence() -> None:
+    model = FakeModel(lambda request: PROFILE)
+    state = book(TEXT, "林远在船上睡着了。", "沈青把船靠岸。林远醒了。")
+    profiler = Profiler(curator(None, model))
+    state.derived += await profiler.pursue(ProfileGoal(LIN, state.before(2), state.chapters()[0]))
+    await profiler.pursue(ProfileGoal(LIN, state.before(4), state.chapters()[2]))
+    asked = model.requests[-1].messages[1].content
+    assert "<previous>\n林远拿着铜铃。\n</previous>" in asked
+    assert "林远把铜铃藏进怀里" in asked
+    assert "林远醒了" in asked
+
+
+async def test_a_profile_is_fresh_while_its_sources_are_the_same() -> None:
+    profiler = Profiler(curator(PROFILE))
+    state = book(TEXT)
+    goal = ProfileGoal(LIN, state.before(2), state.chapters()[0])
+    made = await profiler.pursue(goal)
+    assert {each.source for each in made} == {await profiler.source(goal)}
+    changed = book(TEXT.replace("藏进怀里", "扔进河里"))
+    assert await profiler.source(ProfileGoal(LIN, changed.before(2), changed.chapters()[0])) != made[0].source
+
+
+async def test_a_profile_without_evidence_is_made_of_sentences_that_name_its_subject() -> None:
+    state = book(TEXT)
+    made = await Profiler(curator({"summary": "x", "sentences": []})).pursue(
+        ProfileGoal(LIN, state.before(2), state.chapters()[0])
+    )
+    assert made[0].method == "extract"
+    assert "林远把铜铃藏进怀里。" in made[0].text
+    assert all("林远" in each.sentence for each in made[0].evidence)
+    assert await Profiler(curator(PROFILE)).pursue(ProfileGoal(SHEN, book("没有人。").before(2), FIRST)) == ()
+
+
+async def test_sources_change_with_their_text_and_nothing_else() -> None:
+    maker = curator(OVERVIEW)
+    made = await maker.l1(FIRST, TEXT, (LIN,), "zh", G)
+    assert made.source == maker.l1_source(FIRST, TEXT)
+    assert (await maker.l1(FIRST, TEXT, (LIN, SHEN), "zh", Generation(9))).source == made.source
+    assert maker.l1_source(FIRST, TEXT + "。") != made.source
+    assert Curator(None, FakeTokens()).l1_source(FIRST, TEXT) != made.source
+
+
+def four_dimensions(request: ModelRequest) -> Any:
+    if request.purpose == "curator.keep":
+        good = {"passed": True, "detail": "好。"}
+        return {"prevents_errors": good, "reusable": good, "self_contained": {"passed": False}, "new": good}
+    return {"findings": []}
+
+
+async def test_advice_on_what_is_kept_has_checks_and_four_dimensions() -> None:
+    state = book(TEXT, "林远在北城醒来。")
+    model = FakeModel(four_dimensions)
+    paid = PaidOnce(model, FakeAnswers())
+    maker = curator(None, model, Monitor(state, lambda: paid, FakeTokens()))
+    advice = await maker.check_kept(ChapterId("c2"), "manuscript/c2", "第2章", "林远在北城醒来。", state.before(2))
+    assert [check.outcome for check in advice.checks] == ["passed"] * 4
+    assert {each.dimension: each.passed for each in advice.dimensions} == {
+        "prevents_errors": True,
+        "reusable": True,
+        "self_contained": False,
+        "new": True,
+    }
+
+
+async def test_advice_without_a_working_model_vetoes_nothing() -> None:
+    state = book(TEXT, "林远在北城醒来。")
+    maker = curator(ModelError(ModelFault.AUTH, "wrong key"))
+    advice = await maker.check_kept(ChapterId("c2"), "manuscript/c2", "第2章", "林远。", state.before(2))
+    assert {each.passed for each in advice.dimensions} == {None}

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flowcabal_tui.agents.monitor import Monitor, feedback
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.agents.taxonomy import BY_ANGLE, CLASSES, subtype_of
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.run import Evaluation
+from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+
+FIRST = "林远的左臂在白鹭渡受了伤。\n三年前的冬天，他离开北城。\n渡口的人都说，铜铃只能响一次。"
+DRAFT = "林远举起右臂，旧伤正是在右臂。\n他说：“我离开北城，已有十年。”"
+NODE = Node(id=NodeId("draft"), name="Draft")
+WOUND = {
+    "subtype": "Appearance Mismatches",
+    "draft_quote": "旧伤正是在右臂",
+    "source_id": "s1",
+    "source_quote": "左臂在白鹭渡受了伤",
+    "explanation": "伤在左臂。",
+    "confidence": 0.9,
+}
+YEARS = {**WOUND, "subtype": "duration", "draft_quote": "我离开北城,已有十年", "source_quote": "三年前的冬天"}
+
+
+def make_book(**more: Any) -> FakeBook:
+    cast = (person("林远", note="左臂有旧伤。"), person("北城", kind="location", note="冬天封城。"))
+    return FakeBook([("第1章", FIRST), ("第2章", "")], cast, (("world-rules", "铜铃只能响一次。"),), **more)
+
+
+def angle_of(request: ModelRequest) -> str:
+    return request.purpose.removeprefix("monitor.")
+
+
+async def evaluate(
+    reply: Callable[[ModelRequest], Any],
+    angles: tuple[Angle, ...] = ANGLES,
+    attempt: int = 1,
+    book: FakeBook | None = None,
+    draft: str = DRAFT,
+) -> Evaluation:
+    paid = PaidOnce(FakeModel(reply), FakeAnswers())
+    monitor = Monitor(book or make_book(), lambda: paid, FakeTokens())
+    return await monitor.evaluate(NODE, PromptParams(angles=angles), draft, ChapterId("c2"), Generation(1), attempt)
+
+
+def only(angle: str, *findings: dict[str, Any]) -> Callable[[ModelRequest], Any]:
+    return lambda request: {"findings": list(findings) if angle_of(request) == angle else []}
+
+
+def test_the_taxonomy_has_nineteen_subtypes_and_no_angle_judges_style() -> None:
+    names = [name for group in CLASSES.values() for name in group]
+    assert len(set(names)) == len(names) == 19
+    assert set(BY_ANGLE) == set(ANGLES)
+    for subtypes in BY_ANGLE.values():
+        assert set(subtypes) <= set(names) - set(CLASSES["Narrative & Style"])
+
+
+async def test_no_findings_from_all_angles_is_approval() -> None:
+    evaluation = await evaluate(only("none"))
+    assert evaluation.verdict == "approve"
+    assert [check.outcome for check in evaluation.checks] == ["passed"] * 4
+
+
+async def test_a_finding_carries_both_quotations_with_their_places() -> None:
+    evaluation = await evaluate(only("character_state", WOUND))
+    (finding,) = evaluation.findings
+    assert finding.subtype == "appearance mismatch"
+    assert DRAFT[finding.draft.start : finding.draft.end] == finding.draft.text == "旧伤正是在右臂"
+    assert finding.draft.uri == "draft/draft"
+    assert finding.source.uri == "manuscript/c1"
+    assert FIRST[finding.source.start : finding.source.end] == finding.source.text == "左臂在白鹭渡受了伤"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "attempt", "verdict"), [(0.8, 1, "retry"), (0.8, 2, "retry"), (0.95, 3, "ask"), (0.79, 1, "ask")]
+)
+async def test_a_sure_finding_is_tried_again_three_times_in_all(confidence: float, attempt: int, verdict: str) -> None:
+    reply = only("character_state", {**WOUND, "confidence": confidence})
+    assert (await evaluate(reply, attempt=attempt)).verdict == verdict
+
+
+async def test_a_finding_without_verbatim_quotations_is_left_out_and_counted() -> None:
+    invented = {**WOUND, "source_quote": "林远的右臂从未受伤"}
+    evaluation = await evaluate(only("character_state", WOUND, invented))
+    check = next(check for check in evaluation.checks if check.angle == "character_state")
+    assert [finding.source.text for finding in check.findings] == ["左臂在白鹭渡受了伤"]
+    assert "1" in check.detail
+
+
+async def test_only_invented_findings_are_not_checked_after_a_second_chance() -> None:
+    rounds: list[int] = []
+
+    def reply(request: ModelRequest) -> Any:
+        rounds.append(len(request.messages))
+        return {"findings": [{**WOUND, "draft_quote": "这句话草稿里没有"}]}
+
+    evaluation = await evaluate(reply, ("character_state",))
+    assert evaluation.checks[0].outcome == "not checked"
+    assert evaluation.verdict == "ask"
+    assert rounds == [2, 3]
+
+
+async def test_a_model_that_quoted_inexactly_may_correct_itself() -> None:
+    def reply(request: ModelRequest) -> Any:
+        return {"findings": [WOUND if len(request.messages) > 2 else {**WOUND, "draft_quote": "旧伤在他的右臂上"}]}
+
+    assert len((await evaluate(reply, ("character_state",))).findings) == 1
+
+
+async def test_a_wrong_source_id_does_not_lose_a_true_quotation() -> None:
+    evaluation = await evaluate(only("character_state", {**WOUND, "source_id": "s99"}))
+    assert evaluation.findings[0].source.uri == "manuscript/c1"
+
+
+@pytest.mark.parametrize("fault", [ModelFault.AUTH, ModelFault.SCHEMA, ModelFault.NETWORK, ModelFault.EMPTY])
+async def test_an_angle_whose_model_fails_is_not_checked_and_the_others_go_on(fault: ModelFault) -> None:
+    def reply(request: ModelRequest) -> Any:
+        if angle_of(request) == "timeline":
+            return ModelError(fault, "no answer")
+        return {"findings": [WOUND]} if angle_of(request) == "character_state" else {"findings": []}
+
+    evaluation = await evaluate(reply)
+    outcomes = {check.angle: check.outcome for check in evaluation.checks}
+    assert outcomes["timeline"] == "not checked"
+    assert outcomes["character_state"] == "found"
+    assert "no answer" in evaluation.checks[0].detail
+
+
+async def test_no_angle_checked_is_never_an_approval() -> None:
+    evaluation = await evaluate(lambda request: ModelError(ModelFault.AUTH, "wrong key"))
+    assert evaluation.verdict == "ask"
+    assert "wrong key" in evaluation.reason
+
+
+async def test_without_a_model_the_node_goes_on_and_the_checks_say_so() -> None:
+    def none_there() -> PaidOnce:
+        raise ModelError(ModelFault.NOT_CONFIGURED, "no agent model")
+
+    monitor = Monitor(make_book(), none_there, FakeTokens())
+    params = PromptParams(angles=("timeline",))
+    evaluation = await monitor.evaluate(NODE, params, DRAFT, ChapterId("c2"), Generation(1), 1)
+    assert (evaluation.verdict, evaluation.checks[0].outcome) == ("approve", "not checked")
+
+
+async def test_a_finding_that_the_writer_called_intended_does_not_come_back() -> None:
+    book = make_book(waived=frozenset({("旧伤正是在右臂", "左臂在白鹭渡受了伤")}))
+    evaluation = await evaluate(only("character_state", WOUND), book=book)
+    assert evaluation.verdict == "approve"
+    assert not evaluation.findings
+
+
+async def test_the_same_finding_from_two_angles_counts_once_with_the_surer_one() -> None:
+    def reply(request: ModelRequest) -> Any:
+        return {"findings": [{**WOUND, "confidence": 0.95 if angle_of(request) == "echoes" else 0.6}]}
+
+    evaluation = await evaluate(reply)
+    assert [(finding.angle, finding.confidence) for finding in evaluation.findings] == [("echoes", 0.95)]
+
+
+async def test_feedback_shows_both_quotations_the_surest_first() -> None:
+    evaluation = await evaluate(only("timeline", {**YEARS, "confidence": 0.7}, WOUND))
+    told = feedback(evaluation)
+    assert told.index("旧伤正是在右臂") < told.index("我离开北城，已有十年")
+    assert "左臂在白鹭渡受了伤" in told
+    assert feedback(await evaluate(only("none"))) == ""
+
+
+async def test_each_angle_reads_its_own_sources_within_a_budget() -> None:
+    prompts: dict[str, str] = {}
+
+    def reply(request: ModelRequest) -> Any:
+        prompts[angle_of(request)] = request.messages[1].content
+        return {"findings": []}
+
+    long = FakeBook([("第1章", FIRST * 600), ("第2章", "")], make_book().people, make_book().meta)
+    await evaluate(reply, book=long)
+    assert "冬天封城" in prompts["world_rules"]
+    assert "铜铃只能响一次" in prompts["world_rules"]
+    assert "左臂有旧伤" in prompts["character_state"]
+    assert "三年前的冬天" in prompts["timeline"]
+    assert all(FakeTokens().count(prompt) < 5_000 for prompt in prompts.values())
+
+
+async def test_angles_run_side_by_side_and_stop_together() -> None:
+    under_way = 0
+    all_there = asyncio.Event()
+
+    class Waiting(FakeModel):
+        async def structured(self, request: ModelRequest, shape: Any) -> Any:
+            nonlocal under_way
+            under_way += 1
+            if under_way == 4:
+                all_there.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                under_way -= 1
+
+    paid = PaidOnce(Waiting(lambda request: None), FakeAnswers())
+    monitor = Monitor(make_book(), lambda: paid, FakeTokens())
+    params = PromptParams(angles=ANGLES)
+    checking = asyncio.create_task(monitor.evaluate(NODE, params, DRAFT, ChapterId("c2"), Generation(1), 1))
+    await all_there.wait()
+    checking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await checking
+    assert under_way == 0
+
+
+async def test_a_prompt_of_the_writer_that_does_not_fit_is_named_in_the_check(tmp_path: Any) -> None:
+    (tmp_path / "monitor.timeline.md").write_text("check\n---\n${draft}", encoding="utf-8")
+    paid = PaidOnce(FakeModel(only("none")), FakeAnswers())
+    monitor = Monitor(make_book(), lambda: paid, FakeTokens(), PromptLibrary(tmp_path))
+    evaluation = await monitor.evaluate(NODE, PromptParams(angles=ANGLES), DRAFT, ChapterId("c2"), Generation(1), 1)
+    assert "monitor.timeline.md" in evaluation.checks[0].detail
+    assert evaluation.verdict == "approve"
+
+
+@pytest.mark.parametrize(
+    ("word", "subtype"),
+    [
+        ("Duration Contradictions", "duration contradiction"),
+        ("duration", "duration contradiction"),
+        ("tone_inconsistencies", "tone inconsistency"),
+        ("whatever", "absolute time contradiction"),
+        ("", "absolute time contradiction"),
+    ],
+)
+def test_a_subtype_is_understood_as_models_write_it(word: str, subtype: str) -> None:
+    assert subtype_of(word, "timeline") == subtype
