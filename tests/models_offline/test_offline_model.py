@@ -7,9 +7,11 @@ import html
 from contextlib import aclosing
 
 import pytest
+from flowcabal_tui.agents import monitor
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.offline.reading import token_estimate
@@ -191,7 +193,10 @@ async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
     outputs = {"plan": await desk.node("plan"), "draft": await desk.draft()}
     (found,) = await check(desk, outputs["draft"])
     first = await desk.node(node, outputs)
-    feedback = f"- {found.explanation}\n  Draft: “{found.draft_quote}”\n  Book: “{found.source_quote}”"
+    quotes = (Quotation(text, "", 0, 0, "1") for text in (found.draft_quote, found.source_quote))
+    finding = CheckFinding("character_state", found.subtype, found.explanation, *quotes, found.confidence)
+    checks = (AngleCheck("character_state", "found", findings=(finding,)),)
+    feedback = monitor.feedback(Evaluation("retry", "", found.confidence, checks))
     second = await desk.node(node, outputs, feedback)
     assert wrong in first
     assert second == first.replace(wrong, right)

@@ -23,15 +23,15 @@ from flowcabal_tui.models.offline.task import Task
 _OVERVIEW_SENTENCES: Final = 6
 _PROFILE_SENTENCES: Final = 8
 _CONFIDENCE: Final = 0.7
-_WORDS_OF_A_SUBTYPE: Final = {
-    "side": ("appear", "trait", "body", "physical", "外貌"),
-    "eyes": ("appear", "trait", "physical", "外貌"),
-    "hair": ("appear", "trait", "physical", "外貌"),
-    "life": ("alive", "death", "state", "memory", "生死"),
-    "age": ("age", "duration", "numer", "年龄"),
-    "when": ("absolute", "date", "time", "时间"),
-    "ago": ("duration", "time", "时间"),
-    "day": ("date", "time", "时间"),
+_WORD_OF_A_SUBTYPE: Final = {
+    "side": "appearance",
+    "eyes": "appearance",
+    "hair": "appearance",
+    "life": "memory",
+    "age": "duration",
+    "when": "absolute",
+    "ago": "duration",
+    "day": "absolute",
 }
 _NEW_NAME_EN: Final = re.compile(r"(?<=[a-z,;] )(?:Mr |Mrs |Miss |Dr |Captain )?[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*")
 _PLACE_BEFORE: Final = re.compile(r"\b(?:in|at|to|from|near|through)(?: the)? $", re.IGNORECASE)
@@ -175,8 +175,8 @@ def findings(task: Task) -> dict[str, Any]:
 def _subtype(listed: str, attribute: str) -> str:
     """The listed subtype that fits best; the first one when none is clearly meant."""
     offered = [part.strip() for part in re.split("[,，、\n]", listed) if part.strip()]
-    words = _WORDS_OF_A_SUBTYPE.get(attribute.split()[0], ())
-    return next((o for w in words for o in offered if w in o.lower()), offered[0] if offered else attribute)
+    word = _WORD_OF_A_SUBTYPE[attribute.split()[0]]
+    return next((each for each in offered if word in each.lower()), offered[0] if offered else attribute)
 
 
 def _explanation(clash: Contradiction, chinese: bool) -> str:

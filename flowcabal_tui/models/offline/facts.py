@@ -137,9 +137,9 @@ def _rules_zh() -> tuple[_Rule, ...]:
         _Rule("side", re.compile("(?P<v>左|右)(?P<of>手|臂|胳膊|腿|眼|脚|耳|颊|脸|肩|膝|腕)"), needs=_MARK),
         _Rule("eyes", re.compile("(?P<v>灰|蓝|绿|黑|褐|棕|琥珀|碧)色?的?(?:大|小)?(?:眼睛|眼珠|眸|瞳)"
                                  "|(?:眼睛|眼珠|眸子)是(?P<w>灰|蓝|绿|黑|褐|棕|碧)"), canonical=_colour),
-        _Rule("hair", re.compile("(?P<v>黑|红|金|棕|褐|栗)色?的?(?:头发|长发|短发|胡子|辫子)"
-                                 "|(?:头发|辫子)是(?P<w>黑|红|金|棕|褐)"), canonical=_colour),
-        _Rule("age", re.compile(f"(?<!{number})(?P<v>{number}{{1,3}})岁"), angle="timeline"),
+        _Rule("hair", re.compile("(?P<v>[黑红金棕褐栗])色?的?(?:头发|长发|短发|胡子|辫子)|(?:头发|辫子)是(?P<w>[黑红金棕褐])"),
+              canonical=_colour),
+        _Rule("age", re.compile(f"(?<!{number})(?![十百]?[一二三四五六七八九]{{2}}岁)(?P<v>{number}{{1,3}})岁"), angle="timeline"),
         _Rule("day", re.compile("(?:星期|礼拜|周)(?P<v>[一二三四五六日天])"), angle="timeline", persons=False,
               needs=re.compile("开|走|来|停|渡|关|到|集"), habit=re.compile("只|每|逢|总|才"), canonical=_day),
     ]  # fmt: skip
@@ -161,8 +161,12 @@ def _event_rules(events: dict[str, str], when: re.Pattern[str], ago: re.Pattern[
 _RULES: Final = {False: _rules_en(), True: _rules_zh()}
 _DEAD: Final = {
     False: re.compile(r"^(?:’s body)?,? (?:\w+ ){0,2}?(?:died|drowned|is dead|was dead|was killed|was buried)\b"),
-    True: re.compile("^[^，。；、]{0,12}(?:死了|去世|淹死|病故|下葬|断了气|遇难)"),
+    True: re.compile(
+        "^[^，。；、：说道笑想打没不要若]{0,16}?(?:死了|去世|淹死|病故|下葬|断了气|遇难)(?:了|的)?(?=[，。；！]|$)"
+    ),
 }
+_TOLD: Final = re.compile(r"(?<![把叫若怕咒等将让])$(?<!打量)(?<!以为)(?<!听说)(?<!if )(?<!that )")
+"""What may stand before the name of one who is said to be dead."""
 _ALIVE: Final = {
     False: re.compile(
         r"^ (?:said|says|asked|walked|came|stood|sat|nodded|laughed|smiled|opened|took|looked|turned|ran|shouted)\b"
@@ -188,20 +192,22 @@ def _of_sentence(sentence: Sentence, names: Sequence[Name], chinese: bool, about
         for match in rule.pattern.finditer(sentence.text):
             group = next(key for key in "vwx" if match.groupdict().get(key))
             start, end = match.span(group)
-            subject = _nearest(sentence.text, named, start, rule.persons) or (about if not named else None)
-            if subject is None or _NOT_SO.search(_clause(sentence.text, start)):
+            clause = _clause(sentence.text, start)
+            near = [m for m in named if clause[0] <= m[0] < clause[1]] if rule.attribute == "age" else named
+            subject = _nearest(sentence.text, near, start, rule.persons) or (about if not named else None)
+            if subject is None or _NOT_SO.search(sentence.text, *clause):
                 continue
             habit = rule.habit is None or rule.habit.search(sentence.text) is not None
             value = rule.canonical(match[group])
             attribute = _attribute(rule.attribute, match, value)
             found.append(Fact(subject.chief, attribute, value, sentence, start, end, rule.angle, habit, bool(named)))
-    return [fact for fact in found if not _disputed(fact, found)] + _life(sentence, named, chinese)
+    return [fact for fact in found if not _disputed(fact, found)] + _life(sentence, named, chinese, about)
 
 
-def _clause(text: str, at: int) -> str:
-    """The clause in which a place lies."""
+def _clause(text: str, at: int) -> tuple[int, int]:
+    """Where the clause lies that holds a place."""
     cuts = [0, *(match.end() for match in _CLAUSE.finditer(text)), len(text)]
-    return next(text[a:b] for a, b in pairwise(cuts) if a <= at < b)
+    return next((a, b) for a, b in pairwise(cuts) if a <= at < b)
 
 
 def _attribute(attribute: str, match: re.Match[str], value: str) -> str:
@@ -229,14 +235,21 @@ def _nearest(text: str, named: Sequence[tuple[int, int, Name]], at: int, persons
     return before[-1] if before else None
 
 
-def _life(sentence: Sentence, named: Sequence[tuple[int, int, Name]], chinese: bool) -> list[Fact]:
-    """Dead or acting. What is told of earlier days says nothing of today."""
+def _told_of(text: str, chinese: bool) -> str:
+    """A sentence of a note as it would go on after the name."""
+    return text if chinese else f" {text[0].lower()}{text[1:]}"
+
+
+def _life(sentence: Sentence, named: Sequence[tuple[int, int, Name]], chinese: bool, about: Name | None) -> list[Fact]:
+    """Dead or acting, as the narrator says; what is told of earlier days says nothing of today."""
     found: list[Fact] = []
+    if about and not named and about.kind == PERSON and _DEAD[chinese].match(_told_of(sentence.text, chinese)):
+        found.append(Fact(about.chief, "life", "dead", sentence, 0, 0, "character_state", named=False))
     for start, end, name in named:
         rest = sentence.text[end:]
-        if name.kind != PERSON:
+        if name.kind != PERSON or sentence.text[:start].count("“") > sentence.text[:start].count("”"):
             continue
-        if _DEAD[chinese].match(rest):
+        if _DEAD[chinese].match(rest) and _TOLD.search(sentence.text[:start]):
             found.append(Fact(name.chief, "life", "dead", sentence, start, end, "character_state"))
         elif _ALIVE[chinese].match(rest) and not _PAST.search(sentence.paragraph):
             found.append(Fact(name.chief, "life", "alive", sentence, start, end, "character_state"))

@@ -204,10 +204,10 @@ def mended(task: Task, text: str) -> str:
 
 
 def _quoted(feedback: str) -> list[str]:
-    """The feedback's lines, and what stands in them between quotation marks."""
-    lines = feedback.splitlines()
-    inner = [piece for line in lines for piece in re.findall('“([^\n]*)”|「([^\n]*)」|"([^\n]*)"', line)]
-    return list(dict.fromkeys([*(p for group in inner for p in group if p), *lines]))
+    """The pieces of the feedback, two quotations on one line apart, with and without what stands round them."""
+    pieces = [piece for line in feedback.splitlines() for piece in line.split("<>")]
+    inner = [match[1] for piece in pieces if (match := re.search("“(.*)”", piece))]
+    return list(dict.fromkeys([*inner, *pieces]))
 
 
 def _with_cast(task: Task) -> tuple[Name, ...]:
