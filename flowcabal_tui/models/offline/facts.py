@@ -137,9 +137,10 @@ def _rules_zh() -> tuple[_Rule, ...]:
         _Rule("side", re.compile("(?P<v>左|右)(?P<of>手|臂|胳膊|腿|眼|脚|耳|颊|脸|肩|膝|腕)"), needs=_MARK),
         _Rule("eyes", re.compile("(?P<v>灰|蓝|绿|黑|褐|棕|琥珀|碧)色?的?(?:大|小)?(?:眼睛|眼珠|眸|瞳)"
                                  "|(?:眼睛|眼珠|眸子)是(?P<w>灰|蓝|绿|黑|褐|棕|碧)"), canonical=_colour),
-        _Rule("hair", re.compile("(?P<v>[黑红金棕褐栗])色?的?(?:头发|长发|短发|胡子|辫子)|(?:头发|辫子)是(?P<w>[黑红金棕褐])"),
-              canonical=_colour),
-        _Rule("age", re.compile(f"(?<!{number})(?![十百]?[一二三四五六七八九]{{2}}岁)(?P<v>{number}{{1,3}})岁"), angle="timeline"),
+        _Rule("hair", re.compile("(?P<v>[黑红金棕褐栗])色?的?(?:头发|长发|短发|胡子|辫子)"
+                                 "|(?:头发|辫子)是(?P<w>[黑红金棕褐])"), canonical=_colour),
+        _Rule("age", re.compile(f"(?<!{number})(?![十百]?[一二三四五六七八九]{{2}}岁)(?P<v>{number}{{1,3}})岁"),
+              angle="timeline"),
         _Rule("day", re.compile("(?:星期|礼拜|周)(?P<v>[一二三四五六日天])"), angle="timeline", persons=False,
               needs=re.compile("开|走|来|停|渡|关|到|集"), habit=re.compile("只|每|逢|总|才"), canonical=_day),
     ]  # fmt: skip
