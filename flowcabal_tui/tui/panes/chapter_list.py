@@ -17,9 +17,9 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 
 
@@ -115,7 +115,7 @@ class ChapterList(Vertical):
         for chapter in filter(self._matches, self._book):
             if chapter.volume != volume:
                 volume = chapter.volume
-                rows.append(Option(Text(clean(volume).replace("\n", " "), style="bold"), disabled=True))
+                rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
             rows.append(Option(self._row(chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
         names = self.query_one(PickList)
@@ -132,7 +132,7 @@ class ChapterList(Vertical):
         """Mark, number, title, length; "empty" stands where nothing is written yet."""
         opened = chapter.id == self._opened
         length = f"{chapter.length:,}" if chapter.version else _("empty")
-        title = clean(chapter.title).replace("\n", " ") or _("untitled")
+        title = one_line(chapter.title) or _("untitled")
         row = Text(f"{'>' if opened else ' '} {chapter.position:>3} ", no_wrap=True)
         return row.append(title, style="bold" if opened else "").append(f" · {length}", style="dim")
 

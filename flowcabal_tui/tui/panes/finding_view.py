@@ -9,7 +9,7 @@ from textual.widgets import Static
 from flowcabal_tui.domain.run import CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.panes.words import ANGLES, check_words
+from flowcabal_tui.tui.panes.words import ANGLES, check_words, one_line
 
 
 class FindingView(Vertical):
@@ -47,7 +47,7 @@ class FindingView(Vertical):
         """Shows the checks of an attempt, and its first finding."""
         checks = evaluation.checks if evaluation else ()
         self._findings, self._place = evaluation.findings if evaluation else (), 0
-        words = " · ".join(clean(check_words(check)).replace("\n", " ") for check in checks) or _("not checked")
+        words = " · ".join(one_line(check_words(check)) for check in checks) or _("not checked")
         self.query_one(".checks", Static).update(words)
         self._refresh_finding()
 
@@ -68,18 +68,18 @@ class FindingView(Vertical):
         if finding is None:
             return
         number = _("finding {n} of {m}").format(n=self._place + 1, m=len(self._findings))
-        words = [number, clean(finding.explanation)]
+        words = [number, one_line(finding.explanation)]
         if finding.signature in self._intended:
             words.append(_("noted as intended"))
         self.query_one(".explained", Static).update(" · ".join(words))
-        self.query_one("#in-draft", Static).update(quoted(_("The draft says:"), finding.draft))
-        self.query_one("#in-source", Static).update(quoted(_("The book says ({title}):"), finding.source))
+        self.query_one("#in-draft", Static).update(quoted(_("The draft says:"), finding.draft, 600))
+        self.query_one("#in-source", Static).update(quoted(_("The book says ({title}):"), finding.source, 600))
 
 
-def quoted(head: str, quotation: Quotation) -> str:
-    """A quotation as words under its head."""
-    title = clean(quotation.title or quotation.uri).replace("\n", " ")
-    return f"{head.format(title=title)}\n“{clean(quotation.text)}”"
+def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
+    """A quotation under its head, cut after `limit` characters."""
+    title = one_line(quotation.title or quotation.uri)
+    return f"{head.format(title=title)}\n“{clean(quotation.text)[:limit]}”"
 
 
 def finding_in_full(finding: CheckFinding) -> str:

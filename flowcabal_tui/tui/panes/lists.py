@@ -42,6 +42,17 @@ class PickList(OptionList):
         if option_id is not None and rows:
             self.highlighted = rows[0]
 
+    def find_row(self, words: str) -> bool:
+        """Put the cursor on the next row in which the words stand, letter case aside, round the end."""
+        wanted, start = words.casefold(), (self.highlighted if self.highlighted is not None else -1) + 1
+        rows = [*range(start, self.option_count), *range(start)]
+        for row in rows:
+            option = self.get_option_at_index(row)
+            if not option.disabled and wanted in str(option.prompt).casefold():
+                self.highlighted = row
+                return True
+        return False
+
 
 class PickTree(Tree[Leaf]):
     """A tree without a root: `l` opens a branch or goes into it, `h` closes it or goes out of it."""

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.finding import ask_to_find
-from flowcabal_tui.tui.panes.words import length_words
+from flowcabal_tui.tui.panes.words import length_words, one_line
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -236,7 +236,7 @@ class ManuscriptPane(Vertical):
         chapter = self._chapter
         if chapter is None:
             return
-        title = clean(chapter.title).replace("\n", " ")[:80] or _("untitled")
+        title = one_line(chapter.title) or _("untitled")
         parts = [f"{chapter.position} {title}"]
         parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
         if self.face != "edit":

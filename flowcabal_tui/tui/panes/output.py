@@ -18,7 +18,7 @@ from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.panes.finding import ask_to_find
-from flowcabal_tui.tui.panes.words import FINISHES, STATES, counted, is_chinese, length_words, verdict_words
+from flowcabal_tui.tui.panes.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -250,7 +250,7 @@ class OutputPane(Vertical):
         view = self._view
         if view is None:
             return _("Nothing has run yet. F5 runs the workflow.")
-        parts = [clean(view.title).replace("\n", " ")[:80], _(STATES[view.state])]
+        parts = [one_line(view.title), _(STATES[view.state])]
         if numbers := self._numbers():
             place = numbers.index(self.attempt) + 1
             parts.append(_("attempt {n} of {m}").format(n=place, m=len(numbers)))

@@ -8,7 +8,7 @@ from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.model_calls import Finish
 from flowcabal_tui.domain.run import AngleCheck, Evaluation, NodeState
-from flowcabal_tui.domain.text import han_count, word_count
+from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark, ngettext
 
@@ -50,6 +50,11 @@ FINISHES: Final[dict[Finish, str]] = {
     "length": mark("cut off: the model reached its length limit"),
     "content_filter": mark("cut off: the provider's filter ended it"),
 }
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """Foreign words in one row, cut after `limit` characters, harmless."""
+    return " ".join(clean(text[: 4 * limit]).split())[:limit]
 
 
 def length_words(text: str) -> str:

@@ -25,7 +25,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.graph import Dependencies, dependencies, order
 from flowcabal_tui.tui.panes.lists import PickList, PickTree
-from flowcabal_tui.tui.panes.words import STATES
+from flowcabal_tui.tui.panes.words import STATES, one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
@@ -159,9 +159,9 @@ class WorkflowPane(Vertical):
         names.pick(current)
 
     def _template_row(self, workflow: Workflow, current: str) -> Text:
-        name = clean(workflow.name or workflow.id).replace("\n", " ")
+        name = one_line(workflow.name or workflow.id)
         row = Text("> " if workflow.reference == current else "  ").append(name, style="bold")
-        about = " ".join(clean(workflow.description).split())
+        about = one_line(workflow.description)
         return row.append(f" {workflow.reference}", style="dim").append(f" · {about}" if about else "", style="dim")
 
     def _fill_tree(self, rows: Sequence[NodeId], needs: Dependencies) -> None:
@@ -192,7 +192,7 @@ class WorkflowPane(Vertical):
     def _refresh_head(self) -> None:
         if self._workflow is None:
             return
-        name = clean(self._workflow.name or self._workflow.id).replace("\n", " ")
+        name = one_line(self._workflow.name or self._workflow.id)
         lines = [f"{name} · {self._workflow.reference}"]
         if self._trouble:
             lines.append(clean(self._trouble))
@@ -203,14 +203,14 @@ class WorkflowPane(Vertical):
     def _title(self, node: NodeId) -> str:
         nodes = self._workflow.nodes if self._workflow else ()
         title = next((item.title for item in nodes if item.id == node), node)
-        return clean(title).replace("\n", " ")
+        return one_line(title)
 
     def _label(self, node: NodeId) -> Text:
         """Glyph, title, state word and detail."""
         state = self._states.get(node, "pending")
         label = Text(f"{state_sign(state, self._is_plain)} ", no_wrap=True)
         label.append(self._title(node), style="bold" if state in ("running", "waiting", "failed") else "")
-        detail = " ".join(clean(self._details.get(node, "")).split())
+        detail = one_line(self._details.get(node, ""))
         return label.append(f" {_(STATES[state])}", style="dim").append(f" · {detail}" if detail else "", style="dim")
 
     def _go_to(self, node: NodeId | None) -> None:

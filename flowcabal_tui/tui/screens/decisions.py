@@ -256,7 +256,7 @@ class DecisionsScreen(Screen[None]):
             return
 
         def noted(note: str | None) -> None:
-            if note is not None and self.question is asked:
+            if note is not None and self.question == asked:
                 self._decide(Decision("retry", number, note=note.strip()))
 
         self.app.push_screen(PromptLine(_("What should be different? (may be empty)")), noted)

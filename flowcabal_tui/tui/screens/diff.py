@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -40,7 +40,7 @@ class DiffScreen(ModalScreen[None]):
         changes = DiffView(self._old_text, self._new_text)
         count = changes.hunk_count
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
-        yield Static(f"{clean(self._heading)} · {counted}".replace("\n", " "), markup=False, classes="head")
+        yield Static(f"{one_line(self._heading)} · {counted}", markup=False, classes="head")
         yield changes
 
     @on(StreamView.SearchRequested)

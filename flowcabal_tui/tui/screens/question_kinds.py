@@ -11,6 +11,7 @@ from flowcabal_tui.domain.run import Attempt, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.actions import shown_key
+from flowcabal_tui.tui.panes.words import one_line
 
 KEYS: Final[list[BindingType]] = [
     Binding("a", "approve", mark("Approve"), id="decision.approve"),
@@ -67,7 +68,7 @@ def keys_line(question: Question) -> str:
 def heading(question: Question) -> str:
     """What is wanted, and by which node."""
     kinds = {"review": _("Review"), "input": _("Your words are wanted"), "confirm": _("Confirm a model")}
-    title = clean(question.node_title or question.node).replace("\n", " ")
+    title = one_line(question.node_title or question.node)
     return f"{kinds[question.kind]} · {title}"
 
 

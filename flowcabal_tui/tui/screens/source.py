@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -38,8 +38,8 @@ class SourceScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """The title, with the place in the project, over the text."""
-        title, uri = clean(self._source.title), clean(self._source.uri)
-        heading = " · ".join(dict.fromkeys(part.replace("\n", " ") for part in (title, uri) if part))
+        names = one_line(self._source.title), one_line(self._source.uri)
+        heading = " · ".join(dict.fromkeys(name for name in names if name))
         yield Static(heading, markup=False, classes="head")
         yield StreamView()
 

@@ -14,11 +14,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.manuscript import Author, ChapterVersion
-from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.words import length_words
+from flowcabal_tui.tui.panes.words import length_words, one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -65,7 +64,7 @@ class VersionsScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """The versions above; below, what leads from the chosen one to the newest."""
-        yield Static(clean(self._heading).replace("\n", " "), markup=False, classes="head")
+        yield Static(one_line(self._heading), markup=False, classes="head")
         names = PickList()
         names.add_options([Option(self._row(item), id=str(item.version)) for item in self._versions])
         yield names
@@ -80,7 +79,7 @@ class VersionsScreen(ModalScreen[str | None]):
         names.highlighted = min(1, len(self._versions) - 1)
 
     def _row(self, version: ChapterVersion) -> str:
-        note = " ".join(clean(version.note).split())
+        note = one_line(version.note)
         when = f"{version.at:%Y-%m-%d %H:%M}"
         parts = [_("version {n}").format(n=version.version), when, _(AUTHORS[version.author]), note]
         return " · ".join(part for part in parts if part)

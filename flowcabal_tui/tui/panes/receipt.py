@@ -1,0 +1,214 @@
+"""What a node was given beside its own prompt: the budget, each source with its reason, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Receipt
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.panes.words import CLASSES, LEVELS, one_line
+from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+_FOLD = "dropped"
+_Place = tuple[str, int]
+
+
+class ReceiptPane(Vertical):
+    """Shows one receipt, alone or beside an earlier one: `+` is new, `-` is gone, `~` is at another level."""
+
+    help = HelpData(
+        mark("Context"),
+        mark("What the model was given, and why. Enter opens a source, `c` compares with the receipt before."),
+    )
+    jump_key = "r"
+    DEFAULT_CSS = """
+    ReceiptPane > .head { height: auto; max-height: 6; padding: 0 1; }
+    ReceiptPane > BudgetBars { padding: 0 1; max-height: 9; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "compare", mark("Compare"), tooltip=mark("Compare with the receipt before."),
+                id="receipt.compare"),
+        Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),
+        Binding("slash", "find", mark("Find"), id="receipt.find"),
+        Binding("n", "find_next", mark("Find next"), show=False, id="receipt.find-next"),
+    ]  # fmt: skip
+
+    @dataclass
+    class SourceOpened(Message):
+        """A source is to be shown, at the characters that went in (-1: all of it)."""
+
+        uri: str
+        start: int
+        end: int
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._receipt: Receipt | None = None
+        self._before: Receipt | None = None
+        self._heading = ""
+        self._is_comparing = False
+        self._is_unfolded = False
+        self._sought = ""
+        self._opens: dict[str, tuple[str, int, int]] = {}
+
+    def compose(self) -> ComposeResult:
+        """The total, the bars, the sources."""
+        yield Static(_("No receipt yet: a node gets one when it runs."), markup=False, classes="head")
+        yield BudgetBars(plain=not self.app.console.encoding.lower().startswith("utf"))
+        yield PickList()
+
+    def show(self, receipt: Receipt, title: str) -> None:
+        """Shows a receipt; the one that was shown before, of the same node, can be compared with it."""
+        shown = self._receipt
+        if receipt == shown and title == self._heading:
+            return
+        if shown is not None and shown.node == receipt.node and shown != receipt:
+            self._before = shown
+        elif shown is None or shown.node != receipt.node:
+            self._before, self._is_comparing = None, False
+        self._receipt, self._heading = receipt, title
+        self._refresh_all()
+
+    def compare(self, before: Receipt) -> None:
+        """Shows what differs from an earlier receipt."""
+        self._before, self._is_comparing = before, True
+        self._refresh_all()
+
+    def _refresh_all(self) -> None:
+        receipt = self._receipt
+        if receipt is None:
+            return
+        self.query_one(".head", Static).update(self._head(receipt))
+        uses = [
+            BudgetClass(_(CLASSES[use.budget_class]), use.used, use.used / use.share if use.share else 0.0)
+            for use in receipt.classes
+        ]
+        self.query_one(BudgetBars).set_budget(uses)
+        names = self.query_one(PickList)
+        picked = names.picked
+        self._opens = {}
+        names.set_options([*self._source_rows(receipt), *self._dropped_rows(receipt)])
+        names.pick(picked)
+        if names.highlighted is None:
+            names.action_first()
+
+    def _head(self, receipt: Receipt) -> str:
+        total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
+        if receipt.pending:
+            total = _("at most {total}").format(total=total)
+        lines = [f"{one_line(self._heading)} · {total}"]
+        if self._is_comparing and self._before is not None:
+            used = _("{used} tokens").format(used=f"{self._before.used:,}")
+            lines.append(_("compared with the receipt before ({used}): + new, - gone, ~ other level").format(used=used))
+        if receipt.pending:
+            lines.append(_("not there yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
+        lines += map(one_line, receipt.notes)
+        return "\n".join(lines)
+
+    def _source_rows(self, receipt: Receipt) -> Iterator[Option]:
+        """The sources under the name of their class, in the order of the classes."""
+        before = self._earlier()
+        gone = {place: source for place, source in before.items() if place not in set(map(_place, receipt.sources))}
+        for budget_class in BUDGET_CLASSES:
+            rows = [
+                *(self._source_row(source, self._sign(source)) for source in receipt.sources
+                  if source.budget_class == budget_class),
+                *(self._source_row(source, "-") for source in gone.values() if source.budget_class == budget_class),
+            ]  # fmt: skip
+            if rows:
+                yield Option(Text(_(CLASSES[budget_class]), style="bold"), disabled=True)
+                yield from rows
+
+    def _earlier(self) -> dict[_Place, ContextSource]:
+        sources = self._before.sources if self._is_comparing and self._before else ()
+        return {_place(source): source for source in sources}
+
+    def _sign(self, source: ContextSource) -> str:
+        """How the source stands to the earlier receipt; a blank when nothing is compared or changed."""
+        if not self._is_comparing or self._before is None:
+            return " "
+        earlier = self._earlier().get(_place(source))
+        if earlier is None:
+            return "+"
+        return " " if earlier.level == source.level else f"~ {_(LEVELS[earlier.level])} >"
+
+    def _source_row(self, source: ContextSource, sign: str) -> Option:
+        row = Text(f"{sign} ", no_wrap=True).append(one_line(source.title or source.uri))
+        row.append(f" · {_(LEVELS[source.level])} · {source.tokens:,} · {one_line(source.reason)}", style="dim")
+        return self._opening(row, source.uri, source.start, source.end)
+
+    def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
+        """One row for all that was left out; unfolded, each with its rule."""
+        if not receipt.dropped:
+            return
+        sign = "-" if self._is_unfolded else "+"
+        words = _("left out: {n}").format(n=len(receipt.dropped))
+        yield Option(Text(f"[{sign}] {words}", style="bold"), id=_FOLD)
+        if self._is_unfolded:
+            yield from map(self._dropped_row, receipt.dropped)
+
+    def _dropped_row(self, source: DroppedSource) -> Option:
+        row = Text("  ", no_wrap=True).append(one_line(source.title or source.uri))
+        words = f" · {_(CLASSES[source.budget_class])} · {source.tokens:,} · {one_line(source.rule)}"
+        return self._opening(row.append(words, style="dim"), source.uri, -1, -1)
+
+    def _opening(self, row: Text, uri: str, start: int, end: int) -> Option:
+        """A row that opens a source."""
+        known = f"source-{len(self._opens)}"
+        self._opens[known] = (uri, start, end)
+        return Option(row, id=known)
+
+    @on(OptionList.OptionSelected)
+    def _open_row(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        if message.option.id == _FOLD:
+            self.action_fold()
+        elif message.option.id in self._opens:
+            self.post_message(self.SourceOpened(*self._opens[message.option.id]))
+
+    def action_compare(self) -> None:
+        """Compare with the receipt before, or stop comparing."""
+        if self._before is None:
+            self.notify(_("There is no earlier receipt of this node to compare with."), markup=False)
+            return
+        self._is_comparing = not self._is_comparing
+        self._refresh_all()
+
+    def action_fold(self) -> None:
+        """Show or hide what was left out."""
+        self._is_unfolded = not self._is_unfolded
+        self._refresh_all()
+
+    def action_find(self) -> None:
+        """Ask which row to go to."""
+
+        def find(words: str | None) -> None:
+            if words:
+                self._sought = words
+                self.action_find_next()
+
+        self.app.push_screen(PromptLine(_("Find")), find)
+
+    def action_find_next(self) -> None:
+        """Go to the next row with the words."""
+        if self._sought and not self.query_one(PickList).find_row(self._sought):
+            self.notify(_("Not found."), markup=False)
+
+
+def _place(source: ContextSource) -> _Place:
+    """What makes a source of two receipts the same one."""
+    return source.uri, source.start

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from tests.tui import fake_books as books
+from tests.tui.hosts import HOSTILE, Host, shown
+
+RECEIPT = books.receipt(books.EN)
+START = books.EN.texts[0].index(books.EN.source_quote)
+END = START + len(books.EN.source_quote)
+
+
+def host() -> tuple[Host, ReceiptPane]:
+    pane = ReceiptPane()
+    return Host(pane), pane
+
+
+def screen_text(app: Host) -> str:
+    return "\n".join(shown(app))
+
+
+async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        await pilot.pause()
+        screen = screen_text(app)
+        assert "Draft · 2,310 of 25,000 tokens" in screen
+        assert "the knowledge server was not asked" in screen
+        assert "chapters just before" in screen
+        assert "░" in screen
+        assert "outline · full text · 420 · always included" in screen
+        assert "The Ferry · summary · 200 · previous chapter" in screen
+        rows = [row.strip() for row in shown(app)]
+        assert rows.index("chapters just before") < next(
+            n for n, row in enumerate(rows) if row.startswith("Empty City")
+        )
+
+
+async def test_what_is_not_there_yet_makes_the_total_an_at_most() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.show(books.receipt(books.EN, books.POLISH), "Polish")
+        await pilot.pause()
+        assert "at most 2,310 of 25,000 tokens" in screen_text(app)
+        assert "not there yet: output of plan" in screen_text(app)
+
+
+async def test_enter_opens_the_source_at_the_characters_that_went_in() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        await pilot.press("tab", "enter", "j", "j", "j", "j", "enter")
+        assert app.posted(ReceiptPane) == [
+            ReceiptPane.SourceOpened("meta/outline", -1, -1),
+            ReceiptPane.SourceOpened("manuscript/chapter-1", START, END),
+        ]
+
+
+async def test_what_was_left_out_is_folded_under_its_count() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        await pilot.press("tab")
+        assert "[+] left out: 2" in screen_text(app)
+        assert "class budget used up" not in screen_text(app)
+        await pilot.press("G", "enter", "j", "enter")
+        await pilot.pause()
+        assert "earlier places · 800 · class budget used up" in screen_text(app)
+        assert app.posted(ReceiptPane) == [ReceiptPane.SourceOpened("manuscript/chapter-2#0", -1, -1)]
+
+
+async def test_c_compares_with_the_receipt_before_of_the_same_node() -> None:
+    app, pane = host()
+    changed = replace(
+        RECEIPT, used=2_000, sources=(replace(RECEIPT.sources[0], level="L1"), *RECEIPT.sources[2:], RECEIPT.sources[1])
+    )
+    new = replace(RECEIPT.sources[1], uri="profiles/characters/joss", title="Joss")
+    async with app.run_test(size=(90, 34)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        await pilot.press("tab", "c")
+        assert "compared" not in screen_text(app)
+        pane.show(replace(changed, sources=(*changed.sources[:-1], new)), "Draft")
+        await pilot.press("c")
+        await pilot.pause()
+        screen = screen_text(app)
+        assert "compared with the receipt before (2,310 tokens)" in screen
+        assert "~ full text > outline · summary" in screen
+        assert "+ Joss" in screen
+        assert "- Mara" in screen
+        await pilot.press("c")
+        await pilot.pause()
+        assert "- Mara" not in screen_text(app)
+
+
+async def test_an_earlier_receipt_can_be_given() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 34)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        pane.compare(replace(RECEIPT, sources=RECEIPT.sources[:-1]))
+        await pilot.pause()
+        assert "+ Rain" in screen_text(app)
+
+
+async def test_slash_goes_to_a_row_and_n_to_the_next() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        await pilot.press("tab", "slash", *"previous", "enter", "n", "enter")
+        assert app.posted(ReceiptPane) == [ReceiptPane.SourceOpened("manuscript/chapter-2", -1, -1)]
+
+
+async def test_hostile_text_is_shown_as_words() -> None:
+    app, pane = host()
+    nasty = replace(RECEIPT.sources[0], title=HOSTILE, reason=HOSTILE + "雨" * 1_000_000)
+    dropped = replace(RECEIPT.dropped[0], title=HOSTILE, rule=HOSTILE)
+    async with app.run_test(size=(120, 30)) as pilot:
+        pane.show(replace(RECEIPT, sources=(nasty,), dropped=(dropped,), pending=(HOSTILE,), notes=(HOSTILE,)), HOSTILE)
+        await pilot.press("tab", "u")
+        await pilot.pause()
+        screen = screen_text(app)
+        assert screen.count("[/] [b]bold[/b] red") >= 6
+        assert "\x1b" not in screen
+        assert "\u202e" not in screen
