@@ -22,6 +22,9 @@ from flowcabal_tui.models.offline.task import Task
 
 _OVERVIEW_SENTENCES: Final = 6
 _PROFILE_SENTENCES: Final = 8
+_PROFILE_FACTS: Final = 3
+_LEAST: Final = 8
+"""Characters; 魏长河说。 tells nothing of him."""
 _CONFIDENCE: Final = 0.7
 _WORD_OF_A_SUBTYPE: Final = {
     "side": "appearance",
@@ -33,16 +36,15 @@ _WORD_OF_A_SUBTYPE: Final = {
     "ago": "duration",
     "day": "absolute",
 }
-_NEW_NAME_EN: Final = re.compile(r"(?<=[a-z,;] )(?:Mr |Mrs |Miss |Dr |Captain )?[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*")
-_PLACE_BEFORE: Final = re.compile(r"\b(?:in|at|to|from|near|through)(?: the)? $", re.IGNORECASE)
+_SPOKEN: Final = re.compile('[“”"「」]')
+_NEW_NAME_EN: Final = re.compile(
+    r"(?<=[a-z,;] )(?:Mr |Mrs |Miss |Dr |Captain )?[A-Z][a-z]{2,}(?:['’]s(?= [A-Z]))?(?: [A-Z][a-z]+)*"
+)
+_PLACE_BEFORE: Final = re.compile(r"\b(?:in|at|to|from|near|through|of|on|down)(?: the)? $", re.IGNORECASE)
 _NOT_NAMES: Final = re.compile(r"(?:\w+day|January|February|March|April|May|June|July|August|\w+ber|God|Lord|Sir)\b")
 _NEW_NAME_ZH: Final = re.compile(
     f"(?<![\u4e00-\u9fff])({SURNAME}[\u4e00-\u9fff]{{1,2}})(?=说|道|问|笑|点头|摇头|走|站)"
 )
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> int:
-    return len(one & other)
 
 
 def _weight(sentence: Sentence, names: Sequence[Name], common: Counter[str], chinese: bool) -> float:
@@ -90,33 +92,39 @@ def entities(task: Task) -> dict[str, Any]:
         if count < 2 or inside or _NOT_NAMES.match(name):
             continue
         quote = next(s.text for s in found if name in s.text)
-        place = not task.chinese and _PLACE_BEFORE.search(quote[: quote.find(name)]) is not None
-        rows.append({"kind": "location" if place else PERSON, "name": name, "aliases": [], "quote": quote})
+        before = "" if task.chinese else quote[: quote.find(name)]
+        kind = "location" if _PLACE_BEFORE.search(before) else "item" if before.endswith("the ") else PERSON
+        rows.append({"kind": kind, "name": name, "aliases": [], "quote": quote})
     return {"entities": rows}
 
 
 def profile(task: Task) -> dict[str, Any]:
-    """`curator.profile`: the newest sentences that name the entity; the last of them is the summary."""
+    """`curator.profile`: facts about the entity, then the newest sentences that name it; the last is the summary."""
     chief = task.tag("entity").strip()
     forms = next((name for name in task.names if chief in name.names), Name(PERSON, (chief,)))
-    rows: list[dict[str, str]] = []
+    told: list[tuple[str, str]] = []
+    stated: list[tuple[str, str]] = []
     for source in task.sources:
         for sentence in sentences(source.text, task.chinese):
-            if mentions(sentence.text, (forms,)) and sentence.text[0] not in '“"「‘#':
-                rows.append({"sentence": sentence.text, "source_id": source.id, "quote": sentence.text})
-    newest = rows[-_PROFILE_SENTENCES:]
+            if len(sentence.text) < _LEAST or _SPOKEN.search(sentence.text):
+                continue
+            if mentions(sentence.text, (forms,)):
+                told.append((source.id, sentence.text))
+                facts = facts_in(sentence.text, task.names, task.chinese)
+                stated += [told[-1]] * any(f.subject == chief and f.value != "alive" for f in facts)
+    told = list(dict.fromkeys(told))
+    chosen = {*stated[-_PROFILE_FACTS:], *told[-_PROFILE_SENTENCES:]}
+    rows = [{"sentence": text, "source_id": id_, "quote": text} for id_, text in told if (id_, text) in chosen]
+    summary = next((row["sentence"] for row in reversed(rows) if chief in row["sentence"]), "")
     limit = int(task.tag("limit") or "50")
-    summary = next(
-        (r["sentence"] for r in reversed(newest) if chief in r["sentence"]), newest[-1]["sentence"] if newest else ""
-    )
-    return {"summary": clipped(summary, limit, task.chinese), "sentences": newest}
+    return {"summary": clipped(summary or chief, limit, task.chinese), "sentences": rows}
 
 
 def keep_advice(task: Task) -> dict[str, Any]:
     """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
     draft = task.tag("draft")
     found = sentences(draft, task.chinese)
-    facts = facts_in(draft, task.names, task.chinese)
+    facts = [fact for fact in facts_in(draft, task.names, task.chinese) if fact.value != "alive"]
     named = sorted({name.chief for _, _, name in mentions(draft, task.names)})
     held = "\n".join(source.text for source in task.sources)
     fresh = [s for s in found if s.text not in held]
@@ -130,18 +138,17 @@ def keep_advice(task: Task) -> dict[str, Any]:
 
 
 def inquiry(task: Task) -> str:
-    """`context.inquiry`: the passages that share most words with the question, a later one first where they tie."""
+    """`context.inquiry`: the sentences that share the rarest words with the question; the later one where they tie."""
+    found = [s.text for source in task.sources for s in sentences(source.text, task.chinese)]
+    words = [terms(text, task.chinese) for text in found]
+    seen = Counter(word for each in words for word in each)
     asked = terms(task.tag("question"), task.chinese)
-    scored: list[tuple[int, int, str]] = []
-    for source in task.sources:
-        for sentence in sentences(source.text, task.chinese):
-            if score := _overlap(asked, terms(sentence.text, task.chinese)):
-                scored.append((score, len(scored), sentence.text))
-    if not scored:
+    scores = [sum(1 / seen[word] for word in sorted(asked & each)) for each in words]
+    best = max(scores, default=0.0)
+    if not best:
         return "书里还没有写到。" if task.chinese else "The book has not said so yet."
-    best = max(score for score, _, _ in scored)
-    chosen = sorted(sorted(scored, key=lambda row: (-row[0], -row[1]))[:2], key=lambda row: row[1])
-    return ("" if task.chinese else " ").join(text for score, _, text in chosen if score * 2 > best)
+    order = sorted(range(len(found)), key=lambda i: (-scores[i], -i))[:2]
+    return ("" if task.chinese else " ").join(found[i] for i in sorted(order) if scores[i] * 2 > best)
 
 
 def findings(task: Task) -> dict[str, Any]:

@@ -124,9 +124,9 @@ def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
 
 
 def token_estimate(text: str) -> int:
-    """A character beyond ASCII counts one token, four of ASCII count one."""
+    """A character beyond ASCII counts one token; four others, or three quarters of a word, count one."""
     wide = sum(1 for c in text if c > "\x7f")
-    return wide + (len(text) - wide + 3) // 4
+    return wide + max((len(text) - wide + 3) // 4, -(-4 * len(_WORD.findall(text)) // 3))
 
 
 def clipped(text: str, limit: int, chinese: bool) -> str:
