@@ -15,6 +15,7 @@ from flowcabal_tui.store.faults import damaged, no_room
 from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.memory import Memory
 from flowcabal_tui.store.outbox import Outbox
 from flowcabal_tui.store.runs import Runs
 from flowcabal_tui.store.usage import UsageLog
@@ -44,6 +45,7 @@ class Store:
         self.answers = Answers(self.runs)
         self.workflows = Workflows(database, clock)
         self.book = Book(database, clock, language)
+        self.memory = Memory(database, clock, language)
         self.outbox = Outbox(database)
         self.usage = UsageLog(database, clock)
         self.values = Values(database, clock)

@@ -1,0 +1,177 @@
+"""The memory of the book: entities, the index of its chapters, derived texts, and what the writer waived."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.domain.codec import to_json
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Passage
+from flowcabal_tui.domain.memory import Derived, Entity, Mention
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.store.blobs import get_text, pack_large, put_text
+from flowcabal_tui.store.connection import Database
+from flowcabal_tui.store.entity_rows import entity_now, entity_of, entity_subject, put_entity_row
+from flowcabal_tui.store.generations import NOW, next_generation
+from flowcabal_tui.store.indexing import index_chapter
+from flowcabal_tui.store.journal import Clock
+from flowcabal_tui.store.shelf import NewVersion, append_version, chapters_now
+from flowcabal_tui.store.view import DERIVED, ENTITIES, TextCache, View, derived_of, open_view
+
+_CHAPTERS: Final = "manuscript/"
+
+
+class Memory:
+    """Every change begins a generation, so that a view of an earlier one does not see it."""
+
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        self._database, self._clock, self._language = database, clock, language
+        self._texts = TextCache()
+
+    async def view(self, chapter: ChapterId | None, generation: Generation | None = None) -> View:
+        """The book as of `generation` (None: now) and before `chapter` (None: all). KeyError if it is unknown."""
+        pinned = await self.generation() if generation is None else generation
+        return await open_view(self._database, self._texts, self._language, chapter, pinned)
+
+    async def generation(self) -> Generation:
+        """The newest; 0 before anything was written."""
+        row = await self._database.row("SELECT coalesce(max(id), 0) FROM generation")
+        return Generation(row[0] if row else 0)
+
+    async def truth_changed_since(self, generation: Generation, before_position: int) -> bool:
+        """Has the writer changed the book before that position since then? Derived texts do not count."""
+        row = await self._database.row(
+            "SELECT 1 FROM generation WHERE id>? AND kind='truth' AND position<? LIMIT 1",
+            (generation, before_position),
+        )
+        return row is not None
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All of them as they are now, mentioned or not, by first mention, then id."""
+        named = {entity.id: entity for entity in await (await self.view(None)).entities()}
+        rows = await self._database.rows(ENTITIES, (NOW,))
+        others = [entity for row in rows if (entity := entity_of(row)).id not in named]
+        return (*named.values(), *sorted(others, key=lambda entity: entity.id))
+
+    async def put_entity(self, entity: Entity) -> Entity:
+        """Stores it and returns what stands: an agent's word never changes what a hand has written or removed."""
+        new = replace(
+            entity,
+            name=clean(entity.name),
+            aliases=tuple(clean(alias) for alias in entity.aliases),
+            note=clean(entity.note),
+            first_position=None,
+        )
+
+        def put(connection: sqlite3.Connection) -> Entity:
+            old = entity_now(connection, entity_subject(new.id))
+            if old == new:
+                return new
+            if new.by != "hand" and (old.by == "hand" if old else _removed(connection, new.id)):
+                return old or new
+            generation = next_generation(connection, "truth" if new.by == "hand" else "derived", 0, self._now())
+            put_entity_row(connection, new, generation)
+            if new.by == "hand" and new.note != (old.note if old else ""):
+                note = NewVersion(entity_subject(new.id), new.note, "human")
+                append_version(connection, note, generation, self._language, self._now())
+            return new
+
+        return await self._database.do(put)
+
+    async def remove_entity(self, entity: EntityId) -> None:
+        """By hand: agents do not bring it back. KeyError if there is none."""
+
+        def remove(connection: sqlite3.Connection) -> None:
+            old = entity_now(connection, entity_subject(entity))
+            if old is None:
+                raise KeyError(entity)
+            generation = next_generation(connection, "truth", 0, self._now())
+            put_entity_row(connection, replace(old, by="hand"), generation, removed=True)
+
+        await self._database.do(remove)
+
+    async def index_chapter(
+        self, chapter: ChapterId, version: int, passages: Sequence[Passage], mentions: Sequence[Mention]
+    ) -> bool:
+        """Replaces the index of that version; False (and nothing done) when a newer version is there."""
+        at = self._now()
+        return await self._database.do(
+            lambda connection: index_chapter(connection, chapter, version, passages, mentions, at)
+        )
+
+    async def put_derived(self, derived: Derived) -> Generation:
+        """Adds a state and returns its generation; what stands already on the same source is left as it is."""
+        text = clean(derived.text)
+
+        def put(connection: sqlite3.Connection) -> Generation:
+            anchor = _anchor(connection, derived)
+            newest = connection.execute(
+                "SELECT source, digest, generation FROM derived WHERE uri=? AND level=?"
+                " AND (anchor=? OR anchor IS NULL AND position=?) ORDER BY number DESC LIMIT 1",
+                (derived.uri, derived.level, anchor, derived.position),
+            ).fetchone()
+            same_text = newest and (derived.method != "hand" or get_text(connection, newest[1]) == text)
+            if newest and newest[0] == derived.source and same_text:
+                return Generation(newest[2])
+            by_hand = derived.method == "hand"
+            generation = next_generation(connection, "truth" if by_hand else "derived", derived.position, self._now())
+            connection.execute(
+                "INSERT INTO derived (uri, level, digest, source, position, anchor, generation, method, evidence, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(derived.uri, derived.level, put_text(connection, text), derived.source, derived.position),
+                    *(anchor, generation, derived.method, pack_large(to_json(derived.evidence)), self._now()),
+                ),
+            )
+            return generation
+
+        return await self._database.do(put)
+
+    async def derived_history(self, uri: str) -> tuple[Derived, ...]:
+        """All states in all levels, newest first."""
+        rows = await self._database.rows(
+            f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE uri=? ORDER BY number DESC", (uri,)
+        )
+        return tuple(derived_of(row) for row in rows)
+
+    async def derived_counts(self, prefix: str) -> dict[str, int]:
+        """For each uri below `prefix`: how many states its most often written level has."""
+        rows = await self._database.rows(
+            "SELECT uri, max(states) FROM (SELECT uri, count(*) AS states FROM derived WHERE substr(uri, 1, ?)=?"
+            " GROUP BY uri, level) GROUP BY uri ORDER BY uri",
+            (len(prefix), prefix),
+        )
+        return dict(rows)
+
+    async def waive(self, signature: tuple[str, str], reason: str) -> None:
+        """A finding (its two quotations) is intended; the last reason stands."""
+        row = (*signature, clean(reason), self._now())
+        await self._database.do(
+            lambda connection: connection.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row).close()
+        )
+
+    async def waivers(self) -> tuple[tuple[tuple[str, str], str], ...]:
+        """Signatures and reasons, oldest first."""
+        rows = await self._database.rows("SELECT draft, source, reason FROM waiver ORDER BY at, draft, source")
+        return tuple(((draft, source), reason) for draft, source, reason in rows)
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
+
+
+def _removed(connection: sqlite3.Connection, entity: EntityId) -> bool:
+    row = connection.execute(
+        "SELECT removed FROM entity WHERE id=? ORDER BY generation DESC LIMIT 1", (entity,)
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def _anchor(connection: sqlite3.Connection, derived: Derived) -> ChapterId | None:
+    """The chapter that the text is as of: its position follows when chapters move, and it goes when it is deleted."""
+    chapters = chapters_now(connection)
+    own = derived.uri.removeprefix(_CHAPTERS) if derived.uri.startswith(_CHAPTERS) else ""
+    by_uri = (at.id for at in chapters if at.id == own)
+    return next(by_uri, None) or next((at.id for at in chapters if at.position == derived.position), None)

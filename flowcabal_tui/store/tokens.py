@@ -1,0 +1,66 @@
+"""How text is cut for the word index: Chinese into overlapping pairs of characters, the rest into words.
+
+The last character of a run stands alone too, so that every character begins exactly one token: a query for
+one character is a query for a beginning, and a name of any length is a phrase of pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+_GRAM: Final = r"\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_LETTER: Final = rf"[^\W_{_GRAM}]"
+_PIECE: Final = re.compile(rf"([{_GRAM}]+)|{_LETTER}+")
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text, in order; their number is its length in characters (Chinese) and words."""
+    found: list[str] = []
+    for piece in _PIECE.finditer(text.lower()):
+        run = piece[0]
+        if piece[1]:
+            found += [run[at : at + 2] for at in range(len(run))]
+        else:
+            found.append(run)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something to search for: a name, a word, a phrase."""
+
+    text: str
+    match: str
+    """For FTS5: finds every passage that may contain the term."""
+    counted: str | re.Pattern[str]
+    """What is counted in lower-case text."""
+
+    def count(self, lowered: str) -> int:
+        """How often the term stands in a text that was made lower-case."""
+        return lowered.count(self.counted) if isinstance(self.counted, str) else len(self.counted.findall(lowered))
+
+
+def term(text: str) -> Term | None:
+    """The term for a query's text; None when it holds neither a letter nor a digit."""
+    pieces = list(_PIECE.finditer(text.lower()))
+    if not pieces:
+        return None
+    phrase, last = tokens(text), pieces[-1]
+    if last[1] and len(last[0]) > 1:
+        phrase.pop()  # in the text the run may go on
+    match = f'"{" ".join(phrase)}"' + (" *" if last[1] and len(last[0]) == 1 else "")
+    return Term(text, match, last[0] if last[1] and len(pieces) == 1 else _pattern(pieces))
+
+
+def _pattern(pieces: Sequence[re.Match[str]]) -> re.Pattern[str]:
+    """The pieces one after the other, with whatever is neither letter nor digit between them."""
+    body = re.escape(pieces[0][0])
+    for before, piece in pairwise(pieces):
+        body += (r"[\W_]*" if before[1] or piece[1] else r"[\W_]+") + re.escape(piece[0])
+    start = "" if pieces[0][1] else rf"(?<!{_LETTER})"
+    end = "" if pieces[-1][1] else rf"(?!{_LETTER})"
+    return re.compile(start + body + end)

@@ -1,0 +1,278 @@
+"""The book as one run sees it: as of a generation, and only what lies before its chapter."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
+from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Evidence, Level, Mention, MetaName
+from flowcabal_tui.store.blobs import unpack, unpack_large
+from flowcabal_tui.store.connection import Database, Row
+from flowcabal_tui.store.entity_rows import FIELDS, entity_of
+from flowcabal_tui.store.ranking import IndexedPassage, rank
+from flowcabal_tui.store.shelf import CHAPTERS, LATEST, chapter_of
+from flowcabal_tui.store.tokens import term
+
+DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
+ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
+    (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
+_HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
+
+
+class TextCache:
+    """Unpacked texts by digest, the ones used last; at most `room` characters."""
+
+    def __init__(self, room: int = 4_000_000) -> None:
+        self._room, self._texts = room, OrderedDict[Digest, str]()
+        self._used = 0
+
+    def get(self, name: Digest) -> str | None:
+        if name in self._texts:
+            self._texts.move_to_end(name)
+        return self._texts.get(name)
+
+    def put(self, name: Digest, text: str) -> None:
+        if name not in self._texts:
+            self._used += len(text)
+        self._texts[name] = text
+        while self._used > self._room and len(self._texts) > 1:
+            self._used -= len(self._texts.popitem(last=False)[1])
+
+
+class View:
+    """Implements the agents' MemoryView. Nothing that happens after it was opened changes what it answers."""
+
+    def __init__(
+        self,
+        database: Database,
+        texts: TextCache,
+        language: str,
+        generation: Generation,
+        before: int,
+        chapters: Iterable[Chapter],
+    ) -> None:
+        self._database, self._texts, self._language = database, texts, language
+        self._generation, self._before = generation, before
+        self._placed = {chapter.id: chapter for chapter in chapters}
+        self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
+        self._passages: dict[int, IndexedPassage] | None = None
+        self._named: dict[EntityId, list[tuple[int, int]]] | None = None
+
+    @property
+    def generation(self) -> Generation:
+        return self._generation
+
+    @property
+    def before(self) -> int:
+        """Only chapters with a smaller position are visible."""
+        return self._before
+
+    @property
+    def language(self) -> str:
+        return self._language
+
+    async def meta(self) -> tuple[tuple[MetaName, str], ...]:
+        """Those that are not empty, in the order of META_NAMES."""
+        found: list[tuple[MetaName, str]] = []
+        for name in META_NAMES:
+            row = await self._database.row(LATEST, (f"meta/{name}", self._generation))
+            if row is not None and (text := (await self._load([row[2]]))[row[2]]).strip():
+                found.append((name, text))
+        return tuple(found)
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """Those made by hand, and those mentioned before the target, by first mention, then id."""
+        named = await self._mentioned()
+        rows = await self._database.rows(ENTITIES, (self._generation,))
+        found = [replace(entity, first_position=_first(named.get(entity.id))) for entity in map(entity_of, rows)]
+        visible = [entity for entity in found if entity.by == "hand" or entity.first_position is not None]
+        return tuple(sorted(visible, key=_by_first_mention))
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """Written chapters before the target, in story order."""
+        return tuple(self._seen.values())
+
+    async def chapter_text(self, chapter: ChapterId) -> str:
+        """KeyError for a chapter that cannot be seen."""
+        digest = self._seen[chapter].digest
+        assert digest is not None, "chapters without text are not seen"
+        return (await self._load([digest]))[digest]
+
+    async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """In order; none when the text was not indexed yet. KeyError for a chapter that cannot be seen."""
+        text = await self.chapter_text(chapter)
+        found = (await self._indexed()).values()
+        return tuple(passage.of(text) for passage in found if passage.chapter == chapter)
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """Before the target, in story order."""
+        rows = await self._database.rows(
+            f"SELECT chapter, version, spans FROM mention WHERE entity=:entity AND {_HOLDS}",
+            {"entity": entity, "as_of": self._generation},
+        )
+        found = [
+            Mention(entity, chapter, self._seen[chapter].position, start, end)
+            for chapter, version, spans in rows
+            if self._sees(chapter, version)
+            for start, end in json.loads(spans)
+        ]
+        return tuple(sorted(found, key=lambda mention: (mention.position, mention.start, mention.end)))
+
+    async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
+        """Most first, then by id."""
+        counts = {entity: sum(n for _at, n in places) for entity, places in (await self._mentioned()).items()}
+        return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+    async def derived(self, uri: str, level: Level) -> Derived | None:
+        """The newest state whose position lies before the target, as of the generation."""
+        found = await self._derived("uri=?", level, (uri,))
+        return found[0] if found else None
+
+    async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        """All of them below `prefix`, newest state each, by position then uri."""
+        return await self._derived("substr(uri, 1, ?)=?", level, (len(prefix), prefix))
+
+    async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
+        """bm25 over the passages before the target; statistics count those passages only."""
+        wanted = [found for text in dict.fromkeys(terms) if (found := term(text)) is not None]
+        passages = await self._indexed()
+        if not wanted or not passages:
+            return ()
+        question = " UNION ALL ".join(
+            f"SELECT {number}, rowid FROM passage_words WHERE passage_words MATCH ?" for number in range(len(wanted))
+        )
+        candidates: list[list[int]] = [[] for _term in wanted]
+        for number, passage in await self._database.rows(question, [one.match for one in wanted]):
+            if passage in passages:
+                candidates[number].append(passage)
+        needed = {passages[passage].chapter for found in candidates for passage in found}
+        digests = {chapter: self._seen[chapter].digest or Digest("") for chapter in needed}
+        loaded = await self._load(digests.values())
+        texts = {chapter: loaded[name] for chapter, name in digests.items()}
+        return await asyncio.to_thread(rank, passages, list(zip(wanted, candidates, strict=True)), texts, limit)
+
+    async def waived(self) -> frozenset[tuple[str, str]]:
+        """What the writer called intended, at once: a finding must not be raised again in the same run."""
+        rows = await self._database.rows("SELECT draft, source FROM waiver")
+        return frozenset((draft, source) for draft, source in rows)
+
+    def _sees(self, chapter: ChapterId, version: int) -> bool:
+        return chapter in self._seen and self._seen[chapter].version == version
+
+    async def _load(self, digests: Iterable[Digest]) -> dict[Digest, str]:
+        texts: dict[Digest, str] = {}
+        missing: list[Digest] = []
+        for name in digests:
+            text = self._texts.get(name)
+            if text is None:
+                missing.append(name)
+            else:
+                texts[name] = text
+        if missing:
+            rows = await self._database.rows(
+                "SELECT digest, body FROM blob WHERE digest IN (SELECT value FROM json_each(?))",
+                (json.dumps(missing),),
+            )
+            for name, body in rows:
+                texts[name] = unpack(body)
+                self._texts.put(name, texts[name])
+        return texts
+
+    async def _indexed(self) -> dict[int, IndexedPassage]:
+        """The passages that can be seen, by id, in story order."""
+        if self._passages is None:
+            rows = await self._database.rows(
+                f"SELECT id, chapter, version, number, start, end, tokens FROM passage WHERE {_HOLDS}",
+                {"as_of": self._generation},
+            )
+            found = [
+                IndexedPassage(row, chapter, self._seen[chapter].position, number, start, end, length)
+                for row, chapter, version, number, start, end, length in rows
+                if self._sees(chapter, version)
+            ]
+            found.sort(key=lambda passage: (passage.position, passage.index))
+            self._passages = {passage.id: passage for passage in found}
+        return self._passages
+
+    async def _mentioned(self) -> dict[EntityId, list[tuple[int, int]]]:
+        """For each entity the positions of the chapters that name it, and how often."""
+        if self._named is None:
+            named: defaultdict[EntityId, list[tuple[int, int]]] = defaultdict(list)
+            rows = await self._database.rows(
+                f"SELECT entity, chapter, version, count FROM mention WHERE {_HOLDS}", {"as_of": self._generation}
+            )
+            for entity, chapter, version, count in rows:
+                if self._sees(chapter, version):
+                    named[entity].append((self._seen[chapter].position, count))
+            self._named = dict(named)
+        return self._named
+
+    async def _derived(self, where: str, level: Level, values: Sequence[object]) -> tuple[Derived, ...]:
+        rows = await self._database.rows(
+            f"SELECT number, uri, position, anchor FROM derived WHERE {where} AND level=? AND generation<=?"
+            " ORDER BY number",
+            (*values, level, self._generation),
+        )
+        newest: dict[str, tuple[int, int]] = {}
+        for number, uri, position, anchor in rows:
+            at = self._position(position, anchor)
+            if at is not None and at >= newest.get(uri, (0, 0))[0]:
+                newest[uri] = (at, number)
+        chosen = await self._database.rows(
+            f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE number IN (SELECT value FROM json_each(?))",
+            (json.dumps([number for _at, number in newest.values()]),),
+        )
+        found = [replace(derived_of(row), position=newest[row[0]][0]) for row in chosen]
+        return tuple(sorted(found, key=lambda one: (one.position, one.uri)))
+
+    def _position(self, position: int, anchor: ChapterId | None) -> int | None:
+        """Where a derived text stands now that its chapter may have moved; None when it cannot be seen."""
+        if anchor is not None:
+            if anchor not in self._placed:
+                return None
+            position = self._placed[anchor].position
+        return position if position < self._before else None
+
+
+async def open_view(
+    database: Database, texts: TextCache, language: str, chapter: ChapterId | None, generation: Generation
+) -> View:
+    """The view before `chapter` (None: of everything). KeyError for an unknown chapter.
+
+    A chapter that the generation does not know stands where it stands now.
+    """
+    chapters = [chapter_of(row) for row in await database.rows(CHAPTERS, {"as_of": generation})]
+    before = len(chapters) + 1
+    if chapter is not None:
+        place = await database.row(
+            "SELECT position FROM place WHERE chapter=? ORDER BY generation>?, generation DESC LIMIT 1",
+            (chapter, generation),
+        )
+        if place is None:
+            raise KeyError(chapter)
+        before = int(place[0])
+    return View(database, texts, language, generation, before, chapters)
+
+
+def derived_of(row: Row) -> Derived:
+    """A derived text from a row of DERIVED."""
+    uri, level, body, source, position, generation, method, evidence, at, _anchor = row
+    rests = from_json(tuple[Evidence, ...], unpack_large(evidence))
+    when = datetime.fromisoformat(at)
+    return Derived(uri, level, unpack(body), source, position, generation, method, rests, when)
+
+
+def _first(places: Sequence[tuple[int, int]] | None) -> int | None:
+    return min(at for at, _count in places) if places else None
+
+
+def _by_first_mention(entity: Entity) -> tuple[bool, int, str]:
+    return entity.first_position is None, entity.first_position or 0, entity.id
