@@ -50,6 +50,7 @@ _NAMES: Final = 40
 _AFFECTED: Final = 8
 _MENTIONED: Final = 3
 _LONGEST_NAME: Final = 40
+_PROFILED: Final = frozenset({"character", "plot-thread"})
 
 
 class Curator:
@@ -150,10 +151,19 @@ class Curator:
         return tuple(changed.values())
 
     def affected(
-        self, mentions: Iterable[Mention], *, least: int = _MENTIONED, most: int = _AFFECTED
+        self,
+        mentions: Iterable[Mention],
+        entities: Iterable[Entity] = (),
+        *,
+        least: int = _MENTIONED,
+        most: int = _AFFECTED,
     ) -> tuple[EntityId, ...]:
-        """Those whose profile a chapter changes: named at least `least` times in it, the most named first."""
-        counts = Counter(mention.entity for mention in mentions)
+        """Whose profile a chapter changes: those that it names `least` times, most named first.
+
+        Of the `entities` given, those of kinds that have no profile (places, things) are left out.
+        """
+        without = {entity.id for entity in entities if entity.kind not in _PROFILED}
+        counts = Counter(mention.entity for mention in mentions if mention.entity not in without)
         ranked = sorted((entity for entity, n in counts.items() if n >= least), key=lambda each: (-counts[each], each))
         return tuple(ranked[:most])
 

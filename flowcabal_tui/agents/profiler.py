@@ -36,7 +36,7 @@ class ProfileGoal:
 
 @dataclass(frozen=True, slots=True)
 class ProfileMaterial:
-    """The previous profile, the passages, and the digest of both."""
+    """The previous profile, what can be quoted, and the digest of the passages."""
 
     previous: Derived | None
     sources: tuple[SourceText, ...]
@@ -59,37 +59,28 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         self._curator = curator
 
     async def observe(self, goal: ProfileGoal) -> ProfileMaterial:
-        """The chapter's passages that name the entity, its last ones before, its first, and the old evidence."""
-        uri = profile_uri(goal.entity)
-        previous = await goal.view.derived(uri, "L1")
+        """The chapter's passages that name the entity, the last ones before and the first; then what the old rests on.
+
+        The digest leaves the previous profile out: it follows from passages too, and is replaced by this one.
+        """
+        previous = await goal.view.derived(profile_uri(goal.entity), "L1")
         if previous is not None and previous.position >= goal.chapter.position:
             previous = None
         passages = await self._passages(goal)
-        spans = [(each.chapter, each.start, each.text) for each in passages]
-        for each in previous.evidence if previous else ():
-            if not any(
-                each.chapter == chapter and start <= each.start < start + len(text) for chapter, start, text in spans
-            ):
-                spans.append(
-                    (each.chapter, each.start, (await goal.view.chapter_text(each.chapter))[each.start : each.end])
-                )
-        chapters = {chapter.id: chapter for chapter in await goal.view.chapters()}
-        spans.sort(key=lambda each: (chapters[each[0]].position if each[0] in chapters else 0, each[1]))
-        sources = tuple(
-            SourceText(
-                f"s{at}", f"manuscript/{chapter}", chapters[chapter].title if chapter in chapters else "", text, start
-            )
-            for at, (chapter, start, text) in enumerate(spans, start=1)
-        )
-        digests = [
-            uri,
+        inputs = [
             goal.entity.kind,
             *goal.entity.names,
-            previous.text if previous else "",
-            *(each.text for each in sources),
+            *(part for each in passages for part in (each.chapter, each.text)),
         ]
         task = self._curator.prompts.get("curator.profile").digest if self._curator.asks else "by rule"
-        return ProfileMaterial(previous, sources, digest_of([task, *digests]))
+        known = await _old_evidence(goal.view, previous, passages) if previous else []
+        chapters = {chapter.id: chapter for chapter in await goal.view.chapters()}
+        pieces = sorted((*passages, *known), key=lambda each: (each.position, each.start))
+        sources = tuple(
+            SourceText(f"s{at}", f"manuscript/{each.chapter}", chapters[each.chapter].title, each.text, each.start)
+            for at, each in enumerate(pieces, start=1)
+        )
+        return ProfileMaterial(previous, sources, digest_of([task, *inputs]))
 
     async def source(self, goal: ProfileGoal) -> Digest:
         """The digest of all inputs: the profile is fresh while its stored state carries it. Calls no model."""
@@ -166,6 +157,24 @@ def profile_uri(entity: Entity) -> str:
 
 async def _passage_at(view: MemoryView, chapter: ChapterId, place: int) -> Passage | None:
     return next((each for each in await view.passages(chapter) if each.start <= place < each.end), None)
+
+
+async def _old_evidence(view: MemoryView, previous: Derived, passages: Sequence[Passage]) -> list[Passage]:
+    """The sentences that the previous profile rests on, as they stand today, where no passage holds them already."""
+    positions = {chapter.id: chapter.position for chapter in await view.chapters()}
+    found: dict[tuple[int, int], Passage] = {}
+    for each in previous.evidence:
+        if each.chapter not in positions or any(
+            one.chapter == each.chapter and one.start <= each.start < one.end for one in passages
+        ):
+            continue
+        text = await view.chapter_text(each.chapter)
+        for span in sentences(text):
+            if span.start < each.end and each.start < span.end:
+                position = positions[each.chapter]
+                words = text[span.start : span.end]
+                found[position, span.start] = Passage(each.chapter, position, 0, span.start, span.end, words)
+    return list(found.values())
 
 
 def _shorter(passage: Passage, length: int) -> Passage:

@@ -158,11 +158,11 @@ async def test_a_class_can_be_switched_off() -> None:
 class OddTokens:
     """Counts in a way that is not additive: joins cost, and long texts cost more."""
 
-    def __init__(self, per: int, extra: int, joined: int) -> None:
-        self._per, self._extra, self._joined = per, extra, joined
+    def __init__(self, per: int, extra: int, joined: int, bent: int) -> None:
+        self._per, self._extra, self._joined, self._bent = per, extra, joined, bent
 
     def count(self, text: str) -> int:
-        return len(text) // self._per + self._extra + self._joined * text.count("\n") + len(text) ** 2 // 500_000
+        return len(text) // self._per + self._extra + self._joined * text.count("\n") + len(text) ** 2 // self._bent
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -171,14 +171,15 @@ class OddTokens:
     per=st.integers(1, 5),
     extra=st.integers(0, 4),
     joined=st.integers(0, 3),
+    bent=st.sampled_from([2_000, 50_000, 10**9]),
     prompt=st.sampled_from(["林远与沈青。", "老周在白鹭渡。", "写下一章。", ""]),
     at=st.integers(1, 12),
     asks=st.booleans(),
 )
 async def test_the_budget_is_never_exceeded(
-    budget: int, per: int, extra: int, joined: int, prompt: str, at: int, asks: bool
+    budget: int, per: int, extra: int, joined: int, bent: int, prompt: str, at: int, asks: bool
 ) -> None:
-    counter = OddTokens(per, extra, joined)
+    counter = OddTokens(per, extra, joined, bent)
     questions = ("老周有什么？",) if asks else ()
     agent = ContextAgent(make_book(), counter, budget)
     injection = await assemble(make_book(), prompt, at=at, agent=agent, inquiries=questions)

@@ -120,10 +120,10 @@ def test_a_chapter_changes_the_profiles_of_those_whom_it_names_often() -> None:
     def named(entity: str, times: int) -> list[Mention]:
         return [Mention(EntityId(entity), ChapterId("c1"), 1, at, at + 2) for at in range(times)]
 
-    found = Curator(None, FakeTokens()).affected(
-        [*named("a", 2), *named("b", 3), *named("c", 9), *named("d", 3)], most=2
-    )
-    assert found == ("c", "b")
+    known = [person(name) for name in "甲乙丙丁"] + [person("城", kind="location")]
+    mentions = [*named("e-甲", 2), *named("e-乙", 3), *named("e-丙", 9), *named("e-丁", 3), *named("e-城", 9)]
+    found = Curator(None, FakeTokens()).affected(mentions, known, most=2)
+    assert found == ("e-丙", "e-丁")
 
 
 PROFILE = {
@@ -163,12 +163,15 @@ async def test_the_next_profile_starts_from_the_last_one_and_its_evidence() -> N
 
 async def test_a_profile_is_fresh_while_its_sources_are_the_same() -> None:
     profiler = Profiler(curator(PROFILE))
-    state = book(TEXT)
-    goal = ProfileGoal(LIN, state.before(2), state.chapters()[0])
-    made = await profiler.pursue(goal)
-    assert {each.source for each in made} == {await profiler.source(goal)}
+    state = book(TEXT, "沈青与林远上了船。林远睡了。")
+    for chapter in state.chapters():
+        goal = ProfileGoal(LIN, state.before(3), chapter)
+        made = await profiler.pursue(goal)
+        state.derived += made
+        assert {each.source for each in made} == {await profiler.source(goal)}
     changed = book(TEXT.replace("藏进怀里", "扔进河里"))
-    assert await profiler.source(ProfileGoal(LIN, changed.before(2), changed.chapters()[0])) != made[0].source
+    first = ProfileGoal(LIN, changed.before(2), changed.chapters()[0])
+    assert await profiler.source(first) != state.derived[0].source
 
 
 async def test_a_profile_without_evidence_is_made_of_sentences_that_name_its_subject() -> None:
