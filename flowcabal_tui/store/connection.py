@@ -188,12 +188,13 @@ class Readers:
     @classmethod
     async def open(cls, path: Path) -> Readers:
         """Raises ProjectDamaged, ProjectTooNew or DiskFull (when the file cannot even be opened)."""
-        async with contextlib.AsyncExitStack() as undo:
-            connections = []
-            for _number in range(_READERS):
-                connections.append(await _open_reader(path))
-                undo.push_async_callback(connections[-1].close)
-            undo.pop_all()
+        opened = await asyncio.gather(*(_open_reader(path) for _number in range(_READERS)), return_exceptions=True)
+        connections = [one for one in opened if isinstance(one, aiosqlite.Connection)]
+        for error in opened:
+            if isinstance(error, BaseException):
+                for connection in connections:
+                    await connection.close()
+                raise error
         return cls(connections)
 
     async def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:

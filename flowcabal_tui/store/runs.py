@@ -18,7 +18,6 @@ from flowcabal_tui.store.journal import Journal
 
 _STATES: Final[dict[EventKind, NodeState]] = {
     "attempt-started": "running",
-    "retry-wait": "retrying",
     "asked": "waiting",
     "answered": "running",
     "node-done": "done",
@@ -83,7 +82,7 @@ class Runs(Journal):
         if run not in self._live and not self._database.read_only:
             return "interrupted"
         now = {state for _node, state in states}
-        return "waiting" if "waiting" in now and not now & {"running", "retrying"} else "running"
+        return "waiting" if "waiting" in now and "running" not in now else "running"
 
     async def unfinished(self) -> tuple[RunId, ...]:
         """Runs without an end that no process carries on, oldest first."""

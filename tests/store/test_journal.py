@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.runner.fold import fold
+from flowcabal_tui.store.store import Store
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 RUN, NODE = RunId("r1"), NodeId("草稿")
 FLOW = Workflow(id="章", version=3, nodes=(Node(id=NODE),))
@@ -151,3 +157,27 @@ async def test_a_run_without_an_end_is_interrupted_after_a_restart_until_it_is_r
     (summary,) = await runs.summaries()
     assert (summary.state, summary.nodes) == ("running", ((NODE, "pending"),))
     assert await runs.unfinished() == ()
+
+
+KINDS = ["attempt-started", "node-done", "node-failed", "node-blocked", "cancelled", "asked", "answered"]
+LOGS = st.lists(
+    st.one_of(st.tuples(st.sampled_from(KINDS), st.sampled_from("甲乙")), st.just(("run-resumed", ""))), max_size=15
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(log=LOGS)
+def test_the_history_says_what_the_runner_would_say_of_the_same_log(log, tmp_path_factory, clock):
+    payloads = {"node-failed": {"title": "no", "detail": ""}, "asked": {"question": {"id": "q"}}}
+
+    async def scenario():
+        store = await Store.open(tmp_path_factory.mktemp("log"), clock=clock, language="zh")
+        await begin(store)
+        for kind, node in log:
+            await store.runs.record(RunEvent(RUN, kind, NodeId(node), 1 if node else 0, payloads.get(kind, {})))
+        said = fold(await store.runs.history(RUN))
+        (summary,) = await store.runs.summaries()
+        assert dict(summary.nodes) == {name: node.state for name, node in said.nodes.items()}
+        await store.close()
+
+    asyncio.run(scenario())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from flowcabal_tui.domain.errors import (
     ProjectNotFound,
     ProjectReadOnly,
     ProjectTooNew,
+    UnsafeFileSystem,
 )
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.store.filesystem import file_system_of, is_network
@@ -194,6 +196,19 @@ def test_network_file_systems_are_known_by_the_mounts(tmp_path, place, file_syst
 
 def test_without_a_list_of_mounts_the_file_system_is_taken_as_local(tmp_path):
     assert not is_network(file_system_of(tmp_path, ""))
+
+
+async def test_a_file_system_without_locks_is_refused_but_can_be_read(store, reopen, folder, monkeypatch):
+    name = await store.runs.put_text("大雪")
+    await store.close()
+
+    def no_locks(_file, _how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.lockf", no_locks)
+    with pytest.raises(UnsafeFileSystem, match="No locks"):
+        await reopen()
+    assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
 
 
 async def test_on_a_network_file_system_a_rollback_journal_is_used(folder, reopen, monkeypatch):
