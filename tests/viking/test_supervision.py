@@ -171,6 +171,36 @@ async def test_it_can_be_started_again_after_a_stop(tmp_path: Path) -> None:
         await statuses.wait_for(lambda status: isinstance(status, Ready), after=len(statuses.seen))
 
 
+FORKING = """
+import os, subprocess, sys, time
+guard = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+guard.stdout.readline()
+worker = os.fork()
+if worker:
+    print(worker, flush=True)
+else:
+    os.close(1)
+time.sleep(600)
+"""
+
+
+async def test_a_forked_worker_of_ours_that_outlives_us_does_not_keep_the_server(tmp_path: Path) -> None:
+    command = guard_command(tmp_path, sys.executable, "-c", "import time; time.sleep(600)", str(tmp_path))
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", FORKING, str(tmp_path), *command, stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    worker = int(await parent.stdout.readline())
+    try:
+        parent.kill()
+        await parent.wait()
+        async with asyncio.timeout(10):
+            while set(processes_of(tmp_path)) - {worker}:  # noqa: ASYNC110 - nothing tells of its end
+                await asyncio.sleep(0.05)
+    finally:
+        os.kill(worker, signal.SIGKILL)
+
+
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -9 $$", 137)])
 def test_the_guard_hands_on_the_exit_code(tmp_path: Path, script: str, code: int) -> None:
     assert run_guard(tmp_path, "sh", "-c", script) == code
@@ -205,9 +235,12 @@ def test_a_terminal_that_hangs_up_does_not_stop_the_guard(tmp_path: Path) -> Non
     assert code == 7
 
 
+def guard_command(folder: Path, *command: str) -> list[str]:
+    files = [str(folder / "log"), str(folder / "mark")]
+    return [sys.executable, "-I", "-S", guard.__file__, *files, "--", *command]
+
+
 def run_guard(folder: Path, *command: str) -> int:
-    arguments = [sys.executable, "-I", "-S", guard.__file__, str(folder / "log"), str(folder / "mark"), "--"]
-    with subprocess.Popen(
-        [*arguments, *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    ) as running:
+    arguments = guard_command(folder, *command)
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
         return running.wait(20)

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.viking import layout
-from flowcabal_tui.viking.client import KnowledgeMissing
+from flowcabal_tui.viking.client import FileWrite, KnowledgeMissing
 from flowcabal_tui.viking.sync import KnowledgeSync
 from tests.viking.fakes import Running
 
@@ -206,3 +206,21 @@ async def test_repair_tells_what_must_be_put_again(running: Running, root: str, 
     assert await sync.repair() == (RAIN.id,)
     assert await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
     assert await sync.repair() == ()
+
+
+async def test_repair_makes_missing_vectors_anew(running: Running, root: str, sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, "灯火。\n", "L0", "L1")
+    uri = f"{root}/{layout.chapter_path(RIVER)}"
+    running.model.broken = True
+    try:
+        with pytest.raises(KnowledgeError):
+            await running.client.batch_write(
+                uri, [FileWrite(f"{uri}/scene-002.md", "老柳树下的旧船")], wait=True
+            )
+    finally:
+        running.model.broken = False
+    assert not (await running.client.check_consistency(uri)).ok
+    assert await sync.repair() == ()
+    assert (await running.client.check_consistency(uri)).ok
+    found = await running.client.find("老柳树下的旧船", level=2, target_uri=uri, limit=1)
+    assert found[0].uri.endswith("scene-002.md")
