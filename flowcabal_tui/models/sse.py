@@ -17,14 +17,19 @@ class EventReader:
 
     def feed(self, piece: bytes) -> list[tuple[str, str | None]]:
         """The events that `piece` completes. Raises ValueError on a line without end or on broken UTF-8."""
-        lines = (self._rest + piece).splitlines(keepends=True)
-        # A lone \r at the end may be half of \r\n.
-        self._rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
-        if len(self._rest) > LINE_LIMIT:
-            raise ValueError("line without end")
+        if not piece:
+            return []
+        whole = self._rest + piece if self._rest else piece
+        lines = whole.splitlines()
+        if whole.endswith(b"\n"):
+            self._rest = b""
+        else:  # a \r at the end may be half of \r\n
+            self._rest = lines.pop() + (b"\r" if whole.endswith(b"\r") else b"")
+            if len(self._rest) > LINE_LIMIT:
+                raise ValueError("line without end")
         events: list[tuple[str, str | None]] = []
         for line in lines:
-            self._take(line.rstrip(b"\r\n"), events)
+            self._take(line, events)
         return events
 
     def end(self) -> list[tuple[str, str | None]]:

@@ -65,12 +65,10 @@ class Transport:
                 return
             async with aclosing(self._pieces(response, patience)) as pieces:
                 async for piece in pieces:
-                    with self._readable():
-                        events = reader.feed(piece)
-                    yield events
-            with self._readable():
-                events = reader.end()
-            yield events
+                    yield reader.feed(piece)
+            yield reader.end()
+        except ValueError as error:
+            raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
         finally:
             await response.aclose()
 
@@ -90,10 +88,13 @@ class Transport:
 
     async def _send(self, path: str, body: Mapping[str, Any], seconds: float) -> httpx.Response:
         client = await self._open()
-        with self._faults(seconds):
+        with self._faults():
             request = client.build_request("POST", self._base_url + path, json=body)
-            async with asyncio.timeout(seconds):
-                response = await client.send(request, stream=True)
+            try:
+                async with asyncio.timeout(seconds):
+                    response = await client.send(request, stream=True)
+            except TimeoutError:
+                raise self._silent(seconds) from None
         if response.status_code != 200:
             try:
                 raise await self._refusal(response)
@@ -122,24 +123,29 @@ class Transport:
     async def _pieces(self, response: httpx.Response, patience: Callable[[], float]) -> AsyncGenerator[bytes, None]:
         # httpx promises an iterator only, but gives a generator, which has to be closed.
         async with aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_bytes())) as pieces:
-            while True:
-                seconds = patience()
-                with self._faults(seconds):
-                    async with asyncio.timeout(seconds):
-                        piece = await anext(pieces, None)
-                if piece is None:
-                    return
-                yield piece
+            with self._faults():
+                while True:
+                    seconds = patience()
+                    try:
+                        async with asyncio.timeout(seconds):
+                            piece = await anext(pieces, None)
+                    except TimeoutError:
+                        raise self._silent(seconds) from None
+                    if piece is None:
+                        return
+                    yield piece
+
+    def _silent(self, seconds: float) -> ModelError:
+        return self.failures.error(
+            ModelFault.STALLED, _("Nothing came for {seconds} s.").format(seconds=f"{seconds:g}")
+        )
 
     @contextmanager
-    def _faults(self, seconds: float) -> Iterator[None]:
+    def _faults(self) -> Iterator[None]:
         import httpx
 
         try:
             yield
-        except TimeoutError:
-            silent = _("Nothing came for {seconds} s.").format(seconds=f"{seconds:g}")
-            raise self.failures.error(ModelFault.STALLED, silent) from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
             raise bad_address(self._base_url) from None
         except httpx.DecodingError as error:
@@ -147,13 +153,6 @@ class Transport:
         except (httpx.HTTPError, httpx.StreamError) as error:
             words = str(error) or type(error).__name__
             raise self.failures.error(ModelFault.NETWORK, words) from None
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        try:
-            yield
-        except ValueError as error:
-            raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
 
     async def _open(self) -> httpx.AsyncClient:
         async with self._opening:

@@ -1,0 +1,137 @@
+"""What could be used when nothing is configured: keys in the environment, models on this machine.
+
+Looks only; no endpoint that costs money is called. What is found is proposed, and the user confirms it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.model_calls import Endpoint, Provider
+from flowcabal_tui.domain.text import clean
+
+PROBE_SECONDS: Final = 0.3
+PROBE_LIMIT: Final = 2**20
+LOCAL_CONCURRENCY: Final = 1
+LOCAL_PATIENCE: Final = 600.0
+"""Seconds until the first token: a local model may have to be loaded first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something that was found. `models` are the names to choose from (one if they were not asked for).
+
+    `local`: it runs on this machine, costs nothing and sends nothing away.
+    """
+
+    name: str
+    endpoint: Endpoint
+    models: tuple[str, ...]
+    local: bool = False
+    embedding: Endpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    name: str
+    key_env: str
+    base_url: str
+    model: str
+    embedding: str = ""
+    provider: Provider = "openai"
+    base_env: str = ""
+
+
+KNOWN: Final = (
+    _Known("DeepSeek", "DEEPSEEK_API_KEY", "https://api.deepseek.com/v1", "deepseek-chat"),
+    _Known(
+        "Qwen (DashScope)",
+        "DASHSCOPE_API_KEY",
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "qwen-plus",
+        "text-embedding-v4",
+    ),
+    _Known("Kimi (Moonshot)", "MOONSHOT_API_KEY", "https://api.moonshot.cn/v1", "kimi-k2-turbo-preview"),
+    _Known("GLM (Zhipu)", "ZHIPUAI_API_KEY", "https://open.bigmodel.cn/api/paas/v4", "glm-4.6", "embedding-3"),
+    _Known(
+        "Anthropic", "ANTHROPIC_API_KEY", "", "claude-sonnet-4-5", provider="anthropic", base_env="ANTHROPIC_BASE_URL"
+    ),
+    _Known("OpenAI", "OPENAI_API_KEY", "", "gpt-4.1", "text-embedding-3-small", base_env="OPENAI_BASE_URL"),
+    _Known(
+        "Gemini",
+        "GEMINI_API_KEY",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "gemini-2.5-pro",
+        "gemini-embedding-001",
+    ),
+    _Known(
+        "SiliconFlow", "SILICONFLOW_API_KEY", "https://api.siliconflow.cn/v1", "deepseek-ai/DeepSeek-V3", "BAAI/bge-m3"
+    ),
+    _Known("Mistral", "MISTRAL_API_KEY", "https://api.mistral.ai/v1", "mistral-large-latest", "mistral-embed"),
+    _Known("Groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1", "llama-3.3-70b-versatile"),
+    _Known("xAI", "XAI_API_KEY", "https://api.x.ai/v1", "grok-4"),
+    _Known("OpenRouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "deepseek/deepseek-chat"),
+)
+LOCAL: Final[Mapping[str, str]] = {
+    "Ollama": "http://127.0.0.1:11434/v1",
+    "LM Studio": "http://127.0.0.1:1234/v1",
+}
+
+
+async def discover(environ: Mapping[str, str], local: Mapping[str, str] = LOCAL) -> tuple[Proposal, ...]:
+    """Models on this machine first, then providers whose key is in `environ`; `local` maps names to base URLs."""
+    found = await asyncio.gather(*(_on_this_machine(name, url) for name, url in local.items()))
+    return (*(each for each in found if each), *in_environment(environ))
+
+
+def in_environment(environ: Mapping[str, str]) -> tuple[Proposal, ...]:
+    """A proposal for each provider whose key is set; the key itself is not read further."""
+    return tuple(_proposal(known, environ) for known in KNOWN if environ.get(known.key_env, "").strip())
+
+
+def _proposal(known: _Known, environ: Mapping[str, str]) -> Proposal:
+    url = environ.get(known.base_env, "").strip() or known.base_url
+    endpoint = Endpoint(known.provider, known.model, base_url=url, api_key_env=known.key_env)
+    embedding = (
+        Endpoint("openai", known.embedding, base_url=url, api_key_env=known.key_env) if known.embedding else None
+    )
+    return Proposal(known.name, endpoint, (known.model,), embedding=embedding)
+
+
+async def _on_this_machine(name: str, url: str) -> Proposal | None:
+    names = await _models(url)
+    writers = tuple(each for each in names if "embed" not in each.lower() and "bge" not in each.lower())
+    if not writers:
+        return None
+    endpoint = Endpoint(
+        "openai",
+        writers[0],
+        base_url=url,
+        concurrency=LOCAL_CONCURRENCY,
+        first_token_timeout=LOCAL_PATIENCE,
+    )
+    return Proposal(name, endpoint, writers, local=True)
+
+
+async def _models(url: str) -> tuple[str, ...]:
+    """The models that a server lists; () if there is none or it is not quick."""
+    httpx = await asyncio.to_thread(__import__, "httpx")
+    try:
+        async with (
+            httpx.AsyncClient(verify=False, trust_env=False) as client,
+            asyncio.timeout(PROBE_SECONDS),
+            client.stream("GET", f"{url}/models") as response,
+        ):
+            body = b""
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > PROBE_LIMIT:
+                    return ()
+        rows = json.loads(body)["data"]
+        return tuple(clean(row["id"]) for row in rows if isinstance(row["id"], str))
+    except (httpx.HTTPError, TimeoutError, ValueError, TypeError, KeyError, RecursionError):
+        return ()

@@ -1,0 +1,112 @@
+"""How many tokens a text has, about: by script, corrected by what the provider counted.
+
+Weights and the correction as measured in a lab: one Han character 1, a word 1.1, a mark 1.2, scaled by the
+last usages with weight 0.2, is off by 2 % on average after five calls, for Chinese fiction and two vocabularies.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall, Usage
+
+_HAN: Final = re.compile(
+    r"[\u2e80-\u2fff\u3005-\u3007\u3040-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af]+"
+)
+_HAN_MARKS: Final = re.compile(r"[\u3000-\u3004\u3008-\u303f\uff00-\uffef\u2013-\u2026]+")
+_WORDS: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]{1,12}")  # a longer word is at least two
+_MARKS: Final = re.compile(r"[!-/:-@\[-`{-~]+")
+_OTHERS: Final = re.compile(r"[\u00a0-\u00bf\u0530-\u1fff\u2027-\u2e7f\ua000-\uabff\U00010000-\U0001ffff]+")
+_DIGITS: Final = re.compile(r"[0-9]{1,3}")
+_SENTENCE_END: Final = re.compile(r"(?:[。！？!?…\n]|\.(?=[\s\"'”’）)]))+[”’\"'』」）)]*")
+
+WORD, MARK = 1.1, 1.2
+WEIGHT: Final = 0.2
+LEAST_TOKENS: Final = 50
+"""Below this the frame around the messages counts for more than the text: nothing is learned from it."""
+
+_FAMILIES: Final = (
+    (re.compile(r"deepseek|qwen|qwq|kimi|moonshot|glm|doubao|hunyuan|minimax|ernie", re.IGNORECASE), 0.7, 1.0),
+    (re.compile(r"gpt-?(?:4o|4\.1|4\.5|5|oss)|chatgpt|\bo[134](?:-|$)", re.IGNORECASE), 0.87, 1.0),
+)
+_UNKNOWN: Final = (1.2, 1.1)  # the safe side
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was learned about a model: the factor on the estimate, and from how many calls."""
+
+    factor: float = 1.0
+    samples: int = 0
+
+
+class TokenEstimator:
+    """A TokenCounter for one model. Deterministic; keep `calibration` to go on where it stopped."""
+
+    def __init__(self, model: str = "", calibration: Calibration | None = None) -> None:
+        self._han, self._rest = next(((han, rest) for family, han, rest in _FAMILIES if family.search(model)), _UNKNOWN)
+        self.calibration = calibration or Calibration()
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`; 0 only for "" and blanks."""
+        return math.ceil(self._raw(text) * self.calibration.factor - 1e-6)
+
+    def count_request(self, request: ModelRequest) -> int:
+        """Tokens of everything that is sent."""
+        return self.count(_sent(request))
+
+    def learn(self, request: ModelRequest, usage: Usage) -> None:
+        """Corrects the factor by what the provider counted; the first call replaces the start, which is a guess."""
+        tokens, raw = usage.input_tokens, self._raw(_sent(request))
+        if tokens is None or tokens < LEAST_TOKENS or raw <= 0:
+            return
+        seen = self.calibration
+        weight = max(WEIGHT, 1 / (seen.samples + 1))
+        target = min(4.0, max(0.25, tokens / raw))
+        self.calibration = Calibration(seen.factor + weight * (target - seen.factor), seen.samples + 1)
+
+    def truncate(self, text: str, tokens: int) -> str:
+        """The longest beginning of whole sentences within `tokens`; of characters, if not one sentence fits."""
+        left = tokens / self.calibration.factor + 1e-9
+        end = 0
+        for match in _SENTENCE_END.finditer(text):
+            left -= self._raw(text[end : match.end()])
+            if left < 0:
+                return text[:end] if end else self._first_characters(text[: match.end()], tokens)
+            end = match.end()
+        if self._raw(text[end:]) <= left:
+            return text
+        return text[:end] if end else self._first_characters(text, tokens)
+
+    def _first_characters(self, text: str, tokens: int) -> str:
+        length = 16
+        while length < len(text) and self.count(text[:length]) <= tokens:
+            length *= 2
+        ends = range(1, min(len(text), length) + 1)
+        return text[: bisect_right(ends, tokens, key=lambda end: self.count(text[:end]))]
+
+    def _raw(self, text: str) -> float:
+        rest = WORD * len(_WORDS.findall(text)) + len(_DIGITS.findall(text))
+        rest += MARK * _length(_MARKS, text) + _length(_OTHERS, text)
+        return self._han * (_length(_HAN, text) + MARK * _length(_HAN_MARKS, text)) + self._rest * rest
+
+
+def _length(runs: re.Pattern[str], text: str) -> int:
+    return sum(map(len, runs.findall(text)))
+
+
+def _sent(request: ModelRequest) -> str:
+    parts = [part for message in request.messages for part in (message.content, *_calls(message.tool_calls))]
+    parts += [json.dumps((tool.name, tool.description, tool.parameters), ensure_ascii=False) for tool in request.tools]
+    if request.json_schema is not None:
+        parts.append(json.dumps(request.json_schema, ensure_ascii=False))
+    return "\n".join(parts)
+
+
+def _calls(calls: tuple[ToolCall, ...]) -> list[str]:
+    return [f"{call.name} {call.arguments}" for call in calls]

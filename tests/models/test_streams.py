@@ -1,0 +1,64 @@
+"""Bytes and texts that may be cut anywhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.models.cleaning import HELD_LIMIT, StreamCleaner, whole_characters
+from flowcabal_tui.models.sse import LINE_LIMIT, EventReader
+from hypothesis import given
+from hypothesis import strategies as st
+
+ESCAPES = ["\x1b", "[31m", "]", "52;c;", "\x07", "\\", "P", "\x9b", "\x9c", "0", "m", "\u202e"]
+PIECES = st.lists(st.sampled_from([*ESCAPES, "雨", "a", " ", "\r", "\n", "\ud83d", "\ude00"]), max_size=40)
+
+
+@given(PIECES)
+def test_the_cleaned_pieces_are_the_cleaned_whole(pieces: list[str]) -> None:
+    cleaner = StreamCleaner()
+    streamed = "".join([cleaner.feed(piece) for piece in pieces]) + cleaner.end()
+    assert streamed == clean(whole_characters("".join(pieces)))
+
+
+def test_an_escape_sequence_without_end_does_not_hold_back_the_text() -> None:
+    cleaner = StreamCleaner()
+    shown = cleaner.feed("\x1b]0;") + cleaner.feed("雨" * (2 * HELD_LIMIT))
+    assert shown.count("雨") == 2 * HELD_LIMIT
+    assert "\x1b" not in shown
+
+
+def test_plain_text_is_never_held_back() -> None:
+    cleaner = StreamCleaner()
+    assert [cleaner.feed(piece) for piece in ("夜", "色 ", "\n")] == ["夜", "色 ", "\n"]
+
+
+STREAM = ": hello\r\nevent: a\r\ndata: 夜色\r\n\r\ndata:x\ndata: y\n\n\ndata: 灯\r\rdata: last".encode()
+EVENTS = [("", None), ("a", "夜色"), ("", "x\ny"), ("", "灯"), ("", "last")]
+
+
+@given(st.lists(st.integers(0, len(STREAM)), max_size=30))
+def test_events_are_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+    edges = [0, *sorted(cuts), len(STREAM)]
+    reader = EventReader()
+    events = [event for start, end in pairwise(edges) for event in reader.feed(STREAM[start:end])]
+    assert events + reader.end() == EVENTS
+
+
+def test_a_line_without_end_is_refused() -> None:
+    reader = EventReader()
+    reader.feed(b"x" * LINE_LIMIT)
+    with pytest.raises(ValueError, match="line without end"):
+        reader.feed(b"x")
+
+
+def test_importing_the_models_loads_no_http_library() -> None:
+    program = (
+        "import sys, flowcabal_tui.models.registry, flowcabal_tui.models.discover, flowcabal_tui.models.tokens;"
+        "sys.exit(','.join({'httpx', 'httpcore', 'h11'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""

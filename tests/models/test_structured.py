@@ -1,0 +1,142 @@
+"""Values out of models, whatever they wrap them in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import pytest
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Provider, StructuredMode
+from flowcabal_tui.models.http_model import HttpModel
+from pydantic import BaseModel
+from tests.faultserver import FaultServer
+from tests.models.calls import REQUEST
+from tests.models.conftest import MakeModel
+
+
+class Finding(BaseModel):
+    angle: Literal["time", "place"]
+    quotes: list[str]
+    sure: int
+
+
+GOOD = {"angle": "time", "quotes": ["雨"], "sure": 3}
+TEXT = json.dumps(GOOD, ensure_ascii=False)
+MODES: tuple[StructuredMode, ...] = ("tool", "native", "prompted")
+
+
+@pytest.fixture(params=MODES)
+def mode(request: pytest.FixtureRequest) -> StructuredMode:
+    chosen: StructuredMode = request.param
+    return chosen
+
+
+def said(mode: StructuredMode, text: str) -> dict[str, Any]:
+    return {"tool_calls": [{"name": "give_answer", "arguments": text}]} if mode == "tool" else {"content": text}
+
+
+async def test_a_fitting_answer_takes_one_call(
+    server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
+) -> None:
+    server.push(said(mode, TEXT))
+    value, answer = await make(provider, structured=mode).structured(REQUEST, Finding)
+    assert value == Finding(angle="time", quotes=["雨"], sure=3)
+    assert json.loads(answer.text) == GOOD
+    assert len(server.log) == 1
+
+
+async def test_the_schema_is_sent_in_the_way_of_the_mode(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    for mode in MODES:
+        server.push(said(mode, TEXT))
+        await make(provider, structured=mode).structured(REQUEST, Finding)
+    tool, native, prompted = (entry["body"] for entry in server.log)
+    assert tool["tools"] and "give_answer" in json.dumps(tool["tool_choice"])
+    assert '"sure"' in json.dumps(native["response_format" if provider == "openai" else "output_config"])
+    assert '\\"sure\\"' in json.dumps(prompted["messages"]) and "tools" not in prompted
+
+
+async def test_two_repairs_tell_the_model_what_was_wrong(
+    server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
+) -> None:
+    bad = json.dumps({"angle": "mood", "quotes": [], "sure": 1})
+    server.push(said(mode, bad), said(mode, '{"angle": "time"'), said(mode, TEXT))
+    value, answer = await make(provider, structured=mode).structured(REQUEST, Finding)
+    assert value.sure == 3
+    assert len(server.log) == 3
+    assert "'time' or 'place'" in json.dumps(server.log[1]["body"]["messages"])
+    usages = [len(json.dumps(entry["body"]["messages"], ensure_ascii=False)) for entry in server.log]
+    assert answer.usage.input_tokens == sum(usages)
+
+
+async def test_after_two_repairs_the_raw_text_is_given_up_for_reading(
+    server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
+) -> None:
+    server.push(said(mode, '{"angle": "mood"}') | {"times": -1})
+    with pytest.raises(ModelError) as caught:
+        await make(provider, structured=mode).structured(REQUEST, Finding)
+    assert caught.value.fault is ModelFault.SCHEMA
+    assert caught.value.partial == '{"angle": "mood"}'
+    assert len(server.log) == 3
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        f"```json\n{TEXT}\n```",
+        f"Here is {{the answer}}:\n{TEXT}\nI hope that it helps.",
+        f"<think>maybe {{}} or {TEXT.replace('3', '9')}</think>{TEXT}",
+        TEXT.replace('"雨"', '"雨\n"'),
+        json.dumps(GOOD).replace("\\u96e8", "\\u96e8\\u001b[31m"),
+    ],
+)
+async def test_fences_chatter_and_thoughts_around_an_answer_do_no_harm(
+    server: FaultServer, make: MakeModel, provider: Provider, wrapped: str
+) -> None:
+    server.push({"content": wrapped})
+    value, _answer = await make(provider, structured="prompted").structured(REQUEST, Finding)
+    assert value.sure == 3
+    assert value.quotes[0].strip() == "雨"
+    assert len(server.log) == 1
+
+
+async def test_what_lies_within_a_broken_object_is_not_taken_for_the_answer(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    server.push({"content": '{"outer": ' + TEXT}, {"content": TEXT, "finish": "length"}, {"content": "no"})
+    value, _answer = await make(provider, structured="prompted").structured(REQUEST, Finding)
+    assert value.sure == 3
+    assert len(server.log) == 2
+
+
+async def test_prose_instead_of_a_tool_call_is_repaired(server: FaultServer, model: HttpModel) -> None:
+    server.push({"content": "I think it is the time."}, {"content": ""}, said("tool", TEXT))
+    value, _answer = await model.structured(REQUEST, Finding)
+    assert value.sure == 3
+
+
+async def test_a_refused_mode_is_left_and_not_tried_again(server: FaultServer, model: HttpModel) -> None:
+    server.push({"status": 400}, {"status": 400}, {"content": TEXT}, {"content": TEXT})
+    await model.structured(REQUEST, Finding)
+    await model.structured(REQUEST, Finding)
+    assert ["tools" in entry["body"] for entry in server.log] == [True, False, False, False]
+    assert len(server.log) == 4
+
+
+async def test_an_error_that_no_mode_cures_teaches_nothing(server: FaultServer, model: HttpModel) -> None:
+    server.push({"status": 404, "times": 3}, said("tool", TEXT))
+    with pytest.raises(ModelError) as caught:
+        await model.structured(REQUEST, Finding)
+    assert caught.value.fault is ModelFault.NOT_FOUND
+    await model.structured(REQUEST, Finding)
+    assert "tools" in server.log[-1]["body"]
+
+
+async def test_a_wrong_key_is_asked_once(server: FaultServer, model: HttpModel) -> None:
+    server.push({"status": 401})
+    with pytest.raises(ModelError) as caught:
+        await model.structured(REQUEST, Finding)
+    assert caught.value.fault is ModelFault.AUTH
+    assert len(server.log) == 1
