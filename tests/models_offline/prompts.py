@@ -70,14 +70,15 @@ class Desk:
             assert isinstance(block, TextBlock | VirtualBlock)
             parts.append(fill(block.text, values, {}) if isinstance(block, TextBlock) else outputs[block.node])
         meta = "\n\n".join(f"## {word}\n{text.strip()}" for word, (_, text) in zip(words, book.meta, strict=False))
-        notes = "\n".join(f"- {e.name}: {', '.join(e.aliases)} {e.note}" for e in book.entities)
+        described = [(e.name, " ".join(p for p in (", ".join(e.aliases), e.note) if p)) for e in book.entities]
+        notes = "\n".join(f"- {name}: {told}" for name, told in described)
         last = book.chapters[-1]
         suffix = f"# {words[3]}\n{notes}\n# {words[4]}\n## {last.title}\n{last.text[-1200:]}"
-        told = f"\n\n<feedback>\n{feedback}\n</feedback>" if feedback else ""
+        wrong = f"\n\n<feedback>\n{feedback}\n</feedback>" if feedback else ""
         (system,) = params.system
         assert isinstance(system, TextBlock)
         return ModelRequest(
-            (Message("system", f"{meta}\n{system.text}"), Message("user", "".join(parts) + "\n" + suffix + told))
+            (Message("system", f"{meta}\n{system.text}"), Message("user", "".join(parts) + "\n" + suffix + wrong))
         )
 
     async def node(self, node: str, outputs: dict[str, str] | None = None, feedback: str = "") -> str:

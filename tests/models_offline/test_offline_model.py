@@ -15,6 +15,7 @@ from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quota
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.offline.reading import token_estimate
+from flowcabal_tui.models.offline.task import Task
 from pydantic import BaseModel
 from tests.models_offline.prompts import Desk
 
@@ -193,7 +194,7 @@ async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
     outputs = {"plan": await desk.node("plan"), "draft": await desk.draft()}
     (found,) = await check(desk, outputs["draft"])
     first = await desk.node(node, outputs)
-    quotes = (Quotation(text, "", 0, 0, "1") for text in (found.draft_quote, found.source_quote))
+    quotes = (Quotation(text.rstrip(".。"), "", 0, 0, "1") for text in (found.draft_quote, found.source_quote))
     finding = CheckFinding("character_state", found.subtype, found.explanation, *quotes, found.confidence)
     checks = (AngleCheck("character_state", "found", findings=(finding,)),)
     feedback = monitor.feedback(Evaluation("retry", "", found.confidence, checks))
@@ -201,6 +202,25 @@ async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
     assert wrong in first
     assert second == first.replace(wrong, right)
     assert await check(desk, second) == []
+
+
+async def test_feedback_without_a_wrong_fact_gets_another_telling_of_the_same_beats() -> None:
+    desk = Desk.of("en")
+    outputs = {"plan": await desk.node("plan")}
+    first, second = await desk.node("draft", outputs), await desk.node("draft", outputs, "More wind, please.")
+    assert first != second
+    assert "Nora Vale went down into the cellar" in second
+
+
+def test_the_names_of_notes_are_read_with_their_aliases_only() -> None:
+    for language, name, aliases in (
+        ("en", "Ines Marlow", {"Ines Marlow", "Mrs Marlow", "Ines", "Marlow"}),
+        ("en", "Edmund Vale", {"Edmund Vale", "Edmund"}),
+        ("zh", "魏长河", {"魏长河", "长河叔", "长河阿公"}),
+        ("zh", "沈怀安", {"沈怀安"}),
+    ):
+        names = Task.of(Desk.of(language).node_request("plan", {})).names
+        assert {frozenset(found.names) for found in names if found.chief == name} == {frozenset(aliases)}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -23,6 +23,8 @@ _PAST: Final = re.compile(
     "|那年|当年|从前|以前|小时候|那一回|那时|那夜|那晚|那天|记得|生前",
     re.IGNORECASE,
 )
+_FLASHBACK: Final = re.compile("那年|当年|小时候|那一回|那时|生前")
+"""In a paragraph, this says that all of it is told of earlier days; English has the past perfect for that."""
 _MARK: Final = re.compile(
     r"\b(?:scar\w*|burns?|burnt|burned|puckered|missing|lost|lame|limp\w*|blind|maimed|crooked|withered|wooden|glass"
     r"|tattoo\w*|birthmark|fingers)\b|疤|伤|烧|断|缺|只剩|残|瞎|跛|瘸|胎记|刺青",
@@ -252,7 +254,7 @@ def _life(sentence: Sentence, named: Sequence[tuple[int, int, Name]], chinese: b
             continue
         if _DEAD[chinese].match(rest) and _TOLD.search(sentence.text[:start]):
             found.append(Fact(name.chief, "life", "dead", sentence, start, end, "character_state"))
-        elif _ALIVE[chinese].match(rest) and not _PAST.search(sentence.paragraph):
+        elif _ALIVE[chinese].match(rest) and not (_PAST.search(sentence.text) or _FLASHBACK.search(sentence.paragraph)):
             found.append(Fact(name.chief, "life", "alive", sentence, start, end, "character_state"))
     return found
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
@@ -29,6 +30,8 @@ _NOTES: Final = re.compile(r"^#+ (?:People, places and things|人物、地点与
 _NOTES_WHOLE: Final = re.compile(r"^# (?:People, places and things|人物、地点与事物)\n(?:[^#\n].*\n?)*", re.MULTILINE)
 _NOTE: Final = re.compile(r"^- ([^:：\n]{1,40})[:：] ?(.*)$")
 ITEM: Final = re.compile(r"^\s*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
+_ALIAS_EN: Final = re.compile(r"(?:the )?[A-Z]\w*\.?(?: [A-Z]\w*)*|the \w+(?: [a-z]+)?")
+_ALIAS_ZH: Final = re.compile("[\u4e00-\u9fff·]{1,6}")
 _ACTS_ZH: Final = "(?:说|道|问|笑|用|提着|拿|念|喊)"
 _PERSON_ZH: Final = re.compile("岁|孩|父|母|丈夫|妻|师|姑娘|老人|兄|弟|姐|妹")
 _DEAD: Final = re.compile(r"\b(?:drowned|died|dead|killed|buried)\b|淹死|死了|去世|病故|遇难", re.IGNORECASE)
@@ -145,10 +148,8 @@ def _noted(text: str, chinese: bool) -> list[Name]:
             inside = _NOTES.match(line) is not None
         elif inside and (note := _NOTE.match(line)):
             chief = note[1].strip()
-            *aliases, last = note[2].split(", ")
-            if chinese and " " in last:
-                aliases.append(last.partition(" ")[0])
-            short = [alias for alias in aliases if 0 < len(alias) <= 24]
+            chunks = [chunk.partition(" ")[0] if chinese else chunk for chunk in note[2].split(", ")]
+            short = takewhile(_ALIAS_ZH.fullmatch if chinese else _ALIAS_EN.fullmatch, chunks)
             found.append(Name(_kind(chief, note[2], text, chinese), tuple(dict.fromkeys([chief, *short]))))
     return found
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
+from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.offline.facts import contradictions, corrected, facts_in
 from flowcabal_tui.models.offline.frames import CHINESE, ENGLISH
 from flowcabal_tui.models.offline.reading import PERSON, Name, mentions, sentences
@@ -116,19 +117,25 @@ def plan(task: Task) -> str:
 
 
 def draft(task: Task) -> str:
-    """Prose from the beats of the plan (or of the outline): each beat as it stands, with sentences around it."""
+    """Prose from the beats of the plan (or of the outline): each beat as it stands, with sentences around it.
+
+    Feedback that names no wrong fact gets another telling of the same beats.
+    """
     beats = ITEM.findall(task.tag("plan")) or _heading_and_beats(task)[1] or ITEM.findall(plan(task))
-    scene = _Scene(task, beats)
-    return mended(task, "\n\n".join(scene.paragraphs()))
+    first = "\n\n".join(_Scene(task, beats, task.seed).paragraphs())
+    text = mended(task, first)
+    if task.feedback and text == first:
+        return "\n\n".join(_Scene(task, beats, task.seed ^ int(digest(task.feedback)[:16], 16)).paragraphs())
+    return text
 
 
 class _Scene:
     """Puts sentences round the beats; no frame is used twice. The dead are spoken of and do not act."""
 
-    def __init__(self, task: Task, beats: Sequence[str]) -> None:
+    def __init__(self, task: Task, beats: Sequence[str], seed: int) -> None:
         self._task, self._beats, self._chinese = task, beats, task.chinese
         self._frames = CHINESE if task.chinese else ENGLISH
-        self._random = Random(task.seed)
+        self._random = Random(seed)
         self._people = tuple(name for name in _people(task, beats) if name not in task.dead)
         self._calls = {name: _called(task, name) for name in self._people}
         self._places = [name for name in task.names if name.kind == "location"]
@@ -204,10 +211,10 @@ def mended(task: Task, text: str) -> str:
 
 
 def _quoted(feedback: str) -> list[str]:
-    """The pieces of the feedback, two quotations on one line apart, with and without what stands round them."""
+    """The quotations in the feedback, without what is said about them; lines without any as they are."""
     pieces = [piece for line in feedback.splitlines() for piece in line.split("<>")]
-    inner = [match[1] for piece in pieces if (match := re.search("“(.*)”", piece))]
-    return list(dict.fromkeys([*inner, *pieces]))
+    quotations = [re.search(r"“(.*?)” *(?:[(（].*)?$", piece) for piece in pieces]
+    return [quoted[1] if quoted else piece for piece, quoted in zip(pieces, quotations, strict=True)]
 
 
 def _with_cast(task: Task) -> tuple[Name, ...]:
