@@ -1,7 +1,6 @@
 """The curator: from kept text to overviews, names, profiles and advice; every sentence with its evidence (DESIGN 4.8).
 
-Every method that costs a call has a `..._source` beside it: the digest of all inputs. While a stored text carries the
-same digest it is fresh and nothing needs to be asked.
+A derived text carries the digest of its inputs (`l1_source`, `l0_source`): while it is the same, the text is fresh.
 """
 
 from __future__ import annotations
@@ -128,17 +127,26 @@ class Curator:
             f"manuscript/{chapter.id}", "L0", line, source, chapter.position, generation, "model" if made else "extract"
         )
 
-    def entities_source(self, chapter: Chapter, text: str) -> Digest:
-        return self._source("curator.entities", chapter.title, text)
-
     async def entities(self, chapter: Chapter, text: str, known: Sequence[Entity], language: str) -> tuple[Entity, ...]:
         """New entities, and known ones with new aliases, whose every new name stands in the chapter.
 
-        What a hand has set is never changed: its entities come back with more aliases only. Raises ModelError.
+        What a hand has set is never changed: its entities come back with more aliases only. The question shows names
+        that were there before this chapter and no aliases, so asking again after the answer was stored is free.
+        Raises ModelError, SettingsError.
         """
         if self._model is None:
             return ()
-        values = {"language": language, "names": _names(text, known), "title": chapter.title, "chapter": text}
+        earlier = [
+            replace(entity, aliases=())
+            for entity in named_in(text, known)
+            if entity.by == "hand" or (entity.first_position or chapter.position) < chapter.position
+        ]
+        values = {
+            "language": language,
+            "names": name_lines(earlier[:_NAMES]),
+            "title": chapter.title,
+            "chapter": text,
+        }
         answer = await self.ask("curator.entities", values, NamedThings)
         owners = {name: entity.id for entity in known for name in entity.names}
         changed: dict[EntityId, Entity] = {}
@@ -166,9 +174,6 @@ class Curator:
         counts = Counter(mention.entity for mention in mentions if mention.entity not in without)
         ranked = sorted((entity for entity, n in counts.items() if n >= least), key=lambda each: (-counts[each], each))
         return tuple(ranked[:most])
-
-    def keep_source(self, text: str) -> Digest:
-        return self._source("curator.keep", text)
 
     async def check_kept(
         self, chapter: ChapterId | None, uri: str, title: str, text: str, view: MemoryView

@@ -116,6 +116,17 @@ async def test_known_names_are_no_news() -> None:
     assert await curator(reply).entities(FIRST, TEXT, (LIN, SHEN), "zh") == ()
 
 
+async def test_asking_for_names_again_after_they_were_stored_is_free() -> None:
+    model = FakeModel(
+        lambda request: {"entities": [{"name": "老周", "aliases": []}, {"name": "林远", "aliases": ["铜铃"]}]}
+    )
+    maker = curator(None, model)
+    found = await maker.entities(FIRST, TEXT, (LIN, SHEN), "zh")
+    known = {entity.id: entity for entity in (LIN, SHEN, *found)}
+    assert await maker.entities(FIRST, TEXT, tuple(known.values()), "zh") == ()
+    assert len(model.requests) == 1
+
+
 def test_a_chapter_changes_the_profiles_of_those_whom_it_names_often() -> None:
     def named(entity: str, times: int) -> list[Mention]:
         return [Mention(EntityId(entity), ChapterId("c1"), 1, at, at + 2) for at in range(times)]
