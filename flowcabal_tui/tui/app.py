@@ -26,6 +26,7 @@ from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.actions import all_keys, bindings, shown_key
 from flowcabal_tui.tui.crash import last_words, write_report
 from flowcabal_tui.tui.departure import Departure
+from flowcabal_tui.tui.driver import PatientDriver
 from flowcabal_tui.tui.entry import Doors, ModelProposal, Preferences
 from flowcabal_tui.tui.front_door import DEFAULT_THEME, TERMINAL_THEMES, FrontDoor
 from flowcabal_tui.tui.keymap import checked_keymap, clashes
@@ -73,7 +74,7 @@ class FlowCabalApp(App[int]):
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
         self.screen_language = use_language(preferences.language or None)
-        super().__init__()
+        super().__init__(driver_class=PatientDriver)
         self._doors, self._preferences, self._first_path = doors, preferences, path
         self._state_folder, self._now = state_folder, clock
         self.departure = Departure(self)
@@ -167,7 +168,7 @@ class FlowCabalApp(App[int]):
         """Help for what has the focus and what it lies in."""
         chain = list((self.focused or self.screen).ancestors_with_self)
         display = [
-            (active.node, active.binding, shown_key(self.get_key_display(active.binding)))
+            (active.node, active.binding, shown_key(active.binding.key))
             for active in self.screen.active_bindings.values()
         ]
         self.push_screen(HelpScreen.of_focus(chain, display))

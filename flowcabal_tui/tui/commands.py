@@ -29,7 +29,7 @@ class ActionCommands(Provider):
             binding = active.binding
             if binding.description and active.enabled and binding.action not in seen:
                 seen.add(binding.action)
-                key = shown_key(self.app.get_key_display(binding))
+                key = shown_key(binding.key)
                 title = f"{_(binding.description)}  ({key})"
                 yield _Command(title, _(binding.tooltip), active.node, binding.action)
 

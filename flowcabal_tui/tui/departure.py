@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from textual.app import App
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.tui.signals import HUNG_UP, TERMINATED, is_terminal_gone, let_go_of_terminal
+from flowcabal_tui.tui.signals import HUNG_UP, TERMINATED, let_go_of_terminal
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.entry import OpenProject
     from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 
 CLOSING_SECONDS: Final = 5.0
@@ -27,7 +27,7 @@ class Departure:
 
     def __init__(self, app: App[int]) -> None:
         self._app = app
-        self.workbench: Workbench | None = None
+        self.workbench: OpenProject | None = None
         self.workspace: WorkspaceScreen | None = None
         self.hung_up = False
         self._leaving: asyncio.Task[None] | None = None
@@ -62,8 +62,6 @@ class Departure:
 
     def hang_up(self) -> None:
         """SIGHUP: the terminal is gone, so the screen goes; what runs goes on."""
-        if is_terminal_gone():
-            let_go_of_terminal()
         self.hung_up = True
         if self._leaving is None:
             self._leaving = asyncio.create_task(self._leave_screen())

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from textual.theme import Theme
 
-from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked, SettingsError
+from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.entry import Doors, FirstChoices, ModelProposal, Preferences
-from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.opening import OpeningScreen
 from flowcabal_tui.tui.themes import load_themes
@@ -21,6 +20,7 @@ from flowcabal_tui.tui.typed_path import typed_path
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app import FlowCabalApp
+    from flowcabal_tui.tui.entry import OpenProject
     from flowcabal_tui.tui.screens.new_project import NewProject
     from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 
@@ -67,21 +67,26 @@ class FrontDoor:
 
     async def _open(self, folder: Path, read_only: bool, manuscript: Path | None) -> None:
         try:
-            try:
-                workbench = await self._doors.opener(folder, read_only)
-            except ProjectLocked as error:
-                if not await self._agreed_to_read(error):
-                    self.show_home()
-                    return
-                workbench = await self._doors.opener(folder, True)
-        except FlowCabalError as error:
-            self.show_home()
-            self._app.push_screen(ErrorScreen.of(error))
-            return
-        from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+            workbench = await self._opened(folder, read_only)
+            if workbench is None:
+                self.show_home()
+                return
+            from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 
-        self._app.departure.workbench = workbench
-        self.show_workspace(WorkspaceScreen(workbench, self._now, self._preferences.editor, manuscript))
+            self.show_workspace(WorkspaceScreen(workbench, self._now, self._preferences.editor, manuscript))
+        except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
+            self.show_home()
+            raise
+
+    async def _opened(self, folder: Path, read_only: bool) -> OpenProject | None:
+        """The project, read-only if another has it and the writer agrees; None if not."""
+        try:
+            self._app.departure.workbench = await self._doors.opener(folder, read_only)
+        except ProjectLocked as error:
+            if not await self._agreed_to_read(error):
+                return None
+            self._app.departure.workbench = await self._doors.opener(folder, True)
+        return self._app.departure.workbench
 
     async def _agreed_to_read(self, error: ProjectLocked) -> bool:
         from flowcabal_tui.tui.widgets.confirm import ConfirmScreen

@@ -19,13 +19,8 @@ def listen(on_terminate: Callable[[], None], on_hang_up: Callable[[], None]) -> 
     loop.add_signal_handler(signal.SIGHUP, on_hang_up)
 
 
-def is_terminal_gone() -> bool:
-    """After a hang-up every question to the terminal fails; `kill -HUP` leaves it as it was."""
-    return not os.isatty(0)
-
-
 def let_go_of_terminal() -> None:
-    """Points the three standard files to nowhere: writing to a closed terminal would fail and block the loop."""
+    """Points the three standard files to nowhere: what a library prints must not fail on a closed terminal."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)

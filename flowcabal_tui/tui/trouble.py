@@ -27,6 +27,6 @@ def attempt(
         try:
             await work
         except Exception as error:  # the edge: whatever a worker did not foresee is reported, not fatal
-            screen.post_message(Trouble(error))
+            screen.app.post_message(Trouble(error))
 
     return screen.run_worker(guarded(), group=group, exclusive=exclusive, exit_on_error=False)

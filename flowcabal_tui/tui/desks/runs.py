@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
@@ -41,6 +42,7 @@ class RunDesk:
         self.run_states: dict[RunId, RunState] = {}
         self._node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
+        self._unsaved: Workflow | None = None
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -54,6 +56,7 @@ class RunDesk:
 
     async def open_chapter(self, chapter: ChapterId | None) -> None:
         """Shows the newest run of the chapter, or the template as it would run."""
+        await self.save()
         summaries = await self._workbench.runs()
         self.run_states = {item.id: item.state for item in summaries}
         newest = next((item for item in summaries if item.chapter == chapter), None)
@@ -66,6 +69,7 @@ class RunDesk:
 
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
+        await self.save()
         self.run, self._node_states = None, {}
         await self._show_workflow(await self._workbench.workflow(reference))
 
@@ -113,7 +117,11 @@ class RunDesk:
         """The receipt of an attempt, if it has one."""
         attempt = next((item for item in view.attempts if item.number == number), None)
         if attempt is not None and attempt.receipt is not None:
-            (pane or self._screen.query_one(ReceiptPane)).show(attempt.receipt, view.title)
+            pane = pane or self._screen.query_one(ReceiptPane)
+            before = next((item for item in view.attempts if item.number == number - 1), None)
+            if before is not None and before.receipt is not None:
+                pane.show(before.receipt, view.title)  # the pane compares with what it showed before
+            pane.show(attempt.receipt, view.title)
 
     async def node_moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
         """A node is in another state: one row changes; the view follows if it may."""
@@ -131,6 +139,7 @@ class RunDesk:
 
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = ()) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
+        await self.save()
         if self.workflow is None:
             return False
         wish = await self._screen.app.push_screen_wait(
@@ -182,14 +191,24 @@ class RunDesk:
         await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target))
         self._screen.notify(_("Kept."), markup=False)
 
-    async def save(self, workflow: Workflow) -> None:
-        """Stores the edited document as a new version; the next run uses it."""
-        if self.workflow is None or workflow == self.workflow:
+    def edited(self, workflow: Workflow) -> None:
+        """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
+        self.workflow = self._unsaved = workflow
+
+    async def save(self) -> None:
+        """Stores the edited document, if there is one, as a new version."""
+        workflow, self._unsaved = self._unsaved, None
+        if workflow is None:
             return
-        await self._workbench.carry_out(SaveWorkflow(workflow))
+        try:
+            await self._workbench.carry_out(SaveWorkflow(workflow))
+        except FlowCabalError:
+            self._unsaved = workflow
+            raise
         self._templates = await self._workbench.workflows()
-        self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
-        self._screen.query_one(WorkflowPane).show_templates(self._templates, self.workflow.reference)
+        if self._unsaved is None:
+            self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
+            self._screen.query_one(WorkflowPane).show_templates(self._templates, self.workflow.reference)
 
     async def choose_run(self) -> None:
         """Lists earlier runs; an interrupted one can be taken up again."""

@@ -32,8 +32,11 @@ class HintLine(Static):
             binding = active.binding
             if binding.show and active.enabled and binding.description:
                 hints = shared if active.node in (screen, self.app) else own
-                hints.setdefault(_(binding.description), shown_key(self.app.get_key_display(binding)))
+                hints.setdefault(_(binding.description), shown_key(binding.key))
         rest = [item for item in shared.items() if item[0] not in own]
         first = list(own.items())[: max(OWN_HINTS, HINTS - len(rest))]
-        parts = [part for words, key in [*first, *rest][:HINTS] for part in ((f" {key} ", "bold"), f"{words} ")]
+        ask_for_help = [item for item in rest if item[0] == _("Help")]
+        others = [item for item in rest if item not in ask_for_help][: HINTS - len(first) - len(ask_for_help)]
+        hints_shown = [*first, *others, *ask_for_help]
+        parts = [part for words, key in hints_shown for part in ((f" {key} ", "bold"), f"{words} ")]
         self.update(Content.assemble(*parts))

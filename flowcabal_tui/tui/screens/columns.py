@@ -46,7 +46,7 @@ class ColumnsScreen(Screen[None]):
     def __init__(self, output: OutputPane, status: StatusLine) -> None:
         super().__init__()
         self.output, self.status = output, status
-        self._pane_in_view = PANES[0][1]
+        self.pane_in_view = PANES[0][1]
 
     def compose(self) -> ComposeResult:
         """One row of names, three columns, the keys, the status line."""
@@ -77,7 +77,7 @@ class ColumnsScreen(Screen[None]):
 
     def action_pane(self, pane: str, focus: bool = True) -> None:
         """Shows a pane and gives it the focus."""
-        self._pane_in_view = pane
+        self.pane_in_view = pane
         for column, panes in _COLUMNS.items():
             self.query_one(f"#{column}").set_class(pane in panes, "-current")
             for switcher in self.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
@@ -92,9 +92,9 @@ class ColumnsScreen(Screen[None]):
     def _mark_tabs(self) -> None:
         switched = {switcher.current for switcher in self.query(".column > ContentSwitcher").results(ContentSwitcher)}
         for tabs in self.query(".column-tabs").results(PaneTabs):
-            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self._pane_in_view})
+            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self.pane_in_view})
             tabs.show(next(iter(shown), ""))
-        self.query_one(".all-tabs", PaneTabs).show(self._pane_in_view)
+        self.query_one(".all-tabs", PaneTabs).show(self.pane_in_view)
 
     def _focus_pane(self, pane: str) -> None:
         widget = self.query_one(f"#{pane}")
@@ -113,13 +113,13 @@ class ColumnsScreen(Screen[None]):
         """Tab and the mouse move between panes too."""
         names = {pane for _digit, pane, _words in PANES}
         holder = next((item for item in event.widget.ancestors_with_self if item.id in names), None)
-        if isinstance(holder, Widget) and holder.id and holder.id != self._pane_in_view:
+        if isinstance(holder, Widget) and holder.id and holder.id != self.pane_in_view:
             self.action_pane(holder.id, focus=False)
 
     def action_cycle(self, step: int) -> None:
         """The next pane or the one before."""
         order = [pane for _digit, pane, _words in PANES]
-        self.action_pane(order[(order.index(self._pane_in_view) + step) % len(order)])
+        self.action_pane(order[(order.index(self.pane_in_view) + step) % len(order)])
 
     def action_zoom(self) -> None:
         """One pane, or all again."""

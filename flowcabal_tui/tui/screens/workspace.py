@@ -94,8 +94,15 @@ class WorkspaceScreen(ColumnsScreen):
             self._drain_timer.stop()
 
     async def save_drafts(self) -> None:
-        """Unsaved text goes where a crash cannot reach it."""
+        """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
         await self.book.save_drafts()
+        await self.runs.save()
+
+    def action_pane(self, pane: str, focus: bool = True) -> None:
+        """Shows a pane; leaving the prompt stores what was changed there."""
+        if self.pane_in_view == "prompt" and pane != "prompt":
+            self._work(self.runs.save(), "workflow")
+        super().action_pane(pane, focus)
 
     # Chapters and manuscript
 
@@ -244,8 +251,8 @@ class WorkspaceScreen(ColumnsScreen):
 
     @on(BlockEditor.Edited)
     def save_workflow(self, event: BlockEditor.Edited) -> None:
-        """A new version of the document."""
-        self._work(self.runs.save(event.workflow), "workflow")
+        """It becomes a new version later, not at every pause of the hands."""
+        self.runs.edited(event.workflow)
 
     @on(OutputPane.KeepRequested)
     def keep(self, event: OutputPane.KeepRequested) -> None:
