@@ -89,7 +89,7 @@ class Checker(Agent[Draft, Material, Claims, AngleCheck]):
         if not seen.sources:
             return Claims()
         messages = (*seen.messages, *(Message("user", hint) for hint in hints))
-        request = ModelRequest(messages, purpose=f"monitor.{self._angle}", temperature=0.0)
+        request = ModelRequest(messages, purpose=f"monitor.{self._angle}")
         return await self._model.structured(request, Claims)
 
     async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> AngleCheck | Again:

@@ -213,7 +213,7 @@ class Curator:
         if self._model is None:
             raise RuntimeError("a curator without a model was asked a question")
         messages = self.prompts.get(task).fill(values)
-        return await self._model().structured(ModelRequest(messages, purpose=task, temperature=0.0), shape)
+        return await self._model().structured(ModelRequest(messages, purpose=task), shape)
 
     @property
     def asks(self) -> bool:

@@ -259,6 +259,14 @@ async def test_an_inquiry_is_answered_by_the_model_from_passages_and_paid_once()
     assert "inquiry" in {source.budget_class for source in injection.receipt.sources}
 
 
+async def test_an_answer_that_is_too_long_is_cut_to_its_share() -> None:
+    book, model = make_book(), FakeModel(lambda request: "铜铃在林远手里。" * 200)
+    agent = ContextAgent(book, FakeTokens(), 2_000, model=lambda: PaidOnce(model, FakeAnswers()))
+    injection = await assemble(book, "写。", agent=agent, inquiries=("老周的铜铃在谁手里？",))
+    assert injection.inquiries[0][1].endswith("手里。")
+    assert FakeTokens().count(injection.inquiries[0][1]) <= 2_000 * SHARES["inquiry"]
+
+
 async def test_a_preview_spends_nothing_and_marks_the_answer_as_pending() -> None:
     book, model = make_book(), FakeModel(lambda request: "没有问。")
     agent = ContextAgent(book, FakeTokens(), 4_000, model=lambda: PaidOnce(model, FakeAnswers()), spend=False)

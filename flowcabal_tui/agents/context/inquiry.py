@@ -46,12 +46,11 @@ async def answer_inquiry(
     pending = note = text = ""
     if model is not None and passages:
         try:
-            text = await _asked(book, question, room, passages, prompts, model, spend)
+            text = await _asked(book, question, passages, prompts, model, spend)
             pending = "" if text else _("the answer to: {question}").format(question=question)
         except FlowCabalError as error:
             note = _("An inquiry was answered with excerpts: {why}").format(why=error.title)
-    if text:
-        kept = text[: cut(text, room, counter).end]
+    if kept := text[: cut(text, room, counter).end]:
         read = [_source(each, 0, _("read to answer an inquiry")) for each in passages]
         return InquiryAnswer(question, kept, counter.count(kept), tuple(read))
     kept, used = _excerpts(passages, room, counter)
@@ -61,7 +60,6 @@ async def answer_inquiry(
 async def _asked(
     book: Book,
     question: str,
-    room: int,
     passages: Sequence[SourceText],
     prompts: PromptLibrary,
     model: PaidOnce,
@@ -76,7 +74,7 @@ async def _asked(
             "question": question,
         }
     )
-    request = ModelRequest(messages, purpose="context.inquiry", max_tokens=room, temperature=0.0)
+    request = ModelRequest(messages, purpose="context.inquiry")
     found = await (model.answer(request) if spend else model.stored_answer(request))
     return clean(found.text).strip() if found else ""
 
