@@ -13,13 +13,14 @@ from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Mention
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.blobs import get_text, pack_large, put_text
+from flowcabal_tui.store.cache import MemoryCache
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.entity_rows import entity_now, entity_of, entity_subject, put_entity_row
 from flowcabal_tui.store.generations import NOW, next_generation
 from flowcabal_tui.store.indexing import index_chapter
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.shelf import NewVersion, append_version, chapters_now
-from flowcabal_tui.store.view import DERIVED, ENTITIES, TextCache, View, derived_of, open_view
+from flowcabal_tui.store.view import DERIVED, ENTITIES, View, derived_of, open_view
 
 _CHAPTERS: Final = "manuscript/"
 
@@ -29,12 +30,12 @@ class Memory:
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
-        self._texts = TextCache()
+        self._cache = MemoryCache()
 
     async def view(self, chapter: ChapterId | None, generation: Generation | None = None) -> View:
         """The book as of `generation` (None: now) and before `chapter` (None: all). KeyError if it is unknown."""
         pinned = await self.generation() if generation is None else generation
-        return await open_view(self._database, self._texts, self._language, chapter, pinned)
+        return await open_view(self._database, self._cache, self._language, chapter, pinned)
 
     async def generation(self) -> Generation:
         """The newest; 0 before anything was written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,10 +15,11 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Evidence, Level, Mention, MetaName
 from flowcabal_tui.store.blobs import unpack, unpack_large
+from flowcabal_tui.store.cache import MemoryCache
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
-from flowcabal_tui.store.ranking import IndexedPassage, rank
-from flowcabal_tui.store.shelf import CHAPTERS, LATEST, chapter_of
+from flowcabal_tui.store.ranking import IndexedPassage, count, rank
+from flowcabal_tui.store.shelf import CHAPTERS, EMPTY, LATEST, chapter_of
 from flowcabal_tui.store.tokens import term
 
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
@@ -27,39 +28,19 @@ ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generati
 _HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
 
 
-class TextCache:
-    """Unpacked texts by digest, the ones used last; at most `room` characters."""
-
-    def __init__(self, room: int = 4_000_000) -> None:
-        self._room, self._texts = room, OrderedDict[Digest, str]()
-        self._used = 0
-
-    def get(self, name: Digest) -> str | None:
-        if name in self._texts:
-            self._texts.move_to_end(name)
-        return self._texts.get(name)
-
-    def put(self, name: Digest, text: str) -> None:
-        if name not in self._texts:
-            self._used += len(text)
-        self._texts[name] = text
-        while self._used > self._room and len(self._texts) > 1:
-            self._used -= len(self._texts.popitem(last=False)[1])
-
-
 class View:
     """Implements the agents' MemoryView. Nothing that happens after it was opened changes what it answers."""
 
     def __init__(
         self,
         database: Database,
-        texts: TextCache,
+        cache: MemoryCache,
         language: str,
         generation: Generation,
         before: int,
         chapters: Iterable[Chapter],
     ) -> None:
-        self._database, self._texts, self._language = database, texts, language
+        self._database, self._cache, self._language = database, cache, language
         self._generation, self._before = generation, before
         self._placed = {chapter.id: chapter for chapter in chapters}
         self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
@@ -102,9 +83,7 @@ class View:
 
     async def chapter_text(self, chapter: ChapterId) -> str:
         """KeyError for a chapter that cannot be seen."""
-        digest = self._seen[chapter].digest
-        assert digest is not None, "chapters without text are not seen"
-        return (await self._load([digest]))[digest]
+        return (await self._chapter_texts([chapter]))[chapter]
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
         """In order; none when the text was not indexed yet. KeyError for a chapter that cannot be seen."""
@@ -142,7 +121,7 @@ class View:
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """bm25 over the passages before the target; statistics count those passages only."""
-        wanted = [found for text in dict.fromkeys(terms) if (found := term(text)) is not None]
+        wanted = [one for one in map(term, dict.fromkeys(terms)) if one is not None]
         passages = await self._indexed()
         if not wanted or not passages:
             return ()
@@ -153,11 +132,14 @@ class View:
         for number, passage in await self._database.rows(question, [one.match for one in wanted]):
             if passage in passages:
                 candidates[number].append(passage)
-        needed = {passages[passage].chapter for found in candidates for passage in found}
-        digests = {chapter: self._seen[chapter].digest or Digest("") for chapter in needed}
-        loaded = await self._load(digests.values())
-        texts = {chapter: loaded[name] for chapter, name in digests.items()}
-        return await asyncio.to_thread(rank, passages, list(zip(wanted, candidates, strict=True)), texts, limit)
+        found = [(one, ids, self._cache.counts(one)) for one, ids in zip(wanted, candidates, strict=True)]
+        new = [(one, [passages[i] for i in ids if i not in counts], counts) for one, ids, counts in found]
+        texts = await self._chapter_texts({passage.chapter for _term, missing, _counts in new for passage in missing})
+        for one, missing, counts in new:
+            await asyncio.to_thread(count, one, missing, texts, counts)
+        best = await asyncio.to_thread(rank, passages, found, limit)
+        texts = await self._chapter_texts({passage.chapter for passage, _score, _terms in best})
+        return tuple(PassageHit(passage.of(texts[passage.chapter]), score, matched) for passage, score, matched in best)
 
     async def waived(self) -> frozenset[tuple[str, str]]:
         """What the writer called intended, at once: a finding must not be raised again in the same run."""
@@ -167,11 +149,16 @@ class View:
     def _sees(self, chapter: ChapterId, version: int) -> bool:
         return chapter in self._seen and self._seen[chapter].version == version
 
+    async def _chapter_texts(self, chapters: Iterable[ChapterId]) -> dict[ChapterId, str]:
+        digests = {chapter: self._seen[chapter].digest or EMPTY for chapter in chapters}
+        texts = await self._load(digests.values())
+        return {chapter: texts[name] for chapter, name in digests.items()}
+
     async def _load(self, digests: Iterable[Digest]) -> dict[Digest, str]:
         texts: dict[Digest, str] = {}
         missing: list[Digest] = []
         for name in digests:
-            text = self._texts.get(name)
+            text = self._cache.text(name)
             if text is None:
                 missing.append(name)
             else:
@@ -183,7 +170,7 @@ class View:
             )
             for name, body in rows:
                 texts[name] = unpack(body)
-                self._texts.put(name, texts[name])
+                self._cache.put_text(name, texts[name])
         return texts
 
     async def _indexed(self) -> dict[int, IndexedPassage]:
@@ -243,7 +230,7 @@ class View:
 
 
 async def open_view(
-    database: Database, texts: TextCache, language: str, chapter: ChapterId | None, generation: Generation
+    database: Database, cache: MemoryCache, language: str, chapter: ChapterId | None, generation: Generation
 ) -> View:
     """The view before `chapter` (None: of everything). KeyError for an unknown chapter.
 
@@ -259,7 +246,7 @@ async def open_view(
         if place is None:
             raise KeyError(chapter)
         before = int(place[0])
-    return View(database, texts, language, generation, before, chapters)
+    return View(database, cache, language, generation, before, chapters)
 
 
 def derived_of(row: Row) -> Derived:

@@ -1,0 +1,42 @@
+"""What views share: unpacked texts and counted terms. Both are of things that never change."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.store.ranking import Counts
+from flowcabal_tui.store.tokens import Term
+
+
+class MemoryCache:
+    """Keeps what was used last: texts up to `characters`, counts of up to `terms` terms."""
+
+    def __init__(self, characters: int = 4_000_000, terms: int = 200) -> None:
+        self._characters, self._terms = characters, terms
+        self._texts: OrderedDict[Digest, str] = OrderedDict()
+        self._used = 0
+        self._counts: OrderedDict[str, Counts] = OrderedDict()
+
+    def text(self, name: Digest) -> str | None:
+        """A text that is still here."""
+        if name in self._texts:
+            self._texts.move_to_end(name)
+        return self._texts.get(name)
+
+    def put_text(self, name: Digest, text: str) -> None:
+        """Remembers a text and forgets the ones used longest ago."""
+        if name in self._texts:
+            return
+        self._texts[name] = text
+        self._used += len(text)
+        while self._used > self._characters and len(self._texts) > 1:
+            self._used -= len(self._texts.popitem(last=False)[1])
+
+    def counts(self, term: Term) -> Counts:
+        """What was counted of this term; to be added to."""
+        counts = self._counts.setdefault(term.text, {})
+        self._counts.move_to_end(term.text)
+        if len(self._counts) > self._terms:
+            self._counts.popitem(last=False)
+        return counts
