@@ -121,6 +121,8 @@ async def test_parameters_are_changed_in_a_form_that_refuses_what_is_invalid() -
         await pilot.pause()
         form = app.screen
         assert isinstance(form, NodeForm)
+        ticks = [row.split("check:")[0][-4:] for row in shown(app) if "check:" in row]
+        assert ["X" in tick for tick in ticks] == [True, True, True, False]
         form.query_one("#temperature", Input).value = "9"
         await pilot.press("ctrl+s")
         await pilot.pause()

@@ -118,11 +118,7 @@ class ChapterList(Vertical):
                 rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
             rows.append(Option(self._row(chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
-        names = self.query_one(PickList)
-        names.set_options(rows)
-        names.pick(cursor)
-        if names.highlighted is None:
-            names.action_first()
+        self.query_one(PickList).refill(rows, cursor)
 
     def _matches(self, chapter: Chapter) -> bool:
         wanted = self._wanted.casefold()

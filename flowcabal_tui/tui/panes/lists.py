@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList, Tree
+from textual.widgets.option_list import Option
 from textual.widgets.tree import TreeNode
 
 from flowcabal_tui.locale import mark
@@ -42,6 +44,14 @@ class PickList(OptionList):
         if option_id is not None and rows:
             self.highlighted = rows[0]
 
+    def refill(self, rows: Iterable[Option], cursor: str | None = None) -> None:
+        """Show other rows; the cursor goes to the id `cursor`, or stays at its id, or goes to the first row."""
+        wanted = cursor if cursor is not None else self.picked
+        self.set_options(rows)
+        self.pick(wanted)
+        if self.highlighted is None:
+            self.action_first()
+
     def find_row(self, words: str) -> bool:
         """Put the cursor on the next row in which the words stand, letter case aside, round the end."""
         wanted, start = words.casefold(), (self.highlighted if self.highlighted is not None else -1) + 1
@@ -74,10 +84,16 @@ class PickTree(Tree[Leaf]):
         self.show_root = False
         self.guide_depth = 2
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing opens at a leaf: there `l` is left to the pane."""
+        if action == "inward":
+            return self.cursor_node is not None and self.cursor_node.allow_expand
+        return True
+
     def action_inward(self) -> None:
         """Open the branch; when it is open, go to its first leaf."""
         node = self.cursor_node
-        if node is None or not node.allow_expand:
+        if node is None:
             return
         if node.is_expanded and node.children:
             self.move_cursor(node.children[0])

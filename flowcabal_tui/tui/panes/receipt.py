@@ -98,13 +98,8 @@ class ReceiptPane(Vertical):
             for use in receipt.classes
         ]
         self.query_one(BudgetBars).set_budget(uses)
-        names = self.query_one(PickList)
-        picked = names.picked
         self._opens = {}
-        names.set_options([*self._source_rows(receipt), *self._dropped_rows(receipt)])
-        names.pick(picked)
-        if names.highlighted is None:
-            names.action_first()
+        self.query_one(PickList).refill([*self._source_rows(receipt), *self._dropped_rows(receipt)])
 
     def _head(self, receipt: Receipt) -> str:
         total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")

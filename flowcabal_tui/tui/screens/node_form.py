@@ -23,6 +23,22 @@ from flowcabal_tui.tui.widgets.help import HelpData
 FormAnswer = tuple[str, dict[str, Any]]
 
 
+class Tick(Checkbox):
+    """A checkbox that is told from an empty one without colour: Textual's shows its cross in both states."""
+
+    def on_mount(self) -> None:
+        """As it is at first."""
+        self._draw_state()
+
+    def watch_value(self) -> None:
+        """As it is from now on."""
+        self._draw_state()
+        super().watch_value()
+
+    def _draw_state(self) -> None:
+        self.BUTTON_INNER = "X" if self.value else " "
+
+
 class NodeForm(ModalScreen[FormAnswer | None]):
     """Gives back the node's name and the changed parameters, or None. Nothing is given back until it is valid."""
 
@@ -73,10 +89,10 @@ class NodeForm(ModalScreen[FormAnswer | None]):
             yield from self._row(
                 _("Review"), Select(reviews, value=params.review, allow_blank=False, id="review", compact=True)
             )
-            yield Checkbox(_("add what the node must know (context)"), params.context, id="context", compact=True)
+            yield Tick(_("add what the node must know (context)"), params.context, id="context", compact=True)
             for angle in ANGLES:
                 words = _("check: {angle}").format(angle=_(ANGLE_WORDS[angle]))
-                yield Checkbox(words, angle in params.angles, id=angle, compact=True)
+                yield Tick(words, angle in params.angles, id=angle, compact=True)
             yield Static(markup=False, classes="wrong")
             yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
 
