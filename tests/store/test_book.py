@@ -127,6 +127,14 @@ async def test_an_earlier_output_can_be_kept_again_over_a_later_one(store, chapt
     assert len(await store.book.kept(chapter)) == 2
 
 
+async def test_an_output_that_stands_again_because_a_later_one_was_forgotten_is_not_kept_twice(store, chapter):
+    await store.book.keep(draft("甲", chapter))
+    later = await store.book.keep(draft("乙", chapter))
+    await store.book.forget(later.output.id)
+    assert await store.book.text(chapter) == "甲"
+    assert not (await store.book.keep(draft("甲", chapter))).created
+
+
 async def test_a_forgotten_scene_leaves_the_text_and_comes_back(store, chapter):
     await store.book.write(chapter, "手写。")
     scene = await store.book.keep(draft("第一场。", chapter, "append", "scene"))

@@ -81,7 +81,8 @@ async def test_texts_are_found_by_digest(store):
 
 
 async def test_streamed_text_survives_and_goes_when_the_attempt_is_done(store, reopen):
-    store.runs.journal_text(RUN, NODE, 1, 0, "old")
+    store.runs.journal_text(RUN, NODE, 1, 0, "older")
+    store.runs.journal_text(RUN, NODE, 1, 5, "text")
     store.runs.journal_text(RUN, NODE, 1, 0, "大雪")
     store.runs.journal_text(RUN, NODE, 1, 2, "满弓刀")
     assert await store.runs.partial_text(RUN, NODE, 1) == "大雪满弓刀"

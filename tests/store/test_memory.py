@@ -143,6 +143,21 @@ def test_every_character_begins_one_token():
     assert term("Lady  Catherine").count("lady-catherine, lady catherines, my lady\ncatherine") == 2
 
 
+async def test_a_new_index_of_the_same_text_is_not_seen_by_a_pinned_generation(store):
+    (one,) = await novel(store, "黛玉来了|凤姐")
+    pinned = await store.memory.generation()
+    old = await store.memory.view(None, pinned)
+    before = await old.passages(one), await old.mentions(DAI.id), await old.mention_counts()
+    whole = Passage(one, 1, 0, 0, 7, "黛玉来了|凤姐")
+    assert await store.memory.index_chapter(one, 1, [whole], [Mention(FENG.id, one, 1, 5, 7)])
+    again = await store.memory.view(None, pinned)
+    assert (await again.passages(one), await again.mentions(DAI.id), await again.mention_counts()) == before
+    now = await store.memory.view(None)
+    assert await now.passages(one) == (whole,)
+    assert await now.mention_counts() == ((FENG.id, 1),)
+    assert await found(now, "黛玉") == ["黛玉来了|凤姐"]
+
+
 async def test_an_index_of_an_old_version_is_ignored_and_the_same_again_changes_nothing(store):
     (one,) = await novel(store, "黛玉")
     generation = await store.memory.generation()
@@ -199,10 +214,11 @@ async def test_the_same_source_is_derived_once_and_an_earlier_one_can_come_back(
 async def test_derived_texts_follow_their_chapter_and_leave_with_it(store):
     one, two, three = await novel(store, "一", "二", "三")
     await store.memory.put_derived(l1("profiles/characters/dai", "到二", 2))
-    await store.memory.put_derived(l1(f"manuscript/{two}", "摘要", 2))
     await store.book.add_chapter("楔子", position=1)
+    await store.memory.put_derived(l1(f"manuscript/{two}", "摘要", 2))
     assert (await (await store.memory.view(three)).derived("profiles/characters/dai", "L1")).position == 3
     assert await (await store.memory.view(two)).derived("profiles/characters/dai", "L1") is None
+    assert (await (await store.memory.view(three)).derived(f"manuscript/{two}", "L1")).position == 3
     await store.book.delete(two)
     view = await store.memory.view(None)
     assert await view.derived("profiles/characters/dai", "L1") is None
