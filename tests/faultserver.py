@@ -257,7 +257,7 @@ class Dialect:
     def __init__(self, body: Json, fault: Json) -> None:
         self.body, self.fault = body, fault
         tools = [tool.get("function", tool) for tool in body.get("tools", ())]
-        forced = (body.get("tool_choice") or {}) if isinstance(body.get("tool_choice"), dict) else {}
+        forced = choice if isinstance(choice := body.get("tool_choice"), dict) else {}
         name = forced.get("name") or forced.get("function", {}).get("name")
         calls = fault.get("tool_calls")
         if calls is None and name and "content" not in fault:

@@ -22,11 +22,17 @@ QUOTE_LIMIT: Final = 300
 _KEY_LIKE: Final = re.compile(r"\b(?:(?:sk|gsk|xai|key)-[\w*.\-]{6,}|AIza[\w\-]{8,}|Bearer\s+\S+)")
 _TOO_LONG: Final = re.compile(
     r"context.{0,20}(length|window|size)|maximum.{0,20}(context|prompt|input)|prompt is too long|too many tokens"
-    r"|input.{0,20}(too long|length)|request_too_large|exceed.{0,40}tokens",
+    r"|input.{0,20}(too long|length)|request_too_large|exceed.{0,40}tokens"
+    r"|上下文.{0,20}长|输入.{0,20}[过超]长|超过.{0,20}长度",
     re.IGNORECASE,
 )
-_FILTERED: Final = re.compile(r"content_filter|content_policy|data_inspection|inappropriate|sensitive", re.IGNORECASE)
-_NO_MONEY: Final = re.compile(r"insufficient_quota|insufficient.{0,10}(balance|credit)|billing|arrear", re.IGNORECASE)
+_FILTERED: Final = re.compile(
+    r"content_filter|content_policy|data_inspection|inappropriate|(?<!case[- ])sensitive|敏感|违规|内容安全",
+    re.IGNORECASE,
+)
+_NO_MONEY: Final = re.compile(
+    r"insufficient_quota|insufficient.{0,10}(balance|credit)|billing|arrear|余额不足|欠费", re.IGNORECASE
+)
 _BY_STATUS: Final = {
     401: ModelFault.AUTH,
     402: ModelFault.REFUSED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 import secrets
 from collections import Counter
 from contextlib import aclosing, suppress
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 import h11
 
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.models.loopback_wire import (
     BadRequest,
@@ -39,6 +40,7 @@ _STATUS: Final = {
     ModelFault.NOT_CONFIGURED: 503,
     ModelFault.NOT_CONFIRMED: 503,
 }
+_log: Final = logging.getLogger(__name__)
 _JSON: Final = ("content-type", "application/json")
 
 
@@ -106,6 +108,15 @@ class LoopbackEndpoint:
             self.calls["failed"] += 1
             wait = [("retry-after", f"{error.retry_after:.0f}")] if error.retry_after is not None else []
             await connection.reply(_STATUS.get(error.fault, 502), error_body(str(error), error.fault), *wait)
+        except FlowCabalError as error:  # the budget, for one: asking again is of no use
+            self.calls["failed"] += 1
+            await connection.reply(403, error_body(str(error), "refused"))
+        except (ConnectionError, TimeoutError, h11.ProtocolError):
+            raise
+        except Exception:
+            _log.exception("the loopback endpoint failed")
+            self.calls["failed"] += 1
+            await connection.reply(500, error_body("internal error", "server_error"))
         return connection.reusable()
 
     async def _answer(self, connection: _Connection, request: h11.Request) -> None:

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelReq
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
 from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
+from flowcabal_tui.models.thoughts import InlineThoughts
 from flowcabal_tui.models.transport import Transport
 
 DEFAULT_URL: Final = "https://api.openai.com/v1"
@@ -90,6 +91,7 @@ class OpenAIReader:
     def __init__(self, failures: Failures) -> None:
         self.reply = Reply()
         self._failures = failures
+        self._thoughts = InlineThoughts()
 
     def read(self, name: str, payload: str) -> tuple[str, str] | None:
         if payload.strip() == "[DONE]":
@@ -118,7 +120,8 @@ class OpenAIReader:
             raise self._failures.from_event({"error": {"type": "overloaded", "message": finish}})
         if finish:
             self.reply.finish = _FINISHES.get(finish, "stop")
-        return text_of(delta.get("content")), text_of(delta.get("reasoning_content") or delta.get("reasoning"))
+        said, thought = self._thoughts.feed(text_of(delta.get("content")))
+        return said, thought + text_of(delta.get("reasoning_content") or delta.get("reasoning"))
 
     def _call(self, call: dict[str, Any]) -> None:
         index = call.get("index")

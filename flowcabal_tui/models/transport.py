@@ -162,9 +162,19 @@ class Transport:
             return self._client
 
     def _make_client(self) -> httpx.AsyncClient:
+        try:
+            return self._client_for(near=is_loopback(self._base_url))
+        except (ImportError, ValueError, OSError) as error:  # a SOCKS proxy, a proxy of no known kind, no certificates
+            raise ModelError(
+                ModelFault.NETWORK,
+                _("The network settings of the environment cannot be used"),
+                self.failures.quote(str(error)),
+                _("Set HTTPS_PROXY to an http:// proxy and unset ALL_PROXY, or correct SSL_CERT_FILE."),
+            ) from None
+
+    def _client_for(self, *, near: bool) -> httpx.AsyncClient:
         import httpx
 
-        near = is_loopback(self._base_url)
         return httpx.AsyncClient(
             headers=self._headers,
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),

@@ -83,6 +83,12 @@ async def test_thinking_is_kept_apart_from_the_text(server: FaultServer, model: 
     assert last(events).signature == ("c2lnbmVk" if provider == "anthropic" else "")
 
 
+async def test_thinking_left_in_the_text_is_taken_out_of_it(server: FaultServer, make: MakeModel) -> None:
+    server.push({"content": "<think>先想一想</think>\n\n雨。"})
+    answer = await make("openai").answer(REQUEST)
+    assert (answer.text, answer.thinking) == ("雨。", "先想一想")
+
+
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
@@ -161,6 +167,10 @@ async def test_a_call_without_text_is_sent_again_only_when_that_can_help(
         (400, "This model's maximum context length is 8192 tokens", ModelFault.CONTEXT_LENGTH),
         (400, "prompt is too long: 300000 tokens > 200000 maximum", ModelFault.CONTEXT_LENGTH),
         (400, "data_inspection_failed: inappropriate content", ModelFault.CONTENT_FILTER),
+        (400, "输入内容超过最大长度限制", ModelFault.CONTEXT_LENGTH),
+        (400, "系统检测到输入或生成内容可能包含敏感内容", ModelFault.CONTENT_FILTER),
+        (400, "model names are case-sensitive", ModelFault.REFUSED),
+        (429, "您的账户余额不足，请充值", ModelFault.REFUSED),
         (402, "Insufficient Balance", ModelFault.REFUSED),
         (429, "insufficient_quota: check your billing details", ModelFault.REFUSED),
     ],
@@ -287,6 +297,16 @@ def test_a_password_in_an_address_is_not_shown(make: MakeModel, provider: Provid
     with pytest.raises(ModelError) as caught:
         make(provider, base_url="ftp://writer:hunter2@host")
     assert "hunter2" not in str(caught.value)
+
+
+async def test_a_proxy_that_cannot_be_used_is_said_to_be_one(
+    make: MakeModel, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://writer:hunter2@127.0.0.1:1080")
+    error = await failure(make(provider, base_url="https://model.invalid", retries=0))
+    assert error.fault is ModelFault.NETWORK
+    assert "HTTPS_PROXY" in error.advice
+    assert "hunter2" not in str(error)
 
 
 async def test_the_key_appears_nowhere(server: FaultServer, model: HttpModel, caplog: pytest.LogCaptureFixture) -> None:

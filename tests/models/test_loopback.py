@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Endpoint,
@@ -38,7 +38,7 @@ class Script:
 
     def __init__(self) -> None:
         self.requests: list[ModelRequest] = []
-        self.failure: ModelError | None = None
+        self.failure: Exception | None = None
         self.failure_after = 0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -187,6 +187,19 @@ async def test_the_models_failure_has_a_status(
     assert answer.headers["retry-after"] == "7"
     assert answer.json()["error"]["code"] == fault
     assert endpoint.calls["failed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"), [(BudgetExceeded("The cap is reached"), 403), (ZeroDivisionError("a fault of ours"), 500)]
+)
+async def test_any_other_failure_has_a_status_too(
+    client: httpx.AsyncClient, script: Script, failure: Exception, status: int
+) -> None:
+    script.failure = failure
+    answer = await client.post("/chat/completions", json=CHAT)
+    assert answer.status_code == status
+    assert "a fault of ours" not in answer.text
+    assert (await client.post("/embeddings", json={"input": "夜色"})).status_code == 200
 
 
 async def test_a_failure_in_the_middle_of_a_stream_is_an_error_event(client: httpx.AsyncClient, script: Script) -> None:

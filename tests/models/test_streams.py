@@ -10,6 +10,7 @@ import pytest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.models.cleaning import HELD_LIMIT, StreamCleaner, whole_characters
 from flowcabal_tui.models.sse import LINE_LIMIT, EventReader
+from flowcabal_tui.models.thoughts import InlineThoughts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,23 @@ def test_an_escape_sequence_without_end_does_not_hold_back_the_text() -> None:
 def test_plain_text_is_never_held_back() -> None:
     cleaner = StreamCleaner()
     assert [cleaner.feed(piece) for piece in ("夜", "色 ", "\n")] == ["夜", "色 ", "\n"]
+
+
+THOUGHTS = [
+    ("\n<think>\n想一想 </b>\n</think>\n\n雨。<think>", "雨。<think>", "\n想一想 </b>\n"),
+    ("<think></think>雨", "雨", ""),
+    ("<thin ice>", "<thin ice>", ""),
+    ("  雨 <think>x</think>", "  雨 <think>x</think>", ""),
+    ("<think>想", "", "想"),
+]
+
+
+@pytest.mark.parametrize(("said", "text", "thought"), THOUGHTS)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_thoughts_at_the_beginning_are_parted_from_the_text(said: str, text: str, thought: str, size: int) -> None:
+    thoughts = InlineThoughts()
+    parts = [thoughts.feed(said[start : start + size]) for start in range(0, len(said), size)]
+    assert ("".join(part[0] for part in parts), "".join(part[1] for part in parts)) == (text, thought)
 
 
 STREAM = ": hello\r\nevent: a\r\ndata: 夜色\r\n\r\ndata:x\ndata: y\n\n\ndata: 灯\r\rdata: last".encode()
