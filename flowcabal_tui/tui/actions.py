@@ -120,6 +120,12 @@ def bindings(where: Where) -> list[BindingType]:
     ]  # fmt: skip
 
 
+_SIGNS: Final[dict[str, str]] = {
+    "question_mark": "?", "slash": "/", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
+    "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class KeyRow:
     """One line of the keys page: the id for `[keys]` in the settings, the keys, and what they do, in which place."""
@@ -147,12 +153,10 @@ def all_keys() -> tuple[KeyRow, ...]:
 
 
 def _declared() -> Iterator[tuple[str, Binding]]:
-    """The bindings of every class of the screen, with the title of its help as the place."""
+    """The bindings of every class of the screen, with its place."""
     from flowcabal_tui.tui.places import KEYED
 
-    for kind in KEYED:
-        help_data = getattr(kind, "help", None)
-        place = help_data.title if help_data is not None else kind.__name__
+    for place, kind in KEYED:
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding):
                 yield place, binding
@@ -160,9 +164,8 @@ def _declared() -> Iterator[tuple[str, Binding]]:
 
 def shown_key(key: str) -> str:
     """A key as a reader knows it: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p."""
-    names = {"question_mark": "?", "left_square_bracket": "[", "right_square_bracket": "]", "slash": "/", "at": "@"}
-    if key in names:
-        return names[key]
+    if key in _SIGNS:
+        return _SIGNS[key]
     if len(key) == 1:
         return key
     return "+".join(part.upper() if part[0] == "f" and part[1:].isdigit() else _title(part) for part in key.split("+"))
@@ -184,7 +187,7 @@ def keys_page() -> str:
     for row in all_keys():
         if row.place != place:
             place = row.place
-            lines += ["", f"## {place}", "", "| keys | does | id |", "| --- | --- | --- |"]
+            lines += ["", f"## {_(place)}", "", "| keys | does | id |", "| --- | --- | --- |"]
         keys = " ".join(f"`{shown_key(key)}`" for key in row.keys).replace("|", "\\|")
         lines.append(f"| {keys} | {_(row.words).replace('|', chr(92) + '|')} | `{row.id}` |")
     return "\n".join(lines) + "\n"

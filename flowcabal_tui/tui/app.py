@@ -207,7 +207,7 @@ class FlowCabalApp(App[int]):
 
         self.notify(copy(self, text, self._state_folder).words, markup=False)
 
-    # Messages of the decisions screen, which lies over the workspace
+    # The decisions screen lies over the workspace
 
     def on_decisions_screen_decided(self, event: DecisionsScreen.Decided) -> None:
         """The writer's answer."""
@@ -256,17 +256,12 @@ class FlowCabalApp(App[int]):
     def show_trouble(self, event: Trouble) -> None:
         """An error of a worker is shown; one that nobody foresaw is also written down."""
         event.stop()
-        if isinstance(event.error, FlowCabalError):
-            self.push_screen(ErrorScreen.of(event.error))
-            return
-        report = write_report(self._state_folder, event.error, self._now())
-        self.push_screen(
-            ErrorScreen(
-                _("Something went wrong in the program"),
-                f"{type(event.error).__name__}",
-                _("You can go on. Report: {where}").format(where=report or "-"),
-            )
-        )
+        error = event.error
+        if not isinstance(error, FlowCabalError):
+            report = write_report(self._state_folder, error, self._now())
+            advice = _("You can go on. Report: {where}").format(where=report or "-")
+            error = FlowCabalError(_("Something went wrong in the program"), type(error).__name__, advice)
+        self.push_screen(ErrorScreen.of(error))
 
     def _fatal_error(self) -> None:
         """Textual's own shows the values of local variables: the book, and perhaps keys. Ours shows three lines."""

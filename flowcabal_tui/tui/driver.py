@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TextIO, cast
 
 from textual.app import App
@@ -35,7 +36,7 @@ class PatientDriver(LinuxDriver):
         self, app: App[int], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = cast("TextIO", _PatientFile(cast("TextIO", self._file)))
+        self._file = cast("TextIOWrapper", _PatientFile(cast("TextIO", self._file)))
 
     def run_input_thread(self) -> None:
         """Reads keys until the terminal is gone."""

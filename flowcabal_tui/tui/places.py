@@ -6,6 +6,7 @@ from typing import Final
 
 from textual.dom import DOMNode
 
+from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.lists import PickList, PickTree
@@ -20,33 +21,43 @@ from flowcabal_tui.tui.screens.diff import DiffScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.first_run import FirstRunScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
+from flowcabal_tui.tui.screens.node_form import NodeForm
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-KEYED: Final[tuple[type[DOMNode], ...]] = (
-    ChapterList,
-    WorkflowPane,
-    ManuscriptPane,
-    OutputPane,
-    BlockEditor,
-    ReceiptPane,
-    ProfilePane,
-    DecisionsScreen,
-    SourceScreen,
-    DiffScreen,
-    PickList,
-    PickTree,
-    StreamView,
-    HelpScreen,
-    FirstRunScreen,
-    NewProjectScreen,
-    PromptLine,
-    ConfirmScreen,
-    JumpOverlay,
-    ChooseScreen,
-    ErrorScreen,
+KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
+    (mark("Chapters"), ChapterList),
+    (mark("Workflow"), WorkflowPane),
+    (mark("Workflow as rails"), RailGraph),
+    (mark("Manuscript"), ManuscriptPane),
+    (mark("Text editor"), ProseArea),
+    (mark("Output"), OutputPane),
+    (mark("Prompt"), BlockEditor),
+    (mark("Parameters of a node"), NodeForm),
+    (mark("Context receipt"), ReceiptPane),
+    (mark("Profiles"), ProfilePane),
+    (mark("Decisions"), DecisionsScreen),
+    (mark("Source"), SourceScreen),
+    (mark("Versions"), VersionsScreen),
+    (mark("Difference"), DiffScreen),
+    (mark("Difference, inside"), DiffView),
+    (mark("Text to read"), StreamView),
+    (mark("Lists"), PickList),
+    (mark("Trees"), PickTree),
+    (mark("Help"), HelpScreen),
+    (mark("Questions with yes and no"), ConfirmScreen),
+    (mark("Questions with one line"), PromptLine),
+    (mark("Choices"), ChooseScreen),
+    (mark("Jump mode"), JumpOverlay),
+    (mark("First steps"), FirstRunScreen),
+    (mark("New project"), NewProjectScreen),
+    (mark("Errors"), ErrorScreen),
 )

@@ -1,0 +1,430 @@
+"""The workspace over an invented project: what keys do, what events do, what commands are sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
+from flowcabal_tui.domain.ids import OutputId, RunId
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BackgroundChanged,
+    CancelRun,
+    Decide,
+    EditChapter,
+    Event,
+    KnowledgeStatus,
+    NodeStreaming,
+    OutputPersisted,
+    PersistOutput,
+    RunStateChanged,
+    RunWorkflow,
+    UsageChanged,
+    WriteChapter,
+)
+from flowcabal_tui.tui.app import FlowCabalApp
+from flowcabal_tui.tui.entry import Preferences
+from flowcabal_tui.tui.panes.chapter_list import ChapterList
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.error import ErrorScreen
+from flowcabal_tui.tui.screens.home import HomeScreen
+from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.try_out import invented_doors
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+NOW = datetime(2026, 11, 21, 9, 41)
+PANE_IDS = ("chapters", "workflow", "manuscript", "output", "prompt", "context", "profiles")
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Words of the tests are English again after a test switched them."""
+    yield
+    use_language("en")
+
+
+class LingeringWorkbench(FakeWorkbench):
+    """An invented project that notes in which order it is left, and may refuse to close."""
+
+    def __init__(self, *, hangs: bool = False, **how: bool) -> None:
+        super().__init__("en", **how)
+        self.ends: list[str] = []
+        self._hangs = hangs
+
+    async def put_draft(self, key: str, text: str | None) -> None:
+        self.ends.append("draft")
+        await super().put_draft(key, text)
+
+    async def close(self) -> None:
+        self.ends.append("close")
+        if self._hangs:
+            await asyncio.Event().wait()
+        await super().close()
+
+    async def linger(self) -> None:
+        self.ends.append("linger")
+
+
+def app_over(workbench: FakeWorkbench, tmp_path: Path, **preferences: object) -> FlowCabalApp:
+    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+        return workbench
+
+    doors = replace(invented_doors("en"), opener=opener)
+    settings = Preferences(language="en", **preferences)
+    return FlowCabalApp(doors, settings, path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW)
+
+
+@asynccontextmanager
+async def workspace(
+    workbench: FakeWorkbench, tmp_path: Path, size: tuple[int, int] = (140, 40), **preferences: object
+) -> AsyncIterator[Pilot[int]]:
+    app = app_over(workbench, tmp_path, **preferences)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await settled(pilot)
+        yield pilot
+
+
+async def settled(pilot: Pilot[int]) -> None:
+    """Every worker has ended and every message was handled."""
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def until(pilot: Pilot[int], true: Callable[[], bool]) -> None:
+    """Waits for something that the loop will bring about; fails after five seconds."""
+    async with asyncio.timeout(5):
+        while not true():
+            await pilot.pause()
+
+
+async def told(pilot: Pilot[int], workbench: FakeWorkbench, *events: Event) -> None:
+    """The engine tells something, and the screen has heard it."""
+    workbench.emit(*events)
+    screen_of(pilot).bridge.drain()
+    await settled(pilot)
+
+
+def screen_of(pilot: Pilot[int]) -> WorkspaceScreen:
+    return next(screen for screen in pilot.app.screen_stack if isinstance(screen, WorkspaceScreen))
+
+
+def pane_in_view(pilot: Pilot[int]) -> str:
+    """The pane that holds the focus."""
+    focused = pilot.app.screen.focused
+    assert focused is not None
+    return next(str(item.id) for item in focused.ancestors_with_self if item.id in PANE_IDS)
+
+
+async def test_digits_go_to_the_seven_panes(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        for digit, pane in zip("1234567", PANE_IDS, strict=True):
+            await pilot.press(digit)
+            await pilot.pause()
+            assert screen_of(pilot).query_one(f"#{pane}").region.area
+            assert pane_in_view(pilot) == pane
+
+
+async def test_below_100_columns_one_pane_is_shown_with_all_seven_names_above_it(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path, (80, 24)) as pilot:
+        await pilot.press("3")
+        await pilot.pause()
+        shown = [pane for pane in PANE_IDS if screen_of(pilot).query_one(f"#{pane}").region.area]
+    assert shown == ["manuscript"]
+
+
+async def test_zoom_shows_only_the_pane_with_the_focus_and_all_again(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        chapters = screen_of(pilot).query_one("#chapters")
+        await pilot.press("3", "z")
+        await pilot.pause()
+        assert not chapters.region.area
+        await pilot.press("z")
+        await pilot.pause()
+        assert chapters.region.area
+
+
+async def test_f6_goes_round_the_panes_and_the_focus_follows(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        assert pane_in_view(pilot) == "chapters"
+        await pilot.press("f6")
+        await pilot.pause()
+        assert pane_in_view(pilot) == "workflow"
+        await pilot.press("shift+f6")
+        await pilot.pause()
+        assert pane_in_view(pilot) == "chapters"
+
+
+async def test_a_chapter_and_f5_is_all_that_a_run_needs(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press(*"storm", "enter")
+        await until(pilot, lambda: any(isinstance(item, RunWorkflow) for item in workbench.sent))
+        request = next(item for item in workbench.sent if isinstance(item, RunWorkflow)).request
+        assert request.chapter == books.chapter_id(3)
+        assert request.inputs == (("instruction", "storm"),)
+        await until(pilot, lambda: not workbench.script)
+        await settled(pilot)
+        assert workbench.words.second_draft.split()[0] in screen_of(pilot).output.view.attempts[-1].text
+
+
+async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_default(tmp_path):
+    workbench = FakeWorkbench(offline=False)
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        words = str(pilot.app.screen.query_one(".confirm-words").render())
+        assert "3 of 3 nodes would run, about 6,000 tokens in, 3,000 out; at most 9 calls." in words
+        await pilot.press("enter")
+        await settled(pilot)
+        assert not any(isinstance(item, RunWorkflow) for item in workbench.sent)
+
+
+async def test_streamed_text_goes_to_the_output_only_if_its_node_is_in_view(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        assert workbench.watched == (books.RUN, books.DRAFT)
+        shown: list[str] = []
+        screen_of(pilot).output.append = lambda attempt, offset, text: shown.append(text)
+        await told(
+            pilot, workbench,
+            NodeStreaming(books.RUN, books.POLISH, 1, 0, "elsewhere"),
+            NodeStreaming(books.RUN, books.DRAFT, 3, 0, "here"),
+        )  # fmt: skip
+    assert shown == ["here"]
+
+
+async def test_stop_cancels_the_run_in_view(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
+        await pilot.press("f9")
+        await settled(pilot)
+    assert CancelRun(books.RUN) in workbench.sent
+
+
+async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(
+            pilot, workbench,
+            RunStateChanged(RunId("run-9"), "running"), UsageChanged(Totals(9, 12_000, 400, None)),
+            KnowledgeStatus("failed", "port taken"), BackgroundChanged((("waiting", 2), ("running", 1))),
+            OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
+        )  # fmt: skip
+        assert screen_of(pilot).status.words == (
+            "OFFLINE MODEL · 1 running · 1 waiting for you · 12.4k tok · cost unknown · saved 09:41 · "
+            "memory: 3 left · knowledge: off (port taken)"
+        )
+
+
+async def test_a_narrow_status_line_keeps_what_waits_and_drops_what_can_wait(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, (60, 16)) as pilot:
+        await told(pilot, workbench, KnowledgeStatus("ready"), RunStateChanged(RunId("run-9"), "running"))
+        words = screen_of(pilot).status.words
+    assert "1 running · 1 waiting for you" in words
+    assert "knowledge" not in words
+    assert len(words) <= 58
+
+
+async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DecisionsScreen))
+        await settled(pilot)
+        pilot.app.screen._appeared = -10.0
+        await pilot.press("a")
+        await until(pilot, lambda: any(isinstance(item, Decide) for item in workbench.sent))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        screen_of(pilot).bridge.drain()
+        await settled(pilot)
+        assert screen_of(pilot).questions.count == 0
+    assert next(item for item in workbench.sent if isinstance(item, Decide)).decision.kind == "approve"
+
+
+async def test_the_bell_rings_for_a_decision_only_when_nobody_looks(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        rung: list[int] = []
+        pilot.app.bell = lambda: rung.append(1)
+        workbench.ask(replace(books.review(workbench.words), id="q-2"))
+        await told(pilot, workbench)
+        assert rung == []
+        pilot.app.app_focus = False
+        workbench.ask(replace(books.review(workbench.words), id="q-3"))
+        await told(pilot, workbench)
+        assert rung == [1]
+
+
+async def test_chapters_are_added_renamed_moved_and_deleted(tmp_path):
+    workbench = FakeWorkbench()
+    chapter = books.chapter_id(1)
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press(*"Storm", "enter")
+        await settled(pilot)
+        screen = screen_of(pilot)
+        screen.post_message(ChapterList.RenameRequested(chapter))
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        pilot.app.screen.query_one(Input).value = "Hail"
+        await pilot.press("enter")
+        await settled(pilot)
+        screen.post_message(ChapterList.MoveRequested(chapter, 1))
+        await settled(pilot)
+        screen.post_message(ChapterList.DeleteRequested(chapter))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await settled(pilot)
+    assert workbench.sent == [
+        AddChapter("Storm", ""),
+        EditChapter(chapter, title="Hail"),
+        EditChapter(chapter, position=2),
+        EditChapter(chapter, deleted=True),
+    ]
+
+
+async def test_saving_a_chapter_keeps_it_with_the_version_it_was_made_from_and_drops_the_draft(tmp_path):
+    workbench = FakeWorkbench()
+    chapter = books.chapter_id(3)
+    async with workspace(workbench, tmp_path) as pilot:
+        screen = screen_of(pilot)
+        screen.post_message(ManuscriptPane.DraftEdited(chapter, "half"))
+        await settled(pilot)
+        await screen.save_drafts()
+        assert workbench.drafts == {f"chapter:{chapter}": "half"}
+        screen.post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
+        await settled(pilot)
+    assert workbench.sent == [WriteChapter(chapter, "whole", expected_version=1)]
+    assert workbench.drafts == {}
+
+
+async def test_a_refused_command_is_shown_and_the_draft_stays(tmp_path):
+    workbench = LingeringWorkbench(read_only=True)
+    chapter = books.chapter_id(3)
+    async with workspace(workbench, tmp_path) as pilot:
+        screen_of(pilot).post_message(ManuscriptPane.DraftEdited(chapter, "half"))
+        screen_of(pilot).post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
+        await pilot.press("escape")
+        await screen_of(pilot).save_drafts()
+    assert workbench.drafts == {f"chapter:{chapter}": "half"}
+
+
+async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).runs.keep(books.RUN, books.DRAFT, 2, books.chapter_id(1))
+    assert workbench.sent == [PersistOutput(books.RUN, books.DRAFT, 2, chapter=books.chapter_id(4))]
+
+
+async def test_the_language_of_the_screen_changes_without_leaving_the_chapter(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).book.open(books.chapter_id(2))
+        await pilot.press("ctrl+l")
+        await settled(pilot)
+        assert pilot.app.screen_language == "zh_CN"
+        assert screen_of(pilot).book.current == books.chapter_id(2)
+
+
+async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_holder(tmp_path):
+    opened: list[bool] = []
+
+    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+        opened.append(read_only)
+        if not read_only:
+            raise ProjectLocked("The project is open elsewhere.", "Host desk, process 4711.")
+        return FakeWorkbench(read_only=True)
+
+    doors = replace(invented_doors("en"), opener=opener)
+    app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert "process 4711" in str(app.screen.query_one(".confirm-words").render())
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await settled(pilot)
+        assert screen_of(pilot).status.words.startswith("READ ONLY")
+    assert opened == [False, True]
+
+
+async def test_a_project_that_cannot_be_opened_leads_home_with_the_error(tmp_path):
+    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+        raise ProjectReadOnly("It cannot be opened.", "", "Ask its owner.")
+
+    doors = replace(invented_doors("en"), opener=opener)
+    app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ErrorScreen))
+        await pilot.press("escape")
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_quitting_asks_while_something_runs_and_saves_drafts_before_it_closes(tmp_path):
+    workbench = LingeringWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
+        screen_of(pilot).book.draft_edited(books.chapter_id(3), "half")
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("n")
+        await settled(pilot)
+        assert workbench.ends == []
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await until(pilot, lambda: pilot.app.return_code is not None)
+    assert workbench.ends == ["draft", "close"]
+    assert pilot.app.return_code == 0
+
+
+async def test_a_project_that_does_not_close_does_not_hold_up_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("flowcabal_tui.tui.departure.CLOSING_SECONDS", 0.05)
+    workbench = LingeringWorkbench(hangs=True)
+    async with workspace(workbench, tmp_path) as pilot:
+        pilot.app.departure.terminate()
+        await until(pilot, lambda: pilot.app.return_code is not None)
+    assert pilot.app.return_code == 143
+
+
+async def test_after_a_hang_up_the_screen_goes_and_runs_may_finish(tmp_path, monkeypatch):
+    monkeypatch.setattr("flowcabal_tui.tui.departure.let_go_of_terminal", lambda: None)
+    workbench = LingeringWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        screen_of(pilot).book.draft_edited(books.chapter_id(3), "half")
+        pilot.app.departure.hang_up()
+        await until(pilot, lambda: pilot.app.return_code is not None)
+    assert workbench.ends == ["draft"]
+    await pilot.app.departure.finish()
+    assert workbench.ends == ["draft", "linger", "close"]
+
+
+async def test_words_from_outside_are_never_markup(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, KnowledgeStatus("failed", "[/b] [red]"))
+        assert "[/b] [red]" in screen_of(pilot).status.words
