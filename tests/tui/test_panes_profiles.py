@@ -84,6 +84,7 @@ async def test_a_sentence_opens_the_place_that_it_rests_on() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
         await open_hero(pilot, pane)
+        assert f"{books.ZH.profile[0]}  [雨夜]" in "\n".join(shown(app))
         await pilot.press("enter", "enter")
         assert app.posted(ProfilePane)[-1] == ProfilePane.SourceOpened("manuscript/chapter-1", START, END)
 

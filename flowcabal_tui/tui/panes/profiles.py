@@ -168,7 +168,9 @@ class ProfilePane(Vertical):
         self._refresh_head(derived)
 
     def _sentence(self, evidence: Evidence) -> Text:
-        return Text(one_line(evidence.sentence, 1_000)).append(f"  [{one_line(evidence.chapter, 40)}]", style="dim")
+        uri = f"manuscript/{evidence.chapter}"
+        title = next((row.name for row in self._rows or () if row.uri == uri), evidence.chapter)
+        return Text(one_line(evidence.sentence, 1_000)).append(f"  [{one_line(title, 40)}]", style="dim")
 
     def _refresh_head(self, derived: Derived | None, note: str = "") -> None:
         if self._profile is None:
