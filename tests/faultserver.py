@@ -35,6 +35,7 @@ from typing import Any
 
 PROSE = "夜色落在长街上，灯火一点一点亮起来。少年推开茶馆的门，听见雨声。The old ferry had already gone. "
 DIMENSIONS = 64
+FINISHES = {"tool": "tool_calls"}
 STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool": "tool_use"}
 Json = dict[str, Any]
 
@@ -92,16 +93,15 @@ class FaultServer:
         return fault
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
         self.connections += 1
+        if task := asyncio.current_task():
+            self._connections.add(task)
+            task.add_done_callback(self._connections.discard)
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
                 while await self._request(reader, writer):
                     pass
         finally:
-            self._connections.discard(task)
             writer.close()
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -186,7 +186,7 @@ async def stream(writer: asyncio.StreamWriter, dialect: Dialect, fault: Json, en
     for _ in range(fault.get("comments", 0)):
         await send(writer, b": keep-alive\n\n", 0)
         await asyncio.sleep(fault.get("comment_delay", 0))
-    for number, event in enumerate(dialect.script()):
+    for number, event in enumerate([fault["raw"]] if "raw" in fault else dialect.events()):
         if number == fault.get("stall_after"):
             await writer.drain()
             await asyncio.Event().wait()
@@ -242,13 +242,9 @@ def sample(schema: Json, root: Json) -> Any:
             return {name: sample(each, root) for name, each in schema.get("properties", {}).items()}
         case "array":
             return [sample(schema["items"], root)]
-        case "integer" | "number":
-            return schema.get("minimum", 1)
-        case "boolean":
-            return True
-        case "null":
-            return None
-    return "sample"
+        case kind:
+            number = schema.get("minimum", 1)
+            return {"integer": number, "number": number, "boolean": True, "null": None}.get(str(kind), "sample")
 
 
 class Dialect:
@@ -272,9 +268,6 @@ class Dialect:
         self.finish: str = fault.get("finish", "tool" if self.calls else "stop")
         self.tokens_in = len(json.dumps(body["messages"], ensure_ascii=False))
         self.tokens_out = max(1, len(text))
-
-    def script(self) -> Iterator[str]:
-        return iter([self.fault["raw"]]) if "raw" in self.fault else self.events()
 
     def events(self) -> Iterator[str]:
         raise NotImplementedError
@@ -306,18 +299,14 @@ def arguments(call: Json) -> str:
 
 class OpenAI(Dialect):
     def usage(self) -> Json:
-        if self.fault.get("usage") is False:
-            return {}
-        return {"usage": {"prompt_tokens": self.tokens_in, "completion_tokens": self.tokens_out}}
-
-    def _finish(self) -> str:
-        return "tool_calls" if self.finish == "tool" else self.finish
+        counts = {"prompt_tokens": self.tokens_in, "completion_tokens": self.tokens_out}
+        return {} if self.fault.get("usage") is False else {"usage": counts}
 
     def whole(self) -> Json:
         message: Json = {"role": "assistant", "content": "".join(self.text), "reasoning_content": "".join(self.thought)}
         if self.calls:
             message["tool_calls"] = [self._call(number, arguments(call)) for number, call in enumerate(self.calls)]
-        choice = {"index": 0, "message": message, "finish_reason": self._finish()}
+        choice = {"index": 0, "message": message, "finish_reason": FINISHES.get(self.finish, self.finish)}
         return {"object": "chat.completion", "model": self.body["model"], "choices": [choice], **self.usage()}
 
     def events(self) -> Iterator[str]:
@@ -330,9 +319,9 @@ class OpenAI(Dialect):
             yield self._chunk({"tool_calls": [self._call(number, "")]})
             text = arguments(call)
             for start in range(0, len(text), 16):
-                piece = {"index": number, "function": {"arguments": text[start : start + 16]}}
-                yield self._chunk({"tool_calls": [piece]})
-        yield self._chunk({}, self._finish())
+                part = {"index": number, "function": {"arguments": text[start : start + 16]}}
+                yield self._chunk({"tool_calls": [part]})
+        yield self._chunk({}, FINISHES.get(self.finish, self.finish))
         if (self.body.get("stream_options") or {}).get("include_usage") and self.usage():
             yield self._event({"choices": [], **self.usage()})
         if not self.fault.get("no_done"):
@@ -352,9 +341,8 @@ class OpenAI(Dialect):
 
 class Anthropic(Dialect):
     def usage(self, out: int) -> Json:
-        if self.fault.get("usage") is False:
-            return {}
-        return {"usage": {"input_tokens": self.tokens_in - 3, "cache_read_input_tokens": 3, "output_tokens": out}}
+        counts = {"input_tokens": self.tokens_in - 3, "cache_read_input_tokens": 3, "output_tokens": out}
+        return {} if self.fault.get("usage") is False else {"usage": counts}
 
     def whole(self) -> Json:
         message = {"type": "message", "role": "assistant", "model": self.body["model"]}
