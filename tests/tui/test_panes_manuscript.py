@@ -223,6 +223,19 @@ async def test_the_writers_own_editor_gets_the_text_as_it_stands() -> None:
         assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.EditorRequested(ONE.id, f"X{TEXT}")
 
 
+async def test_text_from_the_writers_own_editor_replaces_the_draft_and_is_saved() -> None:
+    app, pane = host()
+    async with app.run_test() as pilot:
+        pane.show(ONE, TEXT, [VERSION], draft="Half.")
+        pane.take_edited(ONE.id, "Whole.")
+        await pilot.pause()
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.SaveRequested(ONE.id, "Whole.", 1)
+        pane.show(replace(ONE, version=2), "Whole.", [VERSION])
+        assert (reading(pane), pane.is_unsaved) == ("Whole.", False)
+        pane.take_edited(TWO.id, "Of another chapter.")
+        assert reading(pane) == "Whole."
+
+
 async def test_slash_finds_in_the_text_and_ctrl_f_in_the_editor() -> None:
     app, pane = host()
     async with app.run_test() as pilot:

@@ -156,10 +156,9 @@ class ManuscriptPane(Vertical):
                     "The chapter was changed elsewhere (version {n}). Yours is unsaved; both are kept if you save."
                 )
                 self._notice = words.format(n=chapter.version)
-        was_saved = same and text == self._posted_text
-        self._chapter, self._saved_text, self._versions = chapter, text, tuple(versions)
-        if was_saved:
+        if same and text == self._posted_text:
             self._posted_text, self._notice = None, ""
+        self._chapter, self._saved_text, self._versions = chapter, text, tuple(versions)
         if self._draft_text == text:
             self._draft_text = None
         self.is_unsaved = self._draft_text is not None
@@ -172,6 +171,14 @@ class ManuscriptPane(Vertical):
         """The text of a version that was asked for."""
         if (waiting := self._version_texts.pop(version, None)) is not None and not waiting.done():
             waiting.set_result(clean(text))
+
+    def take_edited(self, chapter: ChapterId, text: str) -> None:
+        """Text from the writer's own editor takes the place of what was unsaved, and is to be saved."""
+        if self._chapter is not None and self._chapter.id == chapter:
+            self._turn_to("read")
+            self._take_draft(clean(text))
+            self._refresh_reading(follow_start=False)
+            self.action_save()
 
     def edit(self) -> None:
         """Opens the editor at about the place that was being read."""
@@ -360,17 +367,18 @@ class ManuscriptPane(Vertical):
         message.stop()
         ask_to_find(self.app, message.stream)
 
+    def _text_in_view(self) -> StreamView | ProseArea:
+        if self.face == "edit":
+            return self.query_one(ProseArea)
+        return self.query_one(f"#{self.face}", StreamView)
+
     def action_find(self) -> None:
         """Ask what to look for in the text that is shown."""
-        place = self.query_one(f"#{self.face}")
-        if isinstance(place, StreamView | ProseArea):
-            ask_to_find(self.app, place)
+        ask_to_find(self.app, self._text_in_view())
 
     def action_find_next(self) -> None:
         """Go to the next place that was found."""
-        place = self.query_one(f"#{self.face}")
-        if isinstance(place, StreamView | ProseArea):
-            place.next_match()
+        self._text_in_view().next_match()
 
     def action_versions(self) -> None:
         """Show the earlier versions."""
