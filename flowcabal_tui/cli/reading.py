@@ -69,7 +69,9 @@ async def chapters(arguments: Namespace) -> int:
     if arguments.json:
         _json([to_plain(chapter) for chapter in found])
     else:
-        _table((chapter.position, chapter.id, chapter.title, chapter.length, f"v{chapter.version}") for chapter in found)
+        _table(
+            (chapter.position, chapter.id, chapter.title, chapter.length, f"v{chapter.version}") for chapter in found
+        )
     return 0
 
 
@@ -123,6 +125,8 @@ def print_receipt(receipt: Receipt) -> None:
         (source.budget_class, source.level, source.tokens, source.title or source.uri, source.reason)
         for source in receipt.sources
     )
-    _table((_("left out"), item.budget_class, item.tokens, item.title or item.uri, item.rule) for item in receipt.dropped)
+    _table(
+        (_("left out"), item.budget_class, item.tokens, item.title or item.uri, item.rule) for item in receipt.dropped
+    )
     _table((_("pending"), item) for item in receipt.pending)
     _table((_("note"), note) for note in receipt.notes)

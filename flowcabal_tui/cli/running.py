@@ -35,6 +35,7 @@ from flowcabal_tui.protocol import (
 
 DONE, FAILED, WAITS, MODEL, CANCELLED = 0, 1, 3, 4, 5
 TICK_SECONDS = 0.05
+ENDED = ("done", "failed", "cancelled")
 
 
 async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None:
@@ -144,9 +145,8 @@ class _Session:
                     self._waiting.pop(event.question, None)
                 elif isinstance(event, WorkflowFailed):
                     self._model_failed = self._model_failed or event.by_model
-                elif isinstance(event, RunStateChanged) and event.run == run:
-                    if event.state in ("done", "failed", "cancelled"):
-                        return event.state
+                elif isinstance(event, RunStateChanged) and event.run == run and event.state in ENDED:
+                    return event.state
             if self._waiting and self._input_ended and self._project.quiet:
                 return "waiting"
             await asyncio.sleep(TICK_SECONDS)

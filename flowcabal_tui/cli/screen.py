@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 from argparse import Namespace
@@ -66,7 +67,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
 async def _discover() -> tuple[Proposal, ...]:
     from flowcabal_tui.models.discover import discover
 
-    return await discover()
+    return await discover(os.environ)
 
 
 async def _open(path: Path, read_only: bool) -> Workbench:
@@ -94,7 +95,7 @@ class _FoundModels:
         from flowcabal_tui.tui.entry import ModelProposal
 
         self._found = {
-            ModelProposal(item.label, f"{item.endpoint.model} @ {item.endpoint.base_url}"): item.endpoint
+            ModelProposal(item.name, f"{item.endpoint.model} @ {item.endpoint.base_url}"): item.endpoint
             for item in found
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import Namespace
 from dataclasses import asdict
 
@@ -31,7 +32,7 @@ async def doctor(arguments: Namespace) -> int:
 async def models(arguments: Namespace) -> int:
     """Shows the models of a project and what is found here; `--use N` takes one, which confirms its use."""
     settings = load_project(arguments.project)
-    found = await discover()
+    found = await discover(os.environ)
     if arguments.offline or arguments.use is not None:
         if arguments.offline:
             chosen = ModelsSettings(user=OFFLINE, agent=OFFLINE)
@@ -48,10 +49,14 @@ async def models(arguments: Namespace) -> int:
         print(json.dumps({"models": settings.models.model_dump(mode="json"), "found": [to_plain(p) for p in found]}))
         return 0
     for role in ("user", "agent", "embedding"):
-        model = settings.models.of(role)
-        print(f"{role}: {model.provider} {model.model} {model.base_url}" if model else f"{role}: " + _("not set"))
+        set_model = settings.models.of(role)
+        print(
+            f"{role}: {set_model.provider} {set_model.model} {set_model.base_url}"
+            if set_model
+            else f"{role}: " + _("not set")
+        )
     for number, proposal in enumerate(found, 1):
-        print(_("found {n}: {label}").format(n=number, label=proposal.label))
+        print(_("found {n}: {label}").format(n=number, label=proposal.name))
     if found and settings.models.user is None:
         print(_("Take one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
     return 0

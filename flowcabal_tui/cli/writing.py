@@ -17,7 +17,9 @@ async def new(arguments: Namespace) -> int:
     """Makes a project folder."""
     folder = arguments.project.expanduser()
     models = ModelsSettings(user=OFFLINE, agent=OFFLINE) if arguments.offline else ModelsSettings()
-    await create_project(folder, name=arguments.name or folder.resolve().name, language=arguments.language, models=models)
+    await create_project(
+        folder, name=arguments.name or folder.resolve().name, language=arguments.language, models=models
+    )
     remember_project(folder)
     print(_("Made {folder}.").format(folder=folder))
     if not arguments.offline:
@@ -59,14 +61,10 @@ async def keep(arguments: Namespace) -> int:
     """Keeps an output in the memory of the book."""
     project = await Project.open(arguments.project)
     try:
-        output = await project.carry_out(
-            PersistOutput(RunId(arguments.run), NodeId(arguments.node), arguments.attempt)
-        )
+        output = await project.carry_out(PersistOutput(RunId(arguments.run), NodeId(arguments.node), arguments.attempt))
         print(_("Kept as {output}.").format(output=output))
         if arguments.wait:
             await project.settled()
     finally:
         await project.close()
     return 0
-
-

@@ -19,6 +19,7 @@ _ESCAPES: Final = re.compile(
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]"
 )
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _HAN: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
 _UNSAFE_NAME: Final = re.compile(r"[^\w\-]+", re.UNICODE)
@@ -37,11 +38,11 @@ def digest_of(value: Any) -> Digest:
 def clean(text: str) -> str:
     """`text` without terminal control sequences, bidirectional overrides and invisible marks.
 
-    Line ends become `\\n`; tabs stay. Applied to all text that comes from a model or a file
+    Line ends become `\\n`; tabs stay; half a character becomes U+FFFD. Applied to all text that comes from a model or a file
     before it is stored, so offsets into stored text are offsets into what is shown.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROLS.sub("", _ESCAPES.sub("", text))
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
 
 
 def slug(name: str, *, fallback: str = "untitled", limit: int = 60) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +33,6 @@ class Background:
         self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: asyncio.Event(), KNOWLEDGE: asyncio.Event()}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._workers: list[asyncio.Task[None]] = []
-        self._quiet: dict[tuple[TaskKind, ...], bool] = dict.fromkeys(self._lanes, False)
 
     def start(self) -> None:
         """Begins with what an earlier process left."""
@@ -51,7 +49,6 @@ class Background:
     async def _lane(self, kinds: tuple[TaskKind, ...], event: asyncio.Event) -> None:
         while True:
             task = await self._next(kinds)
-            self._quiet[kinds] = task is None
             if task is None:
                 event.clear()
                 try:
@@ -120,6 +117,13 @@ class Background:
         counts = await self._parts.store.outbox.counts()
         self._parts.emit(BackgroundChanged(tuple(sorted(counts.items())), task))
 
+    async def heal(self, held: frozenset[str]) -> None:
+        """Sends the knowledge server again what it should hold and does not: its folder is only a cache."""
+        for task in await self._parts.store.outbox.all(("fresh",)):
+            if task.kind == "knowledge" and task.subject.removeprefix("manuscript/") not in held:
+                await self._mark(task, replace(task, state="waiting"))
+        self.wake()
+
     async def retry(self) -> None:
         """Takes up what failed or was cancelled."""
         for task in await self._parts.store.outbox.all(("failed", "cancelled")):
@@ -142,10 +146,7 @@ class Background:
     async def settled(self) -> None:
         """Returns when nothing is left that can be done now."""
         self.wake()
-        self._quiet = dict.fromkeys(self._lanes, False)
-        while not all(
-            quiet or (kinds is KNOWLEDGE and not self._parts.knowledge.is_up) for kinds, quiet in self._quiet.items()
-        ) or await self._due():
+        while await self._due():  # noqa: ASYNC110  # the lanes wake themselves; a guest only looks on
             await asyncio.sleep(0.05)
 
     async def _due(self) -> bool:
@@ -158,5 +159,3 @@ class Background:
         for worker in (*self._workers, *self._running.values()):
             worker.cancel()
         await asyncio.gather(*self._workers, *self._running.values(), return_exceptions=True)
-
-

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,8 +41,11 @@ AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge"
 
 
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
-    """New outbox rows; the store gives them their ids."""
-    return tuple(BackgroundTask(0, kind, subject, source, "waiting", position) for kind in kinds)
+    """New outbox rows; the store gives them their ids. The knowledge server is told of uris."""
+    uri = subject if "/" in subject else f"manuscript/{subject}"
+    return tuple(
+        BackgroundTask(0, kind, uri if kind == "knowledge" else subject, source, "waiting", position) for kind in kinds
+    )
 
 
 def following(kinds: Sequence[TaskKind]) -> TaskMaker:
@@ -62,10 +66,13 @@ class Curation:
         wake: Callable[[], None],
         *,
         free_agent: Callable[[], bool],
+        moved: Callable[[Mapping[ChapterId, int]], None],
     ) -> None:
-        """`wake` starts the background worker; `free_agent` tells whether the agents' model costs nothing."""
+        """`wake` starts the background worker; `free_agent` tells whether the agents' model costs nothing;
+        `moved` is told the chapters' places."""
         self._store, self._mirror, self._workshop, self._settings = store, mirror, workshop, settings
         self._emit, self._wake, self._free_agent = emit, wake, free_agent
+        self._moved = moved
         self._outside: dict[ChapterId, Edited] = {}
 
     async def persist(self, command: PersistOutput) -> OutputId:
@@ -131,9 +138,9 @@ class Curation:
 
     async def add(self, command: AddChapter) -> ChapterId:
         """Adds an empty chapter."""
-        chapter = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
-        self._changed(chapter.id)
-        return chapter.id
+        added = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
+        self._changed(added.id)
+        return added.id
 
     async def edit(self, command: EditChapter) -> None:
         """Renames, moves, deletes or undeletes."""
@@ -147,6 +154,7 @@ class Curation:
             await self._mirror.remove(command.chapter)
         elif command.deleted is False:
             await book.undelete(command.chapter)
+        self._moved({chapter.id: chapter.position for chapter in await book.chapters()})
         moved = [chapter for chapter in await book.chapters() if chapter.digest]
         await self._store.outbox.add(
             [
@@ -177,7 +185,7 @@ class Curation:
         )
         kinds = AFTER_KEEP if self._free_agent() else AFTER_IMPORT
         await self._store.book.import_chapters(chapters, following(kinds))
-        await self._store.memory.put_entities(names)
+        await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
         self._emit(ImportProgress(total, total))
         self._changed(None)
         return total

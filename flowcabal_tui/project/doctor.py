@@ -49,7 +49,7 @@ async def examine(folder: Path | None) -> tuple[Finding, ...]:
         *(_room(name, path) for name, path in locations()),
     ]
     if folder is None:
-        found += [Finding(_("model found"), "note", proposal.label) for proposal in await discover()]
+        found += [Finding(_("model found"), "note", proposal.name) for proposal in await discover(os.environ)]
     else:
         found += [item async for item in _project(folder.expanduser().resolve())]
     return tuple(found)

@@ -39,7 +39,9 @@ class RememberingFinder:
             if self._remember:
                 await self._store.values.put(key, known)
         if "absent" in known:
-            raise KnowledgeError(_("The knowledge server was not there for this run: {why}").format(why=known["absent"]))
+            raise KnowledgeError(
+                _("The knowledge server was not there for this run: {why}").format(why=known["absent"])
+            )
         return [from_plain(Found, item) for item in known["found"]]
 
     async def _ask(self, query: str, before: int, limit: int) -> dict[str, object]:

@@ -24,7 +24,5 @@ def index_text(
         Passage(chapter, position, index, span.start, span.end, text[span.start : span.end])
         for index, span in enumerate(scenes(text, language))
     )
-    mentions = tuple(
-        Mention(hit.entity, chapter, position, hit.start, hit.end) for hit in _names(entities).find(text)
-    )
+    mentions = tuple(Mention(hit.entity, chapter, position, hit.start, hit.end) for hit in _names(entities).find(text))
     return passages, mentions

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.loopback import LoopbackEndpoint
@@ -43,12 +45,13 @@ class KnowledgeDesk:
         project: tuple[str, str, Path],
         language: str,
         emit: Callable[[Event], None],
-        ready: Callable[[], None],
+        ready: Callable[[frozenset[str]], None],
     ) -> None:
-        """`project` is (id, name, folder); `ready` is called whenever the server can be asked."""
+        """`project` is (id, name, folder); `ready` is called with the subjects that the server holds."""
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._emit, self._ready = emit, ready
+        self._open = AsyncExitStack()
         self._endpoint: LoopbackEndpoint | None = None
         self._server: OpenVikingServer | ExternalKnowledge | None = None
         self._sync: KnowledgeSync | None = None
@@ -64,21 +67,19 @@ class KnowledgeDesk:
         folder = paths.cache_folder() / "knowledge"
         if self._settings.url:
             folder /= workspace_name(self._id, self._folder, self._settings.url, 0)
-            self._server = ExternalKnowledge(
-                self._settings.url, self._changed, key_variable=self._settings.api_key_env
-            )
+            self._server = ExternalKnowledge(self._settings.url, self._changed, key_variable=self._settings.api_key_env)
         else:
             folder /= workspace_name(self._id, self._folder, embedder.identity, embedder.dimensions)
-            self._endpoint = LoopbackEndpoint(embedder, model)
-            await self._endpoint.start()
+            self._endpoint = await self._open.enter_async_context(LoopbackEndpoint(embedder, model))
             self._server = OpenVikingServer(
                 folder,
-                EmbeddingEndpoint(f"{self._endpoint.url}/v1", self._endpoint.token, embedder.dimensions),
+                EmbeddingEndpoint(self._endpoint.url, self._endpoint.token, embedder.dimensions),
                 self._changed,
             )
         self._client = KnowledgeClient(self._server.address)
+        workspace = self._server.workspace
         self._sync = KnowledgeSync(
-            self._client, project_uri(self._id, self._name), folder, self._language, self._server.workspace
+            self._client, project_uri(self._id, self._name), workspace or folder, self._language, workspace
         )
         await self._server.start()
 
@@ -96,6 +97,11 @@ class KnowledgeDesk:
             )
         return self._sync
 
+    def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
+        """The chapters' places in story order have changed."""
+        if self._sync is not None:
+            self._sync.set_positions(positions)
+
     def _changed(self, status: KnowledgeStatus) -> None:
         match status:
             case Absent():
@@ -109,23 +115,24 @@ class KnowledgeDesk:
             case Stopped():
                 self._tell(StatusEvent("stopped"))
             case External(url=url):
-                self._tell(StatusEvent("external", url))
-                self._ready()
-            case Ready(repair=True):
-                self._repairing = asyncio.get_running_loop().create_task(self._repair())
-            case Ready():
-                self._tell(StatusEvent("ready"))
-                self._ready()
+                self._begin(StatusEvent("external", url), repair=self.last.state != "external")
+            case Ready(repair=repair):
+                self._begin(StatusEvent("ready"), repair=repair)
 
-    async def _repair(self) -> None:
+    def _begin(self, status: StatusEvent, *, repair: bool) -> None:
+        self._repairing = asyncio.get_running_loop().create_task(self._usable(status, repair=repair))
+
+    async def _usable(self, status: StatusEvent, *, repair: bool) -> None:
         """After an unclean end the server's vectors are checked before it is used again."""
+        if self._sync is None:
+            return
+        broken: frozenset[str] = frozenset()
         try:
-            if self._sync is not None:
-                await self._sync.repair()
+            broken = frozenset(await self._sync.repair() if repair else ())
         except KnowledgeError as error:
             log.warning("repair: %s", error.title)
-        self._tell(StatusEvent("ready"))
-        self._ready()
+        self._tell(status)
+        self._ready(self._sync.subjects() - broken)
 
     def _tell(self, status: StatusEvent) -> None:
         self.last = status
@@ -139,5 +146,4 @@ class KnowledgeDesk:
             await self._server.stop(wait=False)
         if self._client is not None:
             await self._client.aclose()
-        if self._endpoint is not None:
-            await self._endpoint.aclose()
+        await self._open.aclose()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
+from typing import Final
 
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
+from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import (
     ROLES,
@@ -27,14 +29,14 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
-from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.protocol import Event, UsageChanged
 from flowcabal_tui.runner.scope import Limits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.settings.secrets import find_key
 from flowcabal_tui.store import Store
 
-FACTORS = "token factors"
+CALIBRATION: Final = "tokens"
 
 
 class ModelDesk:
@@ -63,7 +65,18 @@ class ModelDesk:
     async def begin(self) -> None:
         """Reads what was spent and learned before."""
         self._totals = await self._store.usage.totals()
-        self.counter.load(await self._store.values.get(FACTORS) or {})
+        if learned := await self._store.values.get(CALIBRATION):
+            self.counter.calibration = Calibration(**learned)
+
+    async def counter_at(self, generation: Generation, *, remember: bool) -> TokenEstimator:
+        """The counter as it was when a run first read this generation: what is learned since changes no context."""
+        key = f"{CALIBRATION}/{generation}"
+        known = await self._store.values.get(key)
+        if known is None:
+            known = asdict(self.counter.calibration)
+            if remember:
+                await self._store.values.put(key, known)
+        return TokenEstimator(self._agent_name(), Calibration(**known))
 
     def _agent_name(self) -> str:
         chosen = self._settings.models.of("user")
@@ -135,11 +148,9 @@ class ModelDesk:
         """Books one call and learns from its usage. The offline model costs nothing and is not booked."""
         if endpoint.provider == "offline":
             return
-        texts = [message.content for message in request.messages]
-        estimated = sum(self.counter.count(text) for text in texts)
-        if usage.input_tokens is not None:
-            self.counter.learn(estimated, usage.input_tokens)
-            await self._store.values.put(FACTORS, self.counter.dump())
+        estimated = self.counter.count_request(request)
+        self.counter.learn(request, usage)
+        await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
         await self._store.usage.add(
             UsageRecord(role, endpoint.model, purpose, usage, estimated, cost(endpoint, usage), endpoint.currency)
         )
@@ -194,4 +205,3 @@ class _Booked:
             value, answer = await self._model.structured(request, shape)
         await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
         return value, answer
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from flowcabal_tui.agents.monitor import Monitor, feedback
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.background import Background
@@ -83,7 +85,7 @@ class Parts:
             (settings.project.id, settings.project.name, folder),
             settings.project.language,
             emit,
-            lambda: self.background.wake(),
+            lambda held: self.tasks.create(self.background.heal(held)),
         )
         self.runs = RunDesk(store, self.services, lambda: self.settings, emit)
         self.mirror = Mirror(folder, store)
@@ -96,6 +98,7 @@ class Parts:
             emit,
             self.background.wake,
             free_agent=lambda: self.models.is_offline("agent"),
+            moved=self.knowledge.set_positions,
         )
 
     @classmethod
@@ -125,8 +128,9 @@ class Parts:
             await self.knowledge.start(self.models.embedder(), self.models.model("agent") if endpoint else None)
         await self.curation.look_outside()
 
-    def services(self, generation: Generation, spend: bool) -> Services:
+    async def services(self, generation: Generation, spend: bool) -> Services:
         """What a run needs, by the settings of this moment; without `spend` nothing is paid or remembered."""
+        counter = await self.models.counter_at(generation, remember=spend)
         return Services(
             journal=self.store.runs,
             models=self.models,
@@ -135,15 +139,15 @@ class Parts:
             emit=self.emit,
             now=self.clock,
             feedback=feedback,
-            context=self.context_agent(generation, spend=spend) if self.settings.agents.context else None,
+            context=self.context_agent(generation, counter, spend=spend) if self.settings.agents.context else None,
             monitor=self.monitor(),
         )
 
-    def context_agent(self, generation: Generation, *, spend: bool) -> ContextAgent:
-        """The Context agent with the counter, the finder and, for inquiries, the agents' model."""
+    def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:
+        """The Context agent with the finder and, for inquiries, the agents' model."""
         return ContextAgent(
             self.store.memory,
-            self.models.counter,
+            counter,
             self.settings.budget.context_tokens,
             prompts=self.prompts,
             model=self.models.agent,
@@ -167,11 +171,12 @@ class Parts:
     async def adopt_models(self, identity: str) -> None:
         """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
         found = {"offline": OFFLINE} | {
-            proposal.endpoint.identity: ModelSettings.of(proposal.endpoint) for proposal in await discover()
+            proposal.endpoint.identity: ModelSettings.of(proposal.endpoint) for proposal in await discover(os.environ)
         }
         if identity not in found:
             raise SettingsError(
-                _("{model} was not found here.").format(model=identity), _("Found: {names}").format(names=", ".join(found))
+                _("{model} was not found here.").format(model=identity),
+                _("Found: {names}").format(names=", ".join(found)),
             )
         chosen = ModelsSettings(user=found[identity], agent=found[identity], embedding=self.settings.models.embedding)
         self.settings = self.settings.model_copy(update={"models": chosen})

@@ -160,7 +160,7 @@ class Project:
             read_only=self._parts.read_only,
             offline=self._parts.models.is_offline(),
             models=tuple((role, endpoint) for role in ROLES if (endpoint := self._parts.models.endpoint(role))),
-            holder=self._parts.holder,
+            holder=str(self._parts.holder or ""),
         )
 
     async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
@@ -281,7 +281,7 @@ class Project:
 
     async def linger(self) -> None:
         """Returns when no run can go on without a human: for a terminal that hung up."""
-        while not self.quiet:
+        while not self.quiet:  # noqa: ASYNC110  # the runs live on the engine's loop, this is another
             await asyncio.sleep(0.1)
 
     async def close(self) -> None:

@@ -80,7 +80,13 @@ class Queries:
         newest: dict[str, Derived] = {}
         for state in history:
             newest.setdefault(state.level, state)
-        return ProfileView(uri, await self.title(uri), tuple(newest[level] for level in sorted(newest)), history, await self._entity(uri))
+        return ProfileView(
+            uri,
+            await self.title(uri),
+            tuple(newest[level] for level in sorted(newest)),
+            history,
+            await self._entity(uri),
+        )
 
     async def _entity(self, uri: str) -> Entity | None:
         wanted = uri.rsplit("/", 1)[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from flowcabal_tui.domain.binding import references
 from flowcabal_tui.domain.context import Injection, Receipt
@@ -115,8 +116,6 @@ async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Recei
             continue
     target = _QuoteRun(scope, node, counter.count)
     kind, params = kind_and_params(scope.workflow.node(node))
-    try:
+    with suppress(_WouldCall, _WouldAsk):
         await kind.run(target, params)
-    except (_WouldCall, _WouldAsk):
-        pass
     return target.receipt

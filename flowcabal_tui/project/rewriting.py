@@ -40,9 +40,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     system, prompt = _text(params.system, values), _text(params.prompt, values)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
     answer = await model.answer(ModelRequest(messages, purpose="rewrite"))
-    return RewriteProposed(
-        command, asked.chapter, asked.start, asked.end, asked.text, clean(answer.text).strip("\n")
-    )
+    return RewriteProposed(command, asked.chapter, asked.start, asked.end, asked.text, clean(answer.text).strip("\n"))
 
 
 def _text(blocks: Blocks, values: Mapping[str, str]) -> str:

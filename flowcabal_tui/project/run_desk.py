@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion
@@ -31,7 +31,7 @@ class RunDesk:
     def __init__(
         self,
         store: Store,
-        services: Callable[[Generation, bool], Services],
+        services: Callable[[Generation, bool], Awaitable[Services]],
         settings: Callable[[], ProjectSettings],
         emit: Callable[[Event], None],
     ) -> None:
@@ -99,7 +99,7 @@ class RunDesk:
         """Everything the nodes of a run share, with the values that prompts can name."""
         values = {f"input.{name}": text for name, text in request.inputs} | await self._values(request.chapter)
         values.setdefault("input.instruction", "")
-        return RunScope(run, workflow, request, generation, values, self._services(generation, spend))
+        return RunScope(run, workflow, request, generation, values, await self._services(generation, spend))
 
     async def imagined(self, request: RunRequest) -> RunScope:
         """What a run of this request would share, for a quote or a preview; nothing begins."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
@@ -13,7 +14,7 @@ from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.profiler import ProfileGoal, Profiler
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Derived, Entity, TaskKind
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Derived, Entity, Level, TaskKind
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project.curation import tasks
 from flowcabal_tui.project.indexing import index_text
@@ -99,11 +100,9 @@ class Steps:
         found = list(await self._discovered(chapter, known))
         if (curator := await self._curator(chapter)) is not None:
             found += await curator.entities(chapter, text, [*known, *found], self._language)
-        for entity in found:
-            await self._store.memory.put_entity(entity)
+        await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in found))
         if found:
             await self.enqueue_index()
-        await self._enqueue_profiles(chapter)
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
         """Names that rules find in this chapter and those before it, and that nobody has yet."""
@@ -118,8 +117,15 @@ class Steps:
         curator = await self._curator(chapter)
         if curator is None or (chapter.author == "import" and not self._parts.models.is_offline("agent")):
             return
-        mentions = await self._store.memory.mentions_in(chapter.id)
-        for entity in curator.affected(mentions):
+        view = await self._view()
+        entities = await view.entities()
+        mentions = [
+            mention
+            for entity in entities
+            for mention in await view.mentions(entity.id)
+            if mention.chapter == chapter.id
+        ]
+        for entity in curator.affected(mentions, entities):
             source = digest_of([chapter.digest, entity])
             await self._store.outbox.add(tasks(("profile",), f"{entity}@{chapter.id}", source, chapter.position))
 
@@ -147,6 +153,7 @@ class Steps:
             derived = await curator.l0(chapter, overview, await view.entities(), self._language, view.generation)
             await self._put([derived], "chapters", chapter.title)
         await self._tell_knowledge(uri, chapter.position)
+        await self._enqueue_profiles(chapter)
 
     async def _profile(self, task: BackgroundTask) -> None:
         entity_id, _at, chapter_id = task.subject.partition("@")
@@ -187,10 +194,7 @@ class Steps:
         """Brings one directory of the knowledge server's tree up to date; a removed subject is taken out."""
         sync = self._parts.knowledge.sync()
         root, _slash, rest = task.subject.partition("/")
-        levels = {
-            state.level: state.text
-            for state in reversed(await self._store.memory.derived_history(self._uri(task.subject)))
-        }
+        levels = {state.level: state.text for state in reversed(await self._store.memory.derived_history(task.subject))}
         if root == "meta" and rest in META_NAMES:
             text = await self._store.book.meta_text(rest)
             await sync.put_resource("meta", rest, "", "", text)
@@ -207,13 +211,9 @@ class Steps:
                 position=task.position,
             )
         else:
-            await self._chapter_to_knowledge(ChapterId(rest or root), levels)
+            await self._chapter_to_knowledge(ChapterId(rest), levels)
 
-    @staticmethod
-    def _uri(subject: str) -> str:
-        return subject if "/" in subject else f"manuscript/{subject}"
-
-    async def _chapter_to_knowledge(self, identity: ChapterId, levels: dict[str, str]) -> None:
+    async def _chapter_to_knowledge(self, identity: ChapterId, levels: Mapping[Level, str]) -> None:
         sync = self._parts.knowledge.sync()
         try:
             chapter, text = await self._chapter(identity)
@@ -225,5 +225,3 @@ class Steps:
 
 def _is_fresh(state: Derived | None, source: str) -> bool:
     return state is not None and state.source == source
-
-

@@ -180,9 +180,7 @@ class KnowledgeClient:
         target = target_uri if isinstance(target_uri, str) else list(target_uri)
         body = {"query": query, "target_uri": target, "limit": limit, "level": level}
         answer = _mapping(await self._call("POST", "search/find", body))
-        return tuple(
-            Found(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ())
-        )
+        return tuple(Found(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
 
     async def rm(self, uri: str, *, recursive: bool = False) -> bool:
         """Removes a file or directory; False: it was not there."""
@@ -241,9 +239,7 @@ class KnowledgeClient:
             answer = await self._http.request(
                 method,
                 address.url.rstrip("/") + path,
-                content=None
-                if body is None
-                else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
+                content=None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
                 params=params,
                 headers=address.headers | {"Content-Type": "application/json"},
                 timeout=httpx.Timeout(seconds or self._answer_seconds, connect=_CONNECT_SECONDS),
@@ -295,9 +291,7 @@ def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
 def _fault(status: int, code: str, message: str) -> KnowledgeError:
     if code == "CONFLICT" or status == 409:
         kind = _AlreadyThere if "already exists" in message else KnowledgeBusy
-        return kind(
-            _("The knowledge server is still working on this text."), message, _("It is tried again later.")
-        )
+        return kind(_("The knowledge server is still working on this text."), message, _("It is tried again later."))
     if code == "NOT_FOUND" or status == 404:
         return KnowledgeMissing(_("The knowledge server does not have this text."), message)
     if status in {401, 403} or code in {"UNAUTHENTICATED", "PERMISSION_DENIED"}:

@@ -85,8 +85,6 @@ class Manifest:
 
     def _rewrite(self) -> None:
         whole = self._path.with_suffix(".new")
-        lines = (
-            json.dumps({"path": path, **asdict(record)}, ensure_ascii=False) + "\n" for path, record in self
-        )
+        lines = (json.dumps({"path": path, **asdict(record)}, ensure_ascii=False) + "\n" for path, record in self)
         whole.write_text("".join(lines), encoding="utf-8")
         os.replace(whole, self._path)

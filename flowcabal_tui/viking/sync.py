@@ -40,6 +40,8 @@ class KnowledgeHit:
     level: Level
     score: float
     position: int
+    subject: str
+    """The chapter's id, or kind and identity as given to `put_resource`."""
     chapter: ChapterId | None = None
     start: int = -1
     end: int = -1
@@ -97,6 +99,10 @@ class KnowledgeSync:
         """Takes a resource out; `identity` as given to `put_resource` (or the name)."""
         await self._remove(f"{kind}/{identity}")
 
+    def subjects(self) -> frozenset[str]:
+        """What the server's tree holds, as far as the manifest vouches for it."""
+        return frozenset(record.subject for _path, record in self._manifest)
+
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """The chapters' places in story order have changed; costs no call."""
         for path, record in list(self._manifest):
@@ -104,9 +110,7 @@ class KnowledgeSync:
             if position is not None and position != record.position:
                 self._manifest.put(path, replace(record, position=position))
 
-    async def find(
-        self, query: str, before_position: int | None = None, limit: int = 10
-    ) -> tuple[KnowledgeHit, ...]:
+    async def find(self, query: str, before_position: int | None = None, limit: int = 10) -> tuple[KnowledgeHit, ...]:
         """The nearest texts of all levels, best first.
 
         With `before_position`, only what knows of no chapter at or after it. A directory's L0 and L1 count
@@ -179,9 +183,7 @@ class KnowledgeSync:
             # A crash or refusal half way leaves nothing known, so the next try sends everything.
             self._manifest.forget(path)
             present = known.files if known is not None else await self._begin(path, l0)
-            changed = {
-                name: content for name, content in texts.items() if present.get(name) != record.files[name]
-            }
+            changed = {name: content for name, content in texts.items() if present.get(name) != record.files[name]}
             await self._write(path, changed, [name for name in present if name not in texts])
             for old in moved:
                 await self._remove_directory(old)
@@ -238,10 +240,10 @@ class KnowledgeSync:
         chapter = ChapterId(record.subject) if record.chapter else None
         level = _LEVEL_OF_FILE.get(name, "L2")
         if level != "L2":
-            return KnowledgeHit(path, level, found.score, record.position, chapter)
+            return KnowledgeHit(path, level, found.score, record.position, record.subject, chapter)
         span = Span(*record.scenes[layout.scene_index(name)])
         uri = f"{path}/{name}"
-        return KnowledgeHit(uri, level, found.score, record.position, chapter, span.start, span.end)
+        return KnowledgeHit(uri, level, found.score, record.position, record.subject, chapter, span.start, span.end)
 
 
 def _parent(path: str) -> str:
