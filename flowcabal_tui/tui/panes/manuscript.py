@@ -64,12 +64,9 @@ class ManuscriptPane(Vertical):
         Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
         Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
                 tooltip=mark("Have the selected passage rewritten with an instruction.")),
-        Binding("V", "versions", mark("Versions"), tooltip=mark("Earlier versions, compared and restored."),
-                id="manuscript.versions"),
-        Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
-                id="manuscript.own-editor"),
-        Binding("D", "discard", mark("Throw away"), show=False, tooltip=mark("Throw unsaved text away."),
-                id="manuscript.discard"),
+        Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
+        Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
+        Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
         Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
         Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
         Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
@@ -205,8 +202,7 @@ class ManuscriptPane(Vertical):
         self._report_typed()
         self._proposal, self._posted_text, self._notice = None, None, ""
         self._version_texts.clear()
-        if self.face != "read":
-            self._turn_to("read")
+        self._turn_to("read")
 
     def _turn_to(self, face: Face) -> None:
         """Shows another face; the focus goes there if it was in this pane."""
