@@ -98,7 +98,7 @@ class FaultServer:
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
         try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 while await self._request(reader, writer):
                     pass
         finally:

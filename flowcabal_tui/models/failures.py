@@ -136,6 +136,10 @@ class Failures:
             detail += " " + _("It asks to wait {seconds} s.").format(seconds=f"{wait:.0f}")
         return self.error(_fault_of(status, text), detail, status=status, retry_after=wait)
 
+    def from_page(self, body: bytes) -> ModelError:
+        """The error of a page of HTML where an answer should be: a wrong address, or a network that wants a login."""
+        return self.error(ModelFault.PROTOCOL, _message(body.decode("utf-8", "replace")))
+
     def from_event(self, payload: Any) -> ModelError:
         """The error that a provider reports in the middle of a stream."""
         error = payload.get("error", payload) if isinstance(payload, dict) else payload

@@ -85,7 +85,8 @@ class LoopbackEndpoint:
             return
         self._connections.add(task)
         try:
-            with suppress(ConnectionError, TimeoutError, h11.ProtocolError):
+            # Cancelled only when the context ends; asyncio's streams would report that as a failure.
+            with suppress(ConnectionError, TimeoutError, h11.ProtocolError, asyncio.CancelledError):
                 connection = _Connection(reader, writer, self._body_limit)
                 while await self._exchange(connection):
                     pass

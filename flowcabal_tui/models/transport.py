@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
@@ -58,7 +59,7 @@ class Transport:
         response = await self._send(path, body, patience())
         try:
             if "text/html" in response.headers.get("content-type", ""):
-                raise await self._refusal(response)
+                raise self.failures.from_page(await self._whole(response, ERROR_BODY_LIMIT, patience()))
             plain = "json" in response.headers.get("content-type", "")
             if plain:
                 yield [("", (await self._whole(response, BODY_LIMIT, patience())).decode("utf-8", "replace"))]
@@ -89,7 +90,7 @@ class Transport:
     async def _send(self, path: str, body: Mapping[str, Any], seconds: float) -> httpx.Response:
         client = await self._open()
         with self._faults():
-            request = client.build_request("POST", self._base_url + path, json=body)
+            request = client.build_request("POST", self._base_url + path, content=_encoded(body))
             try:
                 async with asyncio.timeout(seconds):
                     response = await client.send(request, stream=True)
@@ -107,9 +108,7 @@ class Transport:
             body = await self._whole(response, ERROR_BODY_LIMIT, self._endpoint.idle_timeout)
         except ModelError:
             body = b""  # the status alone says enough
-        return self.failures.from_response(
-            502 if response.status_code == 200 else response.status_code, response.headers, body, time.time()
-        )
+        return self.failures.from_response(response.status_code, response.headers, body, time.time())
 
     async def _whole(self, response: httpx.Response, limit: int, seconds: float) -> bytes:
         body = b""
@@ -176,10 +175,15 @@ class Transport:
         import httpx
 
         return httpx.AsyncClient(
-            headers=self._headers,
+            headers={"content-type": "application/json", **self._headers},
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=16, keepalive_expiry=30.0),
             verify=self._base_url.startswith("https:"),
             trust_env=not near,
             follow_redirects=False,
         )
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """JSON; half a surrogate pair, which UTF-8 cannot carry, becomes "?", and a date its text."""
+    return json.dumps(body, ensure_ascii=False, default=str).encode("utf-8", "replace")

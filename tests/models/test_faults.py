@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
+from datetime import date
 from email.utils import formatdate
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Finished,
+    Message,
     ModelEvent,
+    ModelRequest,
     Provider,
     Queued,
     RetryWait,
@@ -137,7 +140,7 @@ async def test_a_stream_that_breaks_keeps_its_text_and_is_not_sent_again(
         ({"status": 503}, ModelFault.OVERLOADED, 3),
         ({"status": 529}, ModelFault.OVERLOADED, 3),
         ({"status": 502, "body": "<html><h1>Bad gateway</h1></html>"}, ModelFault.SERVER, 3),
-        ({"body": "<html><h1>Please log in</h1></html>"}, ModelFault.SERVER, 3),
+        ({"body": "<html><h1>Please log in</h1></html>"}, ModelFault.PROTOCOL, 1),
         ({"reset_after": -1}, ModelFault.NETWORK, 3),
         ({"reset_after": 1}, ModelFault.NETWORK, 3),
         ({"eof_after": 1}, ModelFault.TRUNCATED, 1),
@@ -325,6 +328,12 @@ async def test_hostile_text_is_harmless_however_it_is_cut(server: FaultServer, m
     server.push({"content": "雨\x1b]52;c;cm0gLXJm\x07声\x1b[31m红\r\n灯\u202e火\x1b", "split": 3})
     events = await events_of(model)
     assert text_of(events) == "雨声红\n灯火"
+
+
+async def test_half_a_character_in_a_prompt_does_not_stop_the_call(server: FaultServer, model: HttpModel) -> None:
+    answer = await model.answer(ModelRequest((Message("user", "雨\ud83d"),), parameters=(("day", date(2026, 1, 2)),)))
+    assert answer.text == PROSE
+    assert server.log[0]["body"]["day"] == "2026-01-02"
 
 
 async def test_a_server_that_does_not_stream_is_understood(server: FaultServer, make: MakeModel) -> None:

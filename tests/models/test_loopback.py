@@ -237,7 +237,7 @@ async def test_garbage_on_the_wire_ends_only_that_connection(endpoint: LoopbackE
         assert (await client.get(endpoint.url)).status_code == 401
 
 
-async def test_leaving_the_context_ends_waiting_connections() -> None:
+async def test_leaving_the_context_ends_waiting_connections_quietly(caplog: pytest.LogCaptureFixture) -> None:
     embedder = Meeting(2)
     async with httpx.AsyncClient(trust_env=False) as client:
         async with LoopbackEndpoint(embedder, None) as endpoint:
@@ -246,3 +246,4 @@ async def test_leaving_the_context_ends_waiting_connections() -> None:
             await embedder.first_came.wait()
         with pytest.raises(httpx.HTTPError):
             await post
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
