@@ -2,7 +2,7 @@
 
 FlowCabalError
   ProjectError     : ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew,
-                     ProjectDamaged, UnsafeFileSystem, DiskFull
+                     ProjectDamaged, UnsafeFileSystem, VersionConflict, DiskFull
   SettingsError    : names file, line and the nearest known key
   WorkflowError    : carries a list of findings
   RunError         : BudgetExceeded, ContextOverflow, StaleQuestion
@@ -61,6 +61,10 @@ class ProjectDamaged(ProjectError):
 
 class UnsafeFileSystem(ProjectError):
     """A network file system without locks."""
+
+
+class VersionConflict(ProjectError):
+    """A text was changed since the version that a write was based on."""
 
 
 class DiskFull(ProjectError):

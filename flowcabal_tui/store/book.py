@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
@@ -14,7 +15,6 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
-from flowcabal_tui.store.faults import VersionConflict
 from flowcabal_tui.store.generations import NOW, next_generation
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.outbox import TaskMaker, add_tasks, no_tasks

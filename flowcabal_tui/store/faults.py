@@ -13,10 +13,6 @@ _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-class VersionConflict(ProjectError):
-    """A text was changed since the version that a write was based on."""
-
-
 def no_room(reason: str) -> DiskFull:
     """The disk took nothing: full, read-only or failing."""
     return DiskFull(

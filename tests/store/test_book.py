@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from flowcabal_tui.domain.errors import ProjectError
+from flowcabal_tui.domain.errors import ProjectError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.curation import Keeping
-from flowcabal_tui.store.faults import VersionConflict
 from flowcabal_tui.store.store import Store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
