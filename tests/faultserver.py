@@ -141,13 +141,12 @@ class FaultServer:
         await asyncio.sleep(fault.get("header_delay", 0))
         if fault.get("reset_after") == -1:
             reset(writer)
-        headers, path = entry["headers"], entry["path"]
+        headers, path, body = entry["headers"], entry["path"], entry["body"]
         key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         status = fault.get("status", 401 if self._api_key and key != self._api_key else 200)
         if status != 200 or "body" in fault:
             said = fault.get("body", {"error": {"type": "scripted", "message": f"scripted {status}"}})
             return reply(writer, status, said, fault.get("headers"))
-        body = entry["body"]
         if path == "/v1/models":
             return reply(writer, 200, {"object": "list", "data": [{"id": "mock", "object": "model"}]})
         if path == "/v1/embeddings":
