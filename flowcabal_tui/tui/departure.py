@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from textual.app import App
 
@@ -12,10 +12,19 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.tui.signals import HUNG_UP, TERMINATED, let_go_of_terminal
 
 if TYPE_CHECKING:
-    from flowcabal_tui.tui.entry import OpenProject
+    from flowcabal_tui.project.views import Workbench
     from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 
 CLOSING_SECONDS: Final = 5.0
+
+
+@runtime_checkable
+class _Lingering(Protocol):
+    """A project that can outlive the screen."""
+
+    async def linger(self) -> None:
+        """Returns when no run is active, or only questions are left."""
+        ...
 
 
 class Departure:
@@ -27,7 +36,7 @@ class Departure:
 
     def __init__(self, app: App[int]) -> None:
         self._app = app
-        self.workbench: OpenProject | None = None
+        self.workbench: Workbench | None = None
         self.workspace: WorkspaceScreen | None = None
         self.hung_up = False
         self._leaving: asyncio.Task[None] | None = None
@@ -76,5 +85,6 @@ class Departure:
             with suppress(FlowCabalError):
                 if self.hung_up:
                     let_go_of_terminal()
-                    await self.workbench.linger()
+                    if isinstance(self.workbench, _Lingering):
+                        await self.workbench.linger()
                 await self.workbench.close()

@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from flowcabal_tui.project.views import Workbench
-
-    class OpenProject(Workbench, Protocol):
-        """A workbench that can outlive the screen."""
-
-        async def linger(self) -> None:
-            """Returns when no run is active, or only questions are left."""
-            ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +64,7 @@ class Doors:
     `settle` keeps the wizard's choices.
     """
 
-    opener: Callable[[Path, bool], Awaitable[OpenProject]]
+    opener: Callable[[Path, bool], Awaitable[Workbench]]
     create: Callable[[Path, str, str], Awaitable[Path]]
     demo: Callable[[str], Awaitable[Path]]
     recents: Callable[[], tuple[Recent, ...]]

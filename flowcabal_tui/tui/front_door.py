@@ -19,8 +19,8 @@ from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.typed_path import typed_path
 
 if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
     from flowcabal_tui.tui.app import FlowCabalApp
-    from flowcabal_tui.tui.entry import OpenProject
     from flowcabal_tui.tui.screens.new_project import NewProject
     from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 
@@ -78,7 +78,7 @@ class FrontDoor:
             self.show_home()
             raise
 
-    async def _opened(self, folder: Path, read_only: bool) -> OpenProject | None:
+    async def _opened(self, folder: Path, read_only: bool) -> Workbench | None:
         """The project, read-only if another has it and the writer agrees; None if not."""
         try:
             self._app.departure.workbench = await self._doors.opener(folder, read_only)

@@ -140,6 +140,15 @@ async def test_digits_go_to_the_seven_panes(tmp_path):
             assert pane_in_view(pilot) == pane
 
 
+async def test_a_key_pressed_while_the_project_opens_does_not_land_in_a_hidden_line(tmp_path):
+    app = app_over(FakeWorkbench(), tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await pilot.press("1")
+        await settled(pilot)
+        assert [item.value for item in screen_of(pilot).query_one(ChapterList).query(Input)] == [""]
+
+
 async def test_below_100_columns_one_pane_is_shown_with_all_seven_names_above_it(tmp_path):
     async with workspace(FakeWorkbench(), tmp_path, (80, 24)) as pilot:
         await pilot.press("3")

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
+from textual.widgets import ContentSwitcher, Input
 
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -42,6 +42,9 @@ class ColumnsScreen(Screen[None]):
 
     `output` and `status` are made by the caller, for they are fed from outside.
     """
+
+    AUTO_FOCUS = ""
+    """Textual would take the chapters' filter, which styles have not hidden yet."""
 
     def __init__(self, output: OutputPane, status: StatusLine) -> None:
         super().__init__()
@@ -98,7 +101,7 @@ class ColumnsScreen(Screen[None]):
 
     def _focus_pane(self, pane: str) -> None:
         widget = self.query_one(f"#{pane}")
-        inner = next((item for item in widget.query("*") if item.focusable and item.display), None)
+        inner = next((item for item in widget.query("*") if item.focusable and not isinstance(item, Input)), None)
         target = widget if widget.focusable else inner
         if target is not None:
             target.focus()
