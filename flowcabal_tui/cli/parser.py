@@ -90,6 +90,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     run.add_argument("--again", action="append", default=[], metavar=_("NODE"), help=_("make another sample"))
     run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
+    run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     run.add_argument("--quote", action="store_true", help=_("only say what it would cost"))
     run.add_argument(
         "--decide",

@@ -73,7 +73,7 @@ async def run(arguments: Namespace) -> int:
         raise RunError(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
     answers = Answers.from_flags(arguments.decide)
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
-    project = await Project.open(arguments.project, everything=True)
+    project = await Project.open(arguments.project, everything=True, knowledge=arguments.knowledge)
     try:
         if arguments.resume:
             command: Command = ResumeRun(RunId(arguments.resume))
@@ -92,7 +92,7 @@ async def run(arguments: Namespace) -> int:
 
 async def decide(arguments: Namespace) -> int:
     """Answers a waiting question; the run goes on in this process."""
-    project = await Project.open(arguments.project, everything=True)
+    project = await Project.open(arguments.project, everything=True, knowledge=False)
     try:
         waiting = {question.id: question for question in await project.questions()}
         question = waiting.get(QuestionId(arguments.question))

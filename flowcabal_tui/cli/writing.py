@@ -29,7 +29,7 @@ async def new(arguments: Namespace) -> int:
 
 async def import_(arguments: Namespace) -> int:
     """Reads chapters from a file or folder."""
-    project = await Project.open(arguments.project)
+    project = await Project.open(arguments.project, knowledge=False)
     try:
         preview = await project.preview_import(arguments.source)
         for warning in preview.warnings:
@@ -59,7 +59,7 @@ async def export(arguments: Namespace) -> int:
 
 async def keep(arguments: Namespace) -> int:
     """Keeps an output in the memory of the book."""
-    project = await Project.open(arguments.project)
+    project = await Project.open(arguments.project, knowledge=False)
     try:
         output = await project.carry_out(PersistOutput(RunId(arguments.run), NodeId(arguments.node), arguments.attempt))
         print(_("Kept as {output}.").format(output=output))

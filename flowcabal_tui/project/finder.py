@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Final
 
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.domain.codec import from_plain
@@ -15,6 +16,9 @@ from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.store import Store
 from flowcabal_tui.viking.sync import KnowledgeHit
+
+PATIENCE: Final = 15.0
+"""Seconds for which a run waits for a server that is starting: what it misses it would miss every time."""
 
 
 class RememberingFinder:
@@ -46,6 +50,7 @@ class RememberingFinder:
 
     async def _ask(self, query: str, before: int, limit: int) -> dict[str, object]:
         try:
+            await self._desk.started(PATIENCE)
             hits = await self._desk.sync().find(query, before, limit)
         except KnowledgeError as error:
             return {"absent": error.title}

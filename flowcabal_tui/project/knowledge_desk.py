@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 from flowcabal_tui.domain.errors import KnowledgeError
@@ -57,6 +57,8 @@ class KnowledgeDesk:
         self._sync: KnowledgeSync | None = None
         self._client: KnowledgeClient | None = None
         self._repairing: asyncio.Task[None] | None = None
+        self._decided = asyncio.Event()
+        self._decided.set()
         self.last = StatusEvent("off")
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
@@ -82,6 +84,11 @@ class KnowledgeDesk:
             self._client, project_uri(self._id, self._name), workspace or folder, self._language, workspace
         )
         await self._server.start()
+
+    async def started(self, seconds: float) -> None:
+        """Returns when the server is no longer starting, or after so many seconds."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._decided.wait(), seconds)
 
     @property
     def is_up(self) -> bool:
@@ -136,6 +143,7 @@ class KnowledgeDesk:
 
     def _tell(self, status: StatusEvent) -> None:
         self.last = status
+        (self._decided.clear if status.state == "starting" else self._decided.set)()
         self._emit(status)
 
     async def close(self) -> None:

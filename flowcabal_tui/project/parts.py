@@ -23,6 +23,7 @@ from flowcabal_tui.project.background import Background
 from flowcabal_tui.project.curation import Curation
 from flowcabal_tui.project.finder import RememberingFinder
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.logs import close_log, open_log
 from flowcabal_tui.project.mirror import Mirror
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
@@ -76,6 +77,7 @@ class Parts:
         self.folder, self.settings, self.store, self.emit, self.clock = folder, settings, store, emit, clock
         self.read_only, self.holder = store.read_only, store.holder
         self.tasks, self.workshop = Tasks(), Workshop()
+        self.log: logging.Handler | None = None
         self.limits = Limits(settings.run.concurrency)
         self.models = ModelDesk(settings, store, self.limits, emit, pace=pace)
         self.prompts = PromptLibrary(folder / PROMPTS)
@@ -115,6 +117,7 @@ class Parts:
         settings = load_project(folder)
         store = await Store.open(folder, read_only=read_only, clock=clock, language=settings.project.language)
         parts = cls(folder, settings, store, emit, clock, pace)
+        parts.log = open_log(folder, read_only=read_only)
         await parts.models.begin()
         return parts
 
@@ -192,3 +195,5 @@ class Parts:
         await self.models.close()
         self.workshop.close()
         await self.store.close()
+        if self.log is not None:
+            close_log(self.log)
