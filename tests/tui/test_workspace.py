@@ -187,7 +187,7 @@ async def test_a_chapter_and_f5_is_all_that_a_run_needs(tmp_path):
         await pilot.press(*"storm", "enter")
         await until(pilot, lambda: any(isinstance(item, RunWorkflow) for item in workbench.sent))
         request = next(item for item in workbench.sent if isinstance(item, RunWorkflow)).request
-        assert request.chapter == books.chapter_id(3)
+        assert request.chapter == books.chapter_id(4)
         assert request.inputs == (("instruction", "storm"),)
         await until(pilot, lambda: not workbench.script)
         await settled(pilot)

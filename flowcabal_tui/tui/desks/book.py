@@ -52,11 +52,11 @@ class BookDesk:
         return next((chapter for chapter in self.chapters if chapter.id == self.current), None)
 
     async def load(self) -> None:
-        """Reads the list; opens the last chapter that has text, or the first."""
+        """Reads the list; opens the chapter that is to be written next, or the last if all are written."""
         self.chapters = await self._workbench.chapters()
-        written = [chapter for chapter in self.chapters if chapter.version]
+        written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
         if self.chapters and self.current is None:
-            self.current = (written[-1] if written else self.chapters[0]).id
+            self.current = self.chapters[min(written, len(self.chapters) - 1)].id
         self._list()
         await self.show()
 
