@@ -74,8 +74,8 @@ async def create_demo(folder: Path, language: str) -> Path:
         for entity in novel.entities:
             await store.memory.put_entity(entity)
         await store.book.import_chapters(novel.chapters, following(AFTER_KEEP))
-        await store.book.add_chapter(novel.next_title)
-        await store.values.put_draft("instruction", novel.instruction)
+        chapter = await store.book.add_chapter(novel.next_title)
+        await store.values.put_draft(f"instruction/{chapter.id}", novel.instruction)
     finally:
         await store.close()
     return folder

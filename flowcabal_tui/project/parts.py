@@ -28,6 +28,7 @@ from flowcabal_tui.project.mirror import Mirror
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
+from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.runner.scope import Limits, Services
@@ -171,17 +172,25 @@ class Parts:
         asks = not by_rule and self.models.endpoint("agent") is not None
         return Curator(self.models.agent if asks else None, self.models.counter, self.prompts, self.monitor())
 
+    async def found_models(self) -> tuple[FoundModel, ...]:
+        """What the environment's keys and this machine's servers offer, and the embedded model."""
+        found = [
+            FoundModel(item.endpoint.identity, f"{item.name}: {item.endpoint.model}", item.local)
+            for item in await discover(os.environ)
+        ]
+        return (*found, FoundModel(OFFLINE.endpoint().identity, _("the embedded offline model"), True))
+
     async def adopt_models(self, identity: str) -> None:
         """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
-        found = {"offline": OFFLINE} | {
-            proposal.endpoint.identity: ModelSettings.of(proposal.endpoint) for proposal in await discover(os.environ)
-        }
-        if identity not in found:
+        found = [OFFLINE.endpoint(), *(proposal.endpoint for proposal in await discover(os.environ))]
+        endpoint = next((item for item in found if item.identity == identity), None)
+        if endpoint is None:
             raise SettingsError(
                 _("{model} was not found here.").format(model=identity),
-                _("Found: {names}").format(names=", ".join(found)),
+                _("Found: {names}").format(names=", ".join(item.identity for item in found)),
             )
-        chosen = ModelsSettings(user=found[identity], agent=found[identity], embedding=self.settings.models.embedding)
+        model = ModelSettings.of(endpoint)
+        chosen = ModelsSettings(user=model, agent=model, embedding=self.settings.models.embedding)
         self.settings = self.settings.model_copy(update={"models": chosen})
         save_project(self.folder, self.settings)
         self.models.use(self.settings)

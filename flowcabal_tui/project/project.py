@@ -26,7 +26,7 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
+from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
 from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event
 
 log = logging.getLogger(__name__)
@@ -259,6 +259,9 @@ class Project:
         settings = self._parts.settings.project
         await asyncio.to_thread(export_manuscript, target, settings.name, settings.language, chapters)
         return target
+
+    async def found_models(self) -> tuple[FoundModel, ...]:
+        return await self._ask(self._parts.found_models())
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         return await self._ask(self._parts.models.check_all())

@@ -31,6 +31,15 @@ class ProjectInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundModel:
+    """A model that could be used. `local`: it costs nothing and sends nothing away. `identity` confirms it."""
+
+    identity: str
+    label: str
+    local: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NodeView:
     """A node of a run: its attempts, newest last; `partial` is text of an attempt that has not ended."""
 
@@ -160,6 +169,10 @@ class Workbench(Protocol):
 
     async def export(self, path: Path, form: str) -> Path: ...
 
+    async def found_models(self) -> tuple[FoundModel, ...]:
+        """Models that could play here, the embedded one last; asks nobody who takes money."""
+        ...
+
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         """One small call a role."""
         ...
@@ -169,6 +182,10 @@ class Workbench(Protocol):
         ...
 
     async def put_draft(self, key: str, text: str | None) -> None: ...
+
+    async def linger(self) -> None:
+        """Returns when no run can go on without a human: for a terminal that hung up."""
+        ...
 
     async def close(self) -> None:
         """Ends runs at once with their text journalled, and everything else."""

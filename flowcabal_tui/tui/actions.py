@@ -181,7 +181,7 @@ def keys_page() -> str:
         "# Keys",
         "",
         "Made by `python -m flowcabal_tui.tui.actions > docs/keys.md`; a test holds it.",
-        "To change a key, write its id under `[keys]` in the user settings: `\"run.start\" = \"ctrl+r\"`.",
+        'To change a key, write its id under `[keys]` in the user settings: `"run.start" = "ctrl+r"`.',
     ]
     place = ""
     for row in all_keys():

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.widgets.diff_view import DiffView
     from flowcabal_tui.tui.widgets.stream_view import StreamView
 
+
 def _palette() -> type[Provider]:
     """Loaded when the palette is first opened."""
     from flowcabal_tui.tui.commands import ActionCommands

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.domain.workflow import Finding, Workflow
-from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
+from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
 from flowcabal_tui.protocol import (
     AddChapter,
     BookChanged,
@@ -273,6 +273,12 @@ class FakeWorkbench:
 
     async def export(self, path: Path, form: str) -> Path:
         return path.with_suffix(f".{form}")
+
+    async def found_models(self) -> tuple[FoundModel, ...]:
+        return (FoundModel("openai:x:m", "Some provider: m", False), FoundModel("offline::offline", "offline", True))
+
+    async def linger(self) -> None:
+        """Nothing runs by itself here."""
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         return tuple(EndpointCheck(role, True, "answers", 0.1) for role, _endpoint in self._info.models)

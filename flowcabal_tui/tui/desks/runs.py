@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import CancelRun, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.output import OutputPane
@@ -25,6 +25,10 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
+
+
+INSTRUCTION = "instruction"
+"""The draft that holds the writer's last wish for a chapter."""
 
 
 class RunDesk:
@@ -137,16 +141,43 @@ class RunDesk:
         if (run, node) == (self.run, self.node):
             await self.show_node(node)
 
+    async def _has_model(self) -> bool:
+        """When no model is set, what is found is proposed; its first use is confirmed."""
+        if any(role == "user" for role, _endpoint in self._workbench.info.models):
+            return True
+        found = {item.identity: item for item in await self._workbench.found_models()}
+        chosen = await self._screen.app.push_screen_wait(
+            ChooseScreen(
+                _("This project has no model yet. Which one shall write?"),
+                tuple((item.identity, item.label) for item in found.values()),
+            )
+        )
+        if chosen is None:
+            return False
+        if not found[chosen].local and not await self._screen.app.push_screen_wait(
+            ConfirmScreen(
+                _("Use {model}?").format(model=found[chosen].label),
+                _("Every call costs money, and your manuscript is sent to its provider."),
+            )
+        ):
+            return False
+        await self._workbench.carry_out(ConfirmModels(chosen))
+        return True
+
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = ()) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self.save()
-        if self.workflow is None:
+        if self.workflow is None or not await self._has_model():
             return False
         wish = await self._screen.app.push_screen_wait(
-            PromptLine(_("Instruction for this run of {name} (may be empty)").format(name=self.workflow.name))
+            PromptLine(
+                _("Instruction for this run of {name} (may be empty)").format(name=self.workflow.name),
+                value=await self._workbench.draft(f"{INSTRUCTION}/{chapter}") or "",
+            )
         )
         if wish is None:
             return False
+        await self._workbench.put_draft(f"{INSTRUCTION}/{chapter}", wish)
         return await self._begin(RunRequest(self.workflow.reference, chapter, (("instruction", wish),), targets))
 
     async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:

@@ -69,9 +69,7 @@ class FirstRunScreen(Screen[None]):
     def _show_step(self) -> None:
         title, words, options, marked = self._step_words()
         number = min(STEPS.index(self._step) or 1, 3)
-        self.query_one("#wizard-title", Static).update(
-            _("First steps, {n} of 3: {what}").format(n=number, what=title)
-        )
+        self.query_one("#wizard-title", Static).update(_("First steps, {n} of 3: {what}").format(n=number, what=title))
         self.query_one("#wizard-words", Static).update(words)
         self.query_one("#wizard-keys", Static).update(_("Enter: choose   Backspace: back   Esc: skip all of this"))
         choices = self.query_one("#wizard-list", OptionList)
