@@ -6,10 +6,11 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.encoding import decode
 from flowcabal_tui.manuscript.mirror import mirror_digest, mirror_name, parse_mirror, render_mirror
 from flowcabal_tui.manuscript.writer import write_atomically
 from flowcabal_tui.settings.paths import MANUSCRIPT
@@ -37,8 +38,8 @@ class Mirror:
 
     async def write(self, chapter: Chapter) -> Edited | None:
         """Brings a chapter's file up to date; an edit made outside is returned and left alone. Raises DiskFull."""
-        path = self._folder / mirror_name(chapter.position, chapter.title)
         before = await self._store.values.get(self._key(chapter.id)) or {}
+        path = await self._place(chapter, before)
         if edited := await self._edited(chapter, before):
             return edited
         text = await self._store.book.text(chapter.id)
@@ -57,15 +58,20 @@ class Mirror:
         await self._store.values.put(self._key(chapter.id), {"name": path.name, "digest": chapter.digest})
         return None
 
+    async def _place(self, chapter: Chapter, before: dict[str, str]) -> Path:
+        """Where the chapter's file goes; a file of that name that is not the chapter's own stays as it is."""
+        path = self._folder / mirror_name(chapter.position, chapter.title)
+        content = None if path.name == before.get("name") else await _content(path)
+        if content is None or mirror_digest(content) == chapter.digest:
+            return path
+        return path.with_stem(f"{path.stem}-{chapter.id}")
+
     async def _edited(self, chapter: Chapter, before: dict[str, str]) -> Edited | None:
         if not before:
             return None
         path = self._folder / before["name"]
-        try:
-            content = await asyncio.to_thread(path.read_text, encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            return None
-        if mirror_digest(content) in (before["digest"], chapter.digest):
+        content = await _content(path)
+        if content is None or mirror_digest(content) in (before["digest"], chapter.digest):
             return None
         return Edited(chapter, path, parse_mirror(content)[1])
 
@@ -88,7 +94,19 @@ class Mirror:
         if not before:
             return
         path = self._folder / before["name"]
-        content = path.read_text(encoding="utf-8") if path.exists() else ""
-        if mirror_digest(content) == before["digest"]:
+        content = await _content(path)
+        if content is not None and mirror_digest(content) == before["digest"]:
             path.unlink(missing_ok=True)
         await self._store.values.put(self._key(chapter), None)
+
+
+async def _content(path: Path) -> str | None:
+    """What a file holds, in whatever encoding another program left it; None when it is not there."""
+    try:
+        data = await asyncio.to_thread(path.read_bytes)
+    except OSError:
+        return None
+    try:
+        return decode(data, path.name)[0]
+    except ManuscriptError:
+        return data.decode("utf-8", "replace")

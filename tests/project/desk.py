@@ -1,0 +1,155 @@
+"""A project as a test works with it: commands, runs followed to their end, and all that was told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.domain.run import Decision, Question, RunRequest
+from flowcabal_tui.project import Project, create_demo, create_project
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.protocol import (
+    Decide,
+    Event,
+    NodeNeedsHuman,
+    PersistOutput,
+    RunStateChanged,
+    RunWorkflow,
+    WorkflowFailed,
+)
+from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
+from tests.faultserver import FaultServer
+
+E = TypeVar("E", bound=Event)
+Answer = Callable[[Question], Decision | None]
+ENDED = ("done", "failed", "cancelled")
+PATIENCE = 20.0
+
+CHAPTERS = {
+    "Chapter 1 The Ferry": "Ines Marlow pushed the ferry off the bank at Saltreach. Tobias Crane watched her go. "
+    "He had red hair and one blue glove.\n\nInes Marlow did not wave. The river was high and brown.",
+    "Chapter 2 The Ledger": "Tobias Crane opened the ledger in the counting house at Saltreach. Ines Marlow stood "
+    "behind him.\n\nTobias Crane read the names aloud. Ines Marlow counted the dead on her fingers.",
+    "Chapter 3 The Bell": "The bell at Saltreach rang at noon. Ines Marlow heard it on the water. Tobias Crane heard "
+    "it in the tower.\n\nNobody at Saltreach had touched the rope.",
+}
+
+
+def approve(_question: Question) -> Decision:
+    return Decision("approve")
+
+
+def leave(_question: Question) -> None:
+    """The human is away."""
+
+
+@dataclass
+class Desk:
+    """An open project, and every event that it told."""
+
+    project: Project
+    events: list[Event] = field(default_factory=list)
+
+    def told(self, kind: type[E]) -> list[E]:
+        """Events of this kind so far."""
+        self.events += self.project.take()
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def until(self, kind: type[E], fits: Callable[[E], bool] = lambda _event: True) -> E:
+        """The first event of this kind that fits, as soon as it was told."""
+        async with asyncio.timeout(PATIENCE):
+            while not (found := [event for event in self.told(kind) if fits(event)]):  # noqa: ASYNC110  # the feed is polled
+                await asyncio.sleep(0.005)
+        return found[0]
+
+    async def chapter(self, number: int) -> ChapterId:
+        return (await self.project.chapters())[number - 1].id
+
+    async def start(self, workflow: str, chapter: int | None = None, **wishes: Any) -> RunId:
+        identity = await self.chapter(chapter) if chapter else None
+        return RunId(await self.project.carry_out(RunWorkflow(RunRequest(workflow, identity, **wishes))))
+
+    async def follow(self, run: RunId, answer: Answer = approve) -> str:
+        """The state in which the run ends, or "waiting" when the human does not answer."""
+        answered: set[str] = set()
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                for state in self.told(RunStateChanged):
+                    if state.run == run and state.state in ENDED:
+                        return state.state
+                for asked in self.told(NodeNeedsHuman):
+                    if asked.question.run == run and asked.question.id not in answered:
+                        answered.add(asked.question.id)
+                        if (decision := answer(asked.question)) is None:
+                            return "waiting"
+                        await self.project.carry_out(Decide(asked.question.id, decision))
+                await asyncio.sleep(0.005)
+
+    async def run(self, workflow: str, chapter: int | None = None, answer: Answer = approve, **wishes: Any) -> RunId:
+        """Runs to the end; the run must end well."""
+        run = await self.start(workflow, chapter, **wishes)
+        state = await self.follow(run, answer)
+        assert state == "done", self.told(WorkflowFailed)
+        return run
+
+    async def keep(self, run: RunId, node: str, **how: Any) -> str:
+        return await self.project.carry_out(PersistOutput(run, NodeId(node), **how))
+
+    async def view(self, run: RunId, node: str) -> NodeView:
+        return await self.project.node(run, NodeId(node))
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            await self.project.settled()
+
+    async def levels(self, uri: str) -> dict[str, Derived]:
+        return {state.level: state for state in (await self.project.profile(uri)).levels}
+
+
+@asynccontextmanager
+async def opened(folder: Path, **how: Any) -> AsyncIterator[Desk]:
+    """The project of a folder, closed in the end; no knowledge server, and the offline model takes no time."""
+    project = await Project.open(folder, **{"pace": 0.0, "knowledge": False, "everything": True} | how)
+    try:
+        yield Desk(project)
+    finally:
+        await project.close()
+
+
+def endpoint(server: FaultServer, provider: str = "openai", **fields: Any) -> ModelSettings:
+    """The fault server as a model; one try and little patience, unless the test says otherwise."""
+    base_url = f"{server.url}/v1" if provider == "openai" else server.url
+    given = {"provider": provider, "model": "mock", "base_url": base_url, "retries": 0, "max_wait": 5.0}
+    return ModelSettings.model_validate(given | {"first_token_timeout": 2.0, "idle_timeout": 2.0} | fields)
+
+
+def both(model: ModelSettings) -> ModelsSettings:
+    """The same model writes and reasons."""
+    return ModelsSettings(user=model, agent=model)
+
+
+async def make(folder: Path, models: ModelsSettings | None = None, *, language: str = "en") -> Path:
+    return await create_project(folder, name="The Ferry", language=language, models=models)
+
+
+async def make_demo(folder: Path, language: str = "en") -> Path:
+    return await create_demo(folder, language)
+
+
+def write_chapters(folder: Path, chapters: dict[str, str] | None = None) -> Path:
+    """A folder with one text file a chapter."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (title, text) in enumerate((CHAPTERS if chapters is None else chapters).items(), 1):
+        (folder / f"{number:02}.txt").write_text(f"{title}\n\n{text}\n", encoding="utf-8")
+    return folder
+
+
+def calls(server: FaultServer) -> int:
+    """Requests for an answer that the server has got."""
+    return len([entry for entry in server.log if entry["path"].endswith(("completions", "messages"))])

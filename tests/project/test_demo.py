@@ -1,0 +1,110 @@
+"""The demo with the offline model, in both languages: what a newcomer sees in two minutes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.run import CheckFinding, Decision, Question
+from flowcabal_tui.protocol import OutputPersisted, ProfileUpdated
+from tests.project.desk import Desk, leave, make_demo, opened
+
+
+@pytest_asyncio.fixture(params=["en", "zh"])
+async def desk(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Desk]:
+    """The demo as it opens, its memory complete."""
+    await make_demo(folder, request.param)
+    async with opened(folder) as desk:
+        await desk.settled()
+        yield desk
+
+
+def correct(question: Question) -> Decision:
+    """The plan is approved; a draft in which a fact is wrong is sent back, once."""
+    doubted = question.node != "plan" and len(question.attempts) == 1
+    return Decision("retry") if doubted else Decision("approve")
+
+
+async def whole_run(desk: Desk) -> RunId:
+    """The demo's run as the tour leads through it."""
+    wish = await desk.project.draft("instruction") or ""
+    return await desk.run("chapter", 7, correct, inputs=(("instruction", wish),))
+
+
+async def findings(desk: Desk, run: RunId) -> list[CheckFinding]:
+    attempts = (await desk.view(run, "draft")).attempts
+    return [found for attempt in attempts if attempt.evaluation for found in attempt.evaluation.findings]
+
+
+async def test_the_first_stop_is_the_plan(desk: Desk) -> None:
+    run = await desk.start("chapter", 7)
+    assert await desk.follow(run, leave) == "waiting"
+    (question,) = await desk.project.questions()
+    assert (question.node, question.required, question.kind) == ("plan", True, "review")
+    assert (await desk.view(run, "plan")).attempts[0].text.strip()
+    assert (await desk.view(run, "draft")).state == "pending"
+
+
+async def test_the_planted_contradiction_is_shown_with_two_quotations_and_corrected(desk: Desk) -> None:
+    run = await whole_run(desk)
+    found = await findings(desk, run)
+    assert found
+    draft = await desk.view(run, "draft")
+    for each in found:
+        assert each.draft.text in draft.attempts[0].text
+        source = await desk.project.source(each.source.uri)
+        assert source.text[each.source.start : each.source.end] == each.source.text
+    assert len(draft.attempts) > 1
+    stands = draft.attempts[draft.chosen - 1]
+    assert stands.number > 1
+    assert stands.feedback
+    assert stands.evaluation is not None
+    assert stands.evaluation.verdict == "approve"
+    assert all(each.draft.text not in stands.text for each in found)
+
+
+async def test_keeping_the_draft_changes_a_profile(desk: Desk) -> None:
+    before = {row.uri: row.versions for row in await desk.project.profiles()}
+    run = await whole_run(desk)
+    await desk.keep(run, "polish")
+    await desk.settled()
+    after = {row.uri: row.versions for row in await desk.project.profiles()}
+    changed = {uri for uri, versions in after.items() if versions > before.get(uri, 0)}
+    assert any(uri.startswith("profiles/characters/") for uri in changed)
+    assert f"manuscript/{await desk.chapter(7)}" in after
+    assert desk.told(OutputPersisted)
+    assert desk.told(ProfileUpdated)
+
+
+async def test_the_demo_costs_nothing_and_says_that_it_is_offline(desk: Desk) -> None:
+    await whole_run(desk)
+    assert desk.project.info.offline
+    assert (await desk.project.totals()).calls == 0
+
+
+async def test_a_note_of_the_writer_makes_another_plan(desk: Desk) -> None:
+    def retry_once(question: Question) -> Decision:
+        if question.node == "plan" and question.attempts == (1,):
+            return Decision("retry", note="More rain, please.")
+        return Decision("approve", attempt=question.attempts[-1])
+
+    run = await desk.run("chapter", 7, retry_once)
+    plan = await desk.view(run, "plan")
+    assert [attempt.feedback for attempt in plan.attempts] == ["", "More rain, please."]
+    assert plan.chosen == 2
+
+
+async def test_an_edit_of_the_plan_is_what_the_draft_is_written_from(desk: Desk) -> None:
+    names = [entity.name for entity in await desk.project.entities() if entity.kind == "character"]
+    plan = f"{names[0]}\n1. {names[0]} finds a brass key under the stairs."
+
+    def edit(question: Question) -> Decision:
+        return Decision("edit", text=plan) if question.node == "plan" else Decision("approve")
+
+    run = await desk.run("chapter", 7, edit)
+    view = await desk.view(run, "plan")
+    assert (view.attempts[-1].author, view.attempts[-1].text) == ("human", plan)
+    assert "brass key" in (await desk.view(run, "draft")).attempts[0].text

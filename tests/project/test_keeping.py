@@ -1,0 +1,193 @@
+"""What is kept, written, moved and deleted, and the files that mirror it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from flowcabal_tui.domain.errors import ManuscriptError, RunError, VersionConflict
+from flowcabal_tui.protocol import (
+    AddChapter,
+    DeleteOutput,
+    EditChapter,
+    ImportManuscript,
+    OutputPersisted,
+    OutsideEdit,
+    WriteChapter,
+)
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
+    """Three imported chapters and an empty fourth, with the offline model."""
+    await make(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
+        await desk.settled()
+        yield desk
+
+
+def mirrored(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "manuscript").iterdir())
+
+
+async def test_a_folder_is_imported_in_the_order_of_its_files(desk: Desk, folder: Path) -> None:
+    chapters = await desk.project.chapters()
+    assert [chapter.title for chapter in chapters[:3]] == list(CHAPTERS)
+    for chapter, text in zip(chapters, CHAPTERS.values(), strict=False):
+        assert await desk.project.chapter_text(chapter.id) == text
+    assert len(mirrored(folder)) == 3
+    assert CHAPTERS["Chapter 2 The Ledger"] in (folder / "manuscript" / mirrored(folder)[1]).read_text("utf-8")
+
+
+async def test_an_import_of_nothing_says_so(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for source in (tmp_path / "empty", tmp_path / "not there.txt"):
+        with pytest.raises(ManuscriptError):
+            await desk.project.carry_out(ImportManuscript(str(source)))
+    assert len(await desk.project.chapters()) == 4
+
+
+async def test_keeping_twice_does_nothing(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 4)
+    first = await desk.keep(run, "draft")
+    await desk.settled()
+    second = await desk.keep(run, "draft")
+    assert first == second
+    assert [event.created for event in desk.told(OutputPersisted)] == [True, False]
+    assert len(await desk.project.chapter_versions(await desk.chapter(4))) == 1
+    assert not [task for task in await desk.project.background() if task.kind != "knowledge"]
+
+
+async def test_a_deleted_output_leaves_the_book_and_comes_back(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 4)
+    output = await desk.keep(run, "draft")
+    chapter = await desk.chapter(4)
+    text = await desk.project.chapter_text(chapter)
+    await desk.project.carry_out(DeleteOutput(output))
+    assert await desk.project.chapter_text(chapter) == ""
+    await desk.project.carry_out(DeleteOutput(output, restore=True))
+    assert await desk.project.chapter_text(chapter) == text
+
+
+async def test_append_puts_the_output_behind_what_is_there(desk: Desk) -> None:
+    chapter = await desk.chapter(4)
+    await desk.project.carry_out(WriteChapter(chapter, "It began quietly."))
+    run = await desk.run("quick-draft", 4)
+    draft = (await desk.view(run, "draft")).attempts[0].text
+    await desk.keep(run, "draft", mode="append")
+    text = await desk.project.chapter_text(chapter)
+    assert text.startswith("It began quietly.")
+    assert text.endswith(draft)
+
+
+async def test_a_text_that_was_not_finished_cannot_be_kept(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 4)
+    with pytest.raises(RunError):
+        await desk.keep(run, "nothing")
+    with pytest.raises(RunError):
+        await desk.keep(run, "draft", attempt=7)
+
+
+async def test_an_edit_on_an_old_version_is_refused_and_loses_nothing(desk: Desk) -> None:
+    chapter = await desk.chapter(4)
+    assert await desk.project.carry_out(WriteChapter(chapter, "One.", expected_version=0)) == "1"
+    with pytest.raises(VersionConflict):
+        await desk.project.carry_out(WriteChapter(chapter, "Another one.", expected_version=0))
+    assert await desk.project.chapter_text(chapter) == "One."
+
+
+async def test_a_moved_and_renamed_chapter_takes_its_file_along(desk: Desk, folder: Path) -> None:
+    await desk.project.carry_out(EditChapter(await desk.chapter(3), title="The Silent Bell", position=1))
+    await desk.settled()
+    assert [chapter.title for chapter in await desk.project.chapters()][:2] == [
+        "The Silent Bell",
+        "Chapter 1 The Ferry",
+    ]
+    files = mirrored(folder)
+    assert len(files) == 3
+    assert "Silent" in files[0]
+    assert CHAPTERS["Chapter 3 The Bell"] in (folder / "manuscript" / files[0]).read_text("utf-8")
+    assert CHAPTERS["Chapter 1 The Ferry"] in (folder / "manuscript" / files[1]).read_text("utf-8")
+
+
+async def test_two_chapters_that_change_places_keep_both_files(desk: Desk, folder: Path) -> None:
+    for number, title in ((1, "Bell"), (2, "Bell")):
+        await desk.project.carry_out(EditChapter(await desk.chapter(number), title=title))
+    await desk.settled()
+    await desk.project.carry_out(EditChapter(await desk.chapter(1), position=2))
+    await desk.settled()
+    texts = [(folder / "manuscript" / name).read_text("utf-8") for name in mirrored(folder)]
+    assert CHAPTERS["Chapter 2 The Ledger"] in texts[0]
+    assert CHAPTERS["Chapter 1 The Ferry"] in texts[1]
+
+
+async def test_a_deleted_chapter_loses_its_file_and_gets_it_back(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(EditChapter(chapter, deleted=True))
+    await desk.settled()
+    assert len(mirrored(folder)) == 2
+    await desk.project.carry_out(EditChapter(chapter, deleted=False))
+    await desk.settled()
+    assert CHAPTERS["Chapter 2 The Ledger"] in (folder / "manuscript" / mirrored(folder)[1]).read_text("utf-8")
+
+
+async def test_an_edit_made_outside_is_offered_and_never_overwritten(desk: Desk, folder: Path) -> None:
+    path = folder / "manuscript" / mirrored(folder)[0]
+    path.write_text(path.read_text("utf-8").replace("one blue glove", "two blue gloves"), encoding="utf-8")
+    chapter = await desk.chapter(1)
+    await desk.project.carry_out(WriteChapter(chapter, "Something else altogether."))
+    await desk.settled()
+    offered = await desk.until(OutsideEdit)
+    assert offered.chapter == chapter
+    assert "two blue gloves" in path.read_text("utf-8")
+    outside = await desk.project.outside_text(chapter)
+    assert outside is not None
+    await desk.project.carry_out(WriteChapter(chapter, outside))
+    await desk.settled()
+    assert "two blue gloves" in await desk.project.chapter_text(chapter)
+    assert "two blue gloves" in path.read_text("utf-8")
+
+
+async def test_an_edit_made_while_the_project_was_closed_is_found_at_the_next_start(desk: Desk, folder: Path) -> None:
+    await desk.project.close()
+    path = folder / "manuscript" / mirrored(folder)[1]
+    path.write_text(path.read_text("utf-8") + "\nA line from elsewhere.\n", encoding="utf-8")
+    async with opened(folder) as again:
+        offered = await again.until(OutsideEdit)
+        assert offered.chapter == await again.chapter(2)
+        assert "A line from elsewhere." in (await again.project.outside_text(offered.chapter) or "")
+
+
+async def test_an_edit_in_another_encoding_is_an_edit_too(desk: Desk, folder: Path) -> None:
+    path = folder / "manuscript" / mirrored(folder)[0]
+    path.write_bytes("# 第一章\n\n渡口的灯灭了，少年站在雨里，听见远处有人叫他的名字。".encode("gb18030"))
+    await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Something else altogether."))
+    await desk.settled()
+    assert (await desk.until(OutsideEdit)).chapter == await desk.chapter(1)
+    assert "渡口的灯灭了" in (await desk.project.outside_text(await desk.chapter(1)) or "")
+    assert "渡口的灯灭了" in path.read_bytes().decode("gb18030")
+
+
+async def test_a_file_of_somebody_else_stays_as_it_is(desk: Desk, folder: Path) -> None:
+    other = folder / "manuscript" / mirrored(folder)[2].replace("0003-Chapter-3-The-Bell", "0004-Chapter-4-The-Glove")
+    other.write_text("Notes of mine.", encoding="utf-8")
+    await desk.project.carry_out(WriteChapter(await desk.chapter(4), "The glove lay on the step."))
+    await desk.settled()
+    assert other.read_text("utf-8") == "Notes of mine."
+    (written,) = (folder / "manuscript").glob(f"{other.stem}-*.md")
+    assert "The glove lay on the step." in written.read_text("utf-8")
+
+
+async def test_a_title_never_becomes_a_path(desk: Desk, folder: Path) -> None:
+    await desk.project.carry_out(AddChapter("../../../etc/passwd\x1b]0;owned\x07"))
+    await desk.project.carry_out(WriteChapter(await desk.chapter(5), "Harmless."))
+    await desk.settled()
+    assert len(mirrored(folder)) == 4
+    assert not (folder.parent.parent / "etc").exists()
+    assert "\x1b" not in (await desk.project.chapters())[4].title

@@ -1,0 +1,132 @@
+"""The main job over HTTP: import, run, keep, and the memory that follows, with both protocols."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.protocol import AddChapter, ImportManuscript, PutEntity, WriteChapter
+from tests.faultserver import FaultServer
+from tests.project.desk import CHAPTERS, Desk, both, calls, endpoint, make, opened, write_chapters
+
+DRAFT = (
+    "Ines Marlow tied the ferry to the ring at Saltreach. Tobias Crane came down the steps with the ledger.\n\n"
+    "“You are late,” said Tobias Crane. Ines Marlow gave him the blue glove.\n\n"
+    "Tobias Crane put it on. Ines Marlow looked away, and the bell did not ring again."
+)
+PEOPLE = ("Ines Marlow", "Tobias Crane")
+
+
+Imported = AsyncIterator[Desk]
+
+
+@pytest_asyncio.fixture(params=["openai", "anthropic"])
+async def desk(
+    request: pytest.FixtureRequest, server: FaultServer, folder: Path, tmp_path: Path
+) -> AsyncIterator[Desk]:
+    """Three chapters were imported, and a fourth is to be written."""
+    await make(folder, both(endpoint(server, request.param)))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
+        for name in PEOPLE:
+            await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
+        await desk.settled()
+        yield desk
+
+
+async def kept_chapter(desk: Desk, server: FaultServer) -> None:
+    """Chapter 4 was run and kept, and the memory has followed."""
+    server.push({"content": "Cast: Ines Marlow\n1. She ties up."}, {"content": DRAFT})
+    run = await desk.run("chapter", 4)
+    await desk.keep(run, "draft")
+    await desk.settled()
+
+
+async def test_an_import_spends_no_money(desk: Desk, server: FaultServer) -> None:
+    assert calls(server) == 0
+    assert [chapter.title for chapter in await desk.project.chapters()] == [*CHAPTERS, "Chapter 4 The Glove"]
+    assert await desk.project.background() == () or {task.kind for task in await desk.project.background()} == {
+        "knowledge"
+    }
+
+
+async def test_the_prompt_holds_what_precedes_the_chapter(desk: Desk, server: FaultServer) -> None:
+    await desk.run("chapter", 4)
+    sent = str(server.log[0]["body"])
+    assert "Nobody at Saltreach had touched the rope" in sent
+    receipt = (await desk.view((await desk.project.runs())[0].id, "plan")).attempts[0].receipt
+    assert receipt is not None
+    assert 0 < receipt.used <= receipt.budget
+
+
+async def test_a_kept_chapter_gets_its_memory(desk: Desk, server: FaultServer) -> None:
+    await kept_chapter(desk, server)
+    chapter = (await desk.project.chapters())[3]
+    text = await desk.project.chapter_text(chapter.id)
+    assert text == DRAFT
+    assert {task.kind for task in await desk.project.background()} <= {"knowledge"}
+    levels = await desk.levels(f"manuscript/{chapter.id}")
+    assert 0 < TokenEstimator("").count(levels["L0"].text) <= 50
+    assert levels["L1"].evidence
+    for evidence in levels["L1"].evidence:
+        source = await desk.project.chapter_text(evidence.chapter)
+        assert 0 <= evidence.start < evidence.end <= len(source)
+        assert evidence.sentence in levels["L1"].text
+    first = {entity.name: entity.first_position for entity in await desk.project.entities()}
+    assert {first[name] for name in PEOPLE} == {1}
+
+
+async def test_profiles_rest_on_the_text(desk: Desk, server: FaultServer) -> None:
+    await kept_chapter(desk, server)
+    rows = [row for row in await desk.project.profiles() if row.kind == "characters"]
+    assert set(PEOPLE) <= {row.name for row in rows}
+    for row in rows:
+        for state in (await desk.levels(row.uri)).values():
+            for evidence in state.evidence:
+                assert evidence.end <= len(await desk.project.chapter_text(evidence.chapter))
+
+
+async def test_a_second_run_makes_no_call(desk: Desk, server: FaultServer) -> None:
+    await kept_chapter(desk, server)
+    before = calls(server)
+    quote = await desk.project.quote(RunRequest("chapter", await desk.chapter(4)))
+    assert (quote.would_run, quote.calls_at_most) == ((), 0)
+    run = await desk.run("chapter", 4)
+    assert calls(server) == before
+    assert (await desk.view(run, "draft")).attempts[0].cached
+    assert (await desk.view(run, "draft")).attempts[0].text == DRAFT
+
+
+async def test_an_edit_of_an_earlier_chapter_makes_the_next_run_call_again(desk: Desk, server: FaultServer) -> None:
+    await kept_chapter(desk, server)
+    await desk.project.carry_out(WriteChapter(await desk.chapter(3), "The bell was stolen. Ines Marlow knew by whom."))
+    await desk.settled()
+    before = calls(server)
+    quote = await desk.project.quote(RunRequest("chapter", await desk.chapter(4)))
+    assert quote.served == ()
+    await desk.run("chapter", 4)
+    assert calls(server) > before
+    assert "The bell was stolen" in str(server.log[before]["body"])
+
+
+async def test_fresh_context_reads_the_newest_memory(desk: Desk, server: FaultServer) -> None:
+    await kept_chapter(desk, server)
+    first = await desk.run("chapter", 4)
+    fresh = await desk.run("chapter", 4, fresh_context=True)
+    generations = {run.id: run.generation for run in await desk.project.runs()}
+    assert generations[fresh] > generations[first]
+
+
+async def test_what_was_paid_is_counted(desk: Desk, server: FaultServer) -> None:
+    await kept_chapter(desk, server)
+    totals = await desk.project.totals()
+    assert totals.calls == calls(server)
+    assert totals.input_tokens > 0
+    assert totals.output_tokens > 0
