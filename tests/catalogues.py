@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import io
-import re
 from pathlib import Path
 
+import flowcabal_tui
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-import flowcabal_tui
-
 SOURCE = Path(flowcabal_tui.__file__).parent
 FOLDER = SOURCE / "locale" / "zh_CN" / "LC_MESSAGES"
 PO, MO = FOLDER / "flowcabal.po", FOLDER / "flowcabal.mo"
 KEYWORDS = {"_": None, "mark": None, "ngettext": (1, 2)}
-PLACE = re.compile(r"\{(\w*)[^{}]*\}")
+Words = str | tuple[str, ...]
 
 
 def collected() -> Catalog:
@@ -42,17 +40,35 @@ def compiled(catalog: Catalog) -> bytes:
     return out.getvalue()
 
 
-def main() -> None:
-    """Merges; words that are gone are dropped, new ones wait for a translation."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    catalog = stored() if PO.exists() else Catalog(locale="zh_CN", domain="flowcabal")
-    catalog.update(collected(), no_fuzzy_matching=True)
+def untranslated(catalog: Catalog) -> list[Words]:
+    """The words that have no translation, or whose plural has a gap."""
+    return [
+        message.id
+        for message in catalog
+        if message.id and not (all(message.string) if message.pluralizable else message.string)
+    ]
+
+
+def merged(catalog: Catalog) -> None:
+    """Takes the words of the source into the catalogue: those that are gone go, new ones wait for a translation."""
+    catalog.update(collected(), no_fuzzy_matching=True, update_creation_date=False)
     catalog.obsolete.clear()
+
+
+def save(catalog: Catalog) -> None:
+    """Writes both files; the same catalogue gives the same bytes, whatever the time is."""
     with PO.open("wb") as file:
-        write_po(file, catalog, no_location=True, omit_header=True, sort_output=True, width=0)
+        write_po(file, catalog, no_location=True, sort_output=True, width=0)
     MO.write_bytes(compiled(stored()))
-    missing = [message.id for message in stored() if message.id and not message.string]
-    print(f"{len(stored())} words, {len(missing)} without a translation")
+
+
+def main() -> None:
+    """Merges, compiles, and tells what is missing."""
+    catalog = stored()
+    merged(catalog)
+    save(catalog)
+    missing = untranslated(catalog)
+    print(f"{len(catalog)} words, {len(missing)} without a translation", *missing, sep="\n")
 
 
 if __name__ == "__main__":

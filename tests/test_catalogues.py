@@ -1,0 +1,149 @@
+"""The Chinese catalogue is whole, fits its source, and no word gets round it."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+from typing import IO
+
+import pytest
+from babel.messages.catalog import Message
+from babel.messages.mofile import read_mo
+from tests.catalogues import MO, PO, SOURCE, collected, compiled, merged, save, stored, untranslated
+
+PLACE = re.compile(r"\{+\w[^{}]*\}+")
+MARKERS = ("_", "mark", "ngettext")
+TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+
+
+def sides(message: Message) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The English forms and the Chinese ones of an entry."""
+    if message.pluralizable:
+        return tuple(message.id), tuple(message.string)
+    return (str(message.id),), (str(message.string),)
+
+
+def entries() -> list[Message]:
+    return [message for message in stored() if message.id]
+
+
+def calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """Every call that takes a word for the user."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKERS:
+            yield node
+
+
+def words_in(call: ast.Call) -> list[ast.expr]:
+    return call.args[:2] if isinstance(call.func, ast.Name) and call.func.id == "ngettext" else call.args
+
+
+def code_of_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is imported: all but the bodies of functions."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield child
+            yield from code_of_import(child)
+
+
+def test_every_word_of_the_source_has_a_translation():
+    catalog = stored()
+    merged(catalog)
+    assert untranslated(catalog) == []
+
+
+def test_no_translation_outlives_its_word():
+    assert {message.id for message in entries()} == {message.id for message in collected() if message.id}
+
+
+def test_both_sides_have_the_same_places():
+    for message in entries():
+        english, chinese = sides(message)
+        for one in english:
+            for other in chinese:
+                assert sorted(PLACE.findall(one)) == sorted(PLACE.findall(other)), one
+
+
+def test_both_sides_have_the_same_lines_and_edges():
+    for message in entries():
+        english, chinese = sides(message)
+        for other in chinese:
+            assert english[0].count("\n") == other.count("\n"), english[0]
+            assert other.rstrip() == other and (other.lstrip() == other or english[0].startswith(" ")), english[0]
+
+
+def test_a_plural_has_as_many_forms_as_the_language():
+    counts = stored().num_plurals
+    plurals = [message for message in entries() if message.pluralizable]
+    assert plurals
+    assert [message.id for message in plurals if len(message.string) != counts or not all(message.string)] == []
+
+
+def test_the_compiled_catalogue_is_that_of_the_written_one():
+    def content(file: IO[bytes]) -> list[tuple[object, object]]:
+        return [(message.id, message.string) for message in read_mo(file) if message.id]
+
+    with MO.open("rb") as file:
+        assert content(file) == content(io.BytesIO(compiled(stored())))
+
+
+def test_gettext_finds_the_words():
+    with MO.open("rb") as file:
+        chinese = gettext.GNUTranslations(file)
+    assert chinese.gettext("Approve") == "采纳"
+    assert chinese.ngettext("{n} contradiction", "{n} contradictions", 3) == "{n} 处矛盾"
+
+
+def test_writing_the_catalogue_again_changes_nothing(tmp_path, monkeypatch):
+    def text(po: Path) -> list[str]:
+        return [line for line in po.read_text("utf-8").splitlines() if not line.startswith('"Generated-By')]
+
+    catalog = stored()
+    monkeypatch.setattr("tests.catalogues.PO", tmp_path / "flowcabal.po")
+    monkeypatch.setattr("tests.catalogues.MO", tmp_path / "flowcabal.mo")
+    save(catalog)
+    assert text(tmp_path / "flowcabal.po") == text(PO)
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_words_are_literals(name):
+    """A word that is put together before it is looked up is never found."""
+    for call in calls(TREES[name]):
+        for word in words_in(call):
+            match word:
+                case ast.Constant(value=str()) | ast.Name() | ast.Attribute() | ast.Subscript():
+                    pass
+                case ast.Call(func=ast.Attribute(attr="get")):
+                    pass
+                case _:
+                    pytest.fail(f"{name}:{call.lineno}: {ast.unparse(call)}")
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_each_place_is_filled_by_the_format_behind_it(name):
+    for node in ast.walk(TREES[name]):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="format", value=ast.Call(func=ast.Name(id=marker)) as call)):
+                if marker not in MARKERS:
+                    continue
+                given = {keyword.arg for keyword in node.keywords}
+                for word in words_in(call):
+                    if isinstance(word, ast.Constant):
+                        wanted = {field for _text, field, _spec, _how in Formatter().parse(word.value) if field}
+                        assert wanted == given, f"{name}:{node.lineno}: {word.value}"
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_no_word_is_looked_up_before_the_language_is_known(name):
+    """At import time a table holds marked words, so that it follows the language of the screen."""
+    early = [
+        node.lineno
+        for node in code_of_import(TREES[name])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("_", "ngettext")
+    ]
+    assert early == []
