@@ -87,7 +87,7 @@ async def test_a_wrong_key_is_told_and_the_right_one_works(
 @pytest.mark.parametrize(
     ("url", "variable", "told"),
     [
-        (f"http://127.0.0.1:{free_port()}", "", "does not answer"),
+        pytest.param(f"http://127.0.0.1:{free_port()}", "", "does not answer", id="nobody there"),
         ("127.0.0.1:1933", "", "not a web address"),
         ("http://127.0.0.1:1933", "NO_SUCH_VARIABLE", "NO_SUCH_VARIABLE"),
     ],
