@@ -24,24 +24,24 @@ class _Table(BaseModel):
 class ModelSettings(_Table):
     """Where the model of a role is reached. The key is named, never written here."""
 
-    provider: Provider = "openai"
-    model: str = Field(min_length=1)
-    base_url: str = ""
-    api_key_env: str = ""
-    secret: str = ""
-    context_window: int | None = Field(None, ge=1)
-    max_output: int | None = Field(None, ge=1)
-    temperature: float | None = Field(None, ge=0, le=2)
-    price_in: Decimal | None = Field(None, ge=0, description="Per million tokens; leave out if unknown.")
-    price_out: Decimal | None = Field(None, ge=0)
-    currency: str = "USD"
-    concurrency: int = Field(4, ge=1, le=256)
-    structured: StructuredMode | None = None
-    first_token_timeout: float = Field(120, gt=0)
-    idle_timeout: float = Field(60, gt=0)
-    max_wait: float = Field(60, ge=0)
-    retries: int = Field(3, ge=0, le=10)
-    dimensions: int = Field(1024, ge=8, le=8192)
+    provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
+    model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")
+    base_url: str = Field("", description="Address of the endpoint, with /v1 where it has one; empty: the provider's.")
+    api_key_env: str = Field("", description="Name of the environment variable that holds the key.")
+    secret: str = Field("", description="Name of the entry in the secrets file that holds the key.")
+    context_window: int | None = Field(None, ge=1, description="Tokens that a prompt and its answer may have.")
+    max_output: int | None = Field(None, ge=1, description="Tokens that one answer may have.")
+    temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
+    price_in: Decimal | None = Field(None, ge=0, description="Price of a million tokens sent; unset: unknown.")
+    price_out: Decimal | None = Field(None, ge=0, description="Price of a million tokens received; unset: unknown.")
+    currency: str = Field("USD", description="Currency of the prices.")
+    concurrency: int = Field(4, ge=1, le=256, description="Calls to this endpoint at the same time.")
+    structured: StructuredMode | None = Field(None, description="How answers in a fixed shape are asked for.")
+    first_token_timeout: float = Field(120, gt=0, description="Seconds until the first sign of an answer.")
+    idle_timeout: float = Field(60, gt=0, description="Seconds of silence within an answer.")
+    max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
+    retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
+    dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
 
     @model_validator(mode="before")
     @classmethod
@@ -65,9 +65,9 @@ class ModelSettings(_Table):
 class ModelsSettings(_Table):
     """Models by role. None: not configured yet."""
 
-    user: ModelSettings | None = None
-    agent: ModelSettings | None = None
-    embedding: ModelSettings | None = None
+    user: ModelSettings | None = Field(None, description="Writes the text of the book.")
+    agent: ModelSettings | None = Field(None, description="Checks facts and writes summaries; unset: as `user`.")
+    embedding: ModelSettings | None = Field(None, description="Makes vectors; unset: made here, from words alone.")
 
     def of(self, role: Role) -> ModelSettings | None:
         """The agent role falls back to the user's model."""
@@ -76,10 +76,10 @@ class ModelsSettings(_Table):
 
 
 class ProjectTable(_Table):
-    id: str = ""
-    name: str = Field(min_length=1)
-    language: Literal["zh", "en"] = "en"
-    author: str = ""
+    id: str = Field("", description="Made with the project; leave it as it is.")
+    name: str = Field(min_length=1, description="Title of the book.")
+    language: Literal["zh", "en"] = Field("en", description="Language of the book.")
+    author: str = Field("", description="Author; prompts may name them as {{project.author}}.")
 
 
 class BudgetSettings(_Table):
@@ -89,19 +89,19 @@ class BudgetSettings(_Table):
 
 
 class AgentsSettings(_Table):
-    context: bool = True
-    monitor: bool = True
-    curator: bool = True
+    context: bool = Field(True, description="Adds what a prompt must know from the book.")
+    monitor: bool = Field(True, description="Checks drafts for contradictions with the book.")
+    curator: bool = Field(True, description="Makes summaries and profiles of what is kept.")
 
 
 class KnowledgeSettings(_Table):
-    enabled: bool = True
+    enabled: bool = Field(True, description="Whether a knowledge server is used.")
     url: str = Field("", description="An OpenViking server elsewhere; empty: one is started beside us.")
-    api_key_env: str = ""
+    api_key_env: str = Field("", description="Name of the environment variable with that server's root key.")
 
 
 class RunSettings(_Table):
-    concurrency: int = Field(8, ge=1, le=256)
+    concurrency: int = Field(8, ge=1, le=256, description="Nodes that work at the same time, over all runs.")
 
 
 class ProjectSettings(_Table):

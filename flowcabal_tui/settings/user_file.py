@@ -23,8 +23,8 @@ class UserSettings(BaseModel):
     language: str = Field("", description="Language of the screen: en, zh, or empty for the environment's.")
     theme: str = Field("ink", description="Name of a theme, such as ink, paper, ansi-dark.")
     editor: str = Field("", description="Command of an external editor; empty: $VISUAL, then $EDITOR.")
-    keys: dict[str, str] = Field(default_factory=dict)
-    wizard_done: bool = False
+    keys: dict[str, str] = Field(default_factory=dict, description="Keys by the id of an action.")
+    wizard_done: bool = Field(False, description="Whether the first steps were shown.")
     models: ModelsSettings = Field(ModelsSettings(), description="The models that new projects begin with.")
 
 

@@ -1,0 +1,93 @@
+"""The page of settings, made from the models that read them: `python -m flowcabal_tui.settings.reference`."""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings, ProjectSettings
+from flowcabal_tui.settings.user_file import UserSettings
+
+_TYPES: Final[dict[object, str]] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+_LIMITS: Final = {"gt": ">", "ge": "at least", "le": "at most"}
+_ENVIRONMENT: Final = (
+    ("FLOWCABAL_LANG", "Language of the screen and of messages: en or zh."),
+    ("FLOWCABAL_CONFIG_DIR", "Folder of config.toml and secrets.toml."),
+    ("FLOWCABAL_STATE_DIR", "Folder of the list of recent projects and of crash reports."),
+    ("FLOWCABAL_CACHE_DIR", "Folder of what can be made again: the knowledge server's workspaces."),
+    ("FLOWCABAL_DATA_DIR", "Folder in which the demo is made."),
+    ("FLOWCABAL_OPENVIKING_SERVER", "The openviking-server to start, where it is not beside the program."),
+)
+_HEAD: Final = """# Settings
+
+Made by `python -m flowcabal_tui.settings.reference > docs/settings.md`; a test holds it.
+A setting that is not known, or cannot be used, is told with its file and line, and nothing is changed."""
+
+
+def settings_page() -> str:
+    """The page docs/settings.md, in English: every setting with what it takes, its default and what it does."""
+    parts = [_HEAD, "## Project: `flowcabal.toml`\n\nIn the project's folder. It holds no keys."]
+    for table, field in ProjectSettings.model_fields.items():
+        if table != "models":
+            parts.append(f"### `[{table}]`\n\n{_rows(field.annotation)}")
+            continue
+        roles = "\n".join(
+            f"- `[models.{role}]` {item.description}" for role, item in ModelsSettings.model_fields.items()
+        )
+        parts.append(f"### Models by role\n\n{roles}\n\n{_rows(ModelSettings)}")
+    parts.append(f"## User: `config.toml`\n\n`flowcabal-tui config path` tells where it is.\n\n{_rows(UserSettings)}")
+    parts.append(
+        "## Keys of models: `secrets.toml`\n\n"
+        "Beside `config.toml`, with mode 600; otherwise it is not read. One line a key:\n"
+        '`name = "key"`; a model refers to it by `secret = "name"`. A variable that\n'
+        "`api_key_env` names goes first."
+    )
+    rows = "\n".join(f"| `{name}` | {words} |" for name, words in _ENVIRONMENT)
+    parts.append(f"## Environment\n\n| variable | what it is |\n| --- | --- |\n{rows}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _rows(model: Any) -> str:
+    """The table of a model's fields."""
+    lines = ["| key | takes | default | what it does |", "| --- | --- | --- | --- |"]
+    for name, field in model.model_fields.items():
+        lines.append(f"| `{name}` | {_takes(field)} | {_default(field)} | {field.description} |")
+    return "\n".join(lines)
+
+
+def _takes(field: FieldInfo) -> str:
+    """Type and limits in words."""
+    limits = {type(item).__name__.lower(): item for item in field.metadata}
+    words = [f"{sign} {getattr(limits[name], name)}" for name, sign in _LIMITS.items() if name in limits]
+    return ", ".join([_words(field.annotation), *words])
+
+
+def _words(annotation: Any) -> str:
+    if typing.get_origin(annotation) is typing.Literal:
+        return " or ".join(f'`"{value}"`' for value in typing.get_args(annotation))
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return _words(next(part for part in typing.get_args(annotation) if part is not type(None)))
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "tables as above"
+    return _TYPES.get(annotation, "table" if typing.get_origin(annotation) is dict else "number")
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "must be set"
+    if value is None:
+        return "unset"
+    if isinstance(value, BaseModel) or value in ("", {}):
+        return "empty"
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(settings_page())
