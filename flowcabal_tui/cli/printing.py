@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import Evaluation, Question, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import (
@@ -33,7 +34,7 @@ class Printer(Protocol):
 
     def quote(self, quote: Quote) -> None: ...
 
-    def asks(self, question: Question) -> None: ...
+    def asks(self, question: Question, text: str) -> None: ...
 
     def waits(self, questions: tuple[Question, ...]) -> None: ...
 
@@ -43,8 +44,8 @@ class Printer(Protocol):
 class JsonPrinter:
     """One JSON object a line, as in the protocol."""
 
-    def __init__(self, out: TextIO = sys.stdout) -> None:
-        self._out = out
+    def __init__(self, out: TextIO | None = None) -> None:
+        self._out = out or sys.stdout
 
     def _line(self, value: object) -> None:
         print(json.dumps(value, ensure_ascii=False), file=self._out, flush=True)
@@ -55,7 +56,7 @@ class JsonPrinter:
     def quote(self, quote: Quote) -> None:
         self._line({"type": "run:quote"} | to_plain(quote))
 
-    def asks(self, question: Question) -> None:
+    def asks(self, question: Question, text: str) -> None:
         """The event `node:needs-human` has told it."""
 
     def waits(self, questions: tuple[Question, ...]) -> None:
@@ -68,9 +69,10 @@ class JsonPrinter:
 class PlainPrinter:
     """Words: what began, the text as it comes, what was found, what was kept."""
 
-    def __init__(self, *, moving: bool, out: TextIO = sys.stdout) -> None:
-        self._out, self._moving = out, moving
+    def __init__(self, *, moving: bool, out: TextIO | None = None) -> None:
+        self._out, self._moving = out or sys.stdout, moving
         self._open_line = False
+        self._shown: set[tuple[NodeId, int]] = set()
 
     def _say(self, words: str) -> None:
         if self._open_line:
@@ -83,6 +85,7 @@ class PlainPrinter:
             case NodeStarted():
                 self._say(_("— {name}, attempt {n}").format(name=event.name, n=event.attempt))
             case NodeStreaming() if self._moving:
+                self._shown.add((event.node, event.attempt))
                 print(event.chunk, end="", file=self._out, flush=True)
                 self._open_line = not event.chunk.endswith("\n")
             case NodeCompleted():
@@ -120,7 +123,10 @@ class PlainPrinter:
             )
         )
 
-    def asks(self, question: Question) -> None:
+    def asks(self, question: Question, text: str) -> None:
+        """`text` is what the question is about: said, unless it has just been streamed."""
+        if text and not {(question.node, number) for number in question.attempts[-1:]} & self._shown:
+            self._say(text)
         self._say(_("{node} waits for you: {reason}").format(node=question.node, reason=question.reason))
         if question.proposal:
             self._say(question.proposal)

@@ -16,7 +16,7 @@ from flowcabal_tui.cli.answers import Answers, parse_answer
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
-from flowcabal_tui.domain.run import Question, RunRequest
+from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.views import Workbench
@@ -117,6 +117,7 @@ class _Session:
         self._project, self._printer, self._answers = project, printer, answers
         self._reads_commands = reads_commands
         self._waiting: dict[QuestionId, Question] = {}
+        self._asks = asyncio.Event()
         self._input_ended = False
         self._model_failed = False
 
@@ -157,24 +158,34 @@ class _Session:
 
     async def _asked(self, question: Question) -> None:
         self._waiting[question.id] = question
+        self._asks.set()
         decision = self._answers.for_question(question)
         if decision is not None:
             await self._project.carry_out(Decide(question.id, decision))
-        elif not self._reads_commands and not self._input_ended:
-            self._printer.asks(question)
+        elif not self._reads_commands:
+            attempts = (await self._project.node(question.run, question.node)).attempts
+            self._printer.asks(question, attempts[-1].text if attempts else "")
 
     async def _read(self) -> None:
-        """Reads standard input to its end: commands as JSON lines, or words that answer the oldest question."""
+        """Reads standard input to its end: commands as JSON lines, or words, each for the oldest open question."""
         async for line in _lines():
             try:
                 if self._reads_commands:
                     self._project.send(_command(line))
-                elif self._waiting:
-                    question = next(iter(self._waiting.values()))
-                    await self._project.carry_out(Decide(question.id, parse_answer(line)))
+                else:
+                    await self._answer(parse_answer(line))
             except FlowCabalError as error:
                 self._printer.error(error)
         self._input_ended = True
+
+    async def _answer(self, decision: Decision) -> None:
+        """Waits for a question: a pipe gives its lines before anything is asked."""
+        while not self._waiting:
+            self._asks.clear()
+            await self._asks.wait()
+        question = next(iter(self._waiting))
+        await self._project.carry_out(Decide(question, decision))
+        self._waiting.pop(question, None)
 
 
 def _command(line: str) -> Command:

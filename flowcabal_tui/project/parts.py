@@ -202,7 +202,7 @@ class Parts:
         await self.tasks.close()
         await self.knowledge.close()
         await self.models.close()
-        self.workshop.close()
+        await self.workshop.close()
         await self.store.close()
         if self.log is not None:
             close_log(self.log)

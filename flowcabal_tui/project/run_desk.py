@@ -163,8 +163,8 @@ class RunDesk:
         if run is None:
             self._emit(QuestionAnswered(question, decision))
             await self.resume(asked.run)
-        else:
-            run.answer(question, decision)
+        elif not run.answer(question, decision):
+            self._emit(QuestionAnswered(question, decision))
 
     def cancel(self, run: RunId, node: NodeId | None) -> None:
         """Stops at once. Raises RunError for a run that is not being executed."""

@@ -34,10 +34,10 @@ class Workshop:
             try:
                 done, value = await self._exchange(message)
             except (asyncio.IncompleteReadError, ConnectionError):
-                self.close()
+                await self.close()
                 done, value = await self._exchange(message)
             except asyncio.CancelledError:
-                self.close()
+                await self.close()
                 raise
         if not done:
             raise value
@@ -62,12 +62,13 @@ class Workshop:
         answer: tuple[bool, Any] = pickle.loads(await source.readexactly(length))
         return answer
 
-    def close(self) -> None:
-        """Ends the process without waiting for it."""
-        if self._process is not None:
+    async def close(self) -> None:
+        """Ends the process at once, and lets go of its pipes."""
+        process, self._process = self._process, None
+        if process is not None:
             with suppress(ProcessLookupError):
-                self._process.kill()
-            self._process = None
+                process.kill()
+            await process.communicate()
 
 
 def _serve(source: BinaryIO, sink: BinaryIO) -> None:

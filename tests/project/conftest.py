@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.faultserver import FaultServer
+from tests.project.desk import settled_demo
 
 
 @pytest_asyncio.fixture
@@ -19,3 +20,10 @@ async def server() -> AsyncIterator[FaultServer]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "novel"
+
+
+@pytest.fixture(scope="session")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A demo in each language."""
+    root = tmp_path_factory.mktemp("demos")
+    return {language: settled_demo(root / language, language) for language in ("en", "zh")}

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.project import Project, create_demo, create_project
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.protocol import (
+    AddChapter,
     Decide,
     Event,
     NodeNeedsHuman,
@@ -98,8 +99,8 @@ class Desk:
         assert state == "done", self.told(WorkflowFailed)
         return run
 
-    async def keep(self, run: RunId, node: str, **how: Any) -> str:
-        return await self.project.carry_out(PersistOutput(run, NodeId(node), **how))
+    async def keep(self, run: RunId, node: str, **how: Any) -> OutputId:
+        return OutputId(await self.project.carry_out(PersistOutput(run, NodeId(node), **how)))
 
     async def view(self, run: RunId, node: str) -> NodeView:
         return await self.project.node(run, NodeId(node))
@@ -138,8 +139,28 @@ async def make(folder: Path, models: ModelsSettings | None = None, *, language: 
     return await create_project(folder, name="The Ferry", language=language, models=models)
 
 
+async def make_one(folder: Path, models: ModelsSettings | None = None) -> Path:
+    """A project with one chapter, which is empty."""
+    await make(folder, models)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AddChapter("The Glove"))
+    return folder
+
+
 async def make_demo(folder: Path, language: str = "en") -> Path:
     return await create_demo(folder, language)
+
+
+def settled_demo(folder: Path, language: str) -> Path:
+    """A demo whose memory is complete, to be copied: the offline model needs a second for it."""
+
+    async def settle() -> None:
+        await make_demo(folder, language)
+        async with opened(folder) as desk:
+            await desk.settled()
+
+    asyncio.run(settle())
+    return folder
 
 
 def write_chapters(folder: Path, chapters: dict[str, str] | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,15 +11,13 @@ import pytest_asyncio
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import CheckFinding, Decision, Question
 from flowcabal_tui.protocol import OutputPersisted, ProfileUpdated
-from tests.project.desk import Desk, leave, make_demo, opened
+from tests.project.desk import Desk, leave, opened
 
 
 @pytest_asyncio.fixture(params=["en", "zh"])
-async def desk(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Desk]:
+async def desk(request: pytest.FixtureRequest, folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
     """The demo as it opens, its memory complete."""
-    await make_demo(folder, request.param)
-    async with opened(folder) as desk:
-        await desk.settled()
+    async with opened(shutil.copytree(demos[request.param], folder)) as desk:
         yield desk
 
 
