@@ -91,9 +91,11 @@ class TokenEstimator:
         return text[: bisect_right(ends, tokens, key=lambda end: self.count(text[:end]))]
 
     def _raw(self, text: str) -> float:
-        rest = WORD * len(_WORDS.findall(text)) + len(_DIGITS.findall(text))
-        rest += MARK * _length(_MARKS, text) + _length(_OTHERS, text)
-        return self._han * (_length(_HAN, text) + MARK * _length(_HAN_MARKS, text)) + self._rest * rest
+        others, runs = _HAN.subn(" ", text)  # first, and once: what remains of Chinese text is short
+        han = len(text) - len(others) + runs
+        rest = WORD * len(_WORDS.findall(others)) + len(_DIGITS.findall(others))
+        rest += MARK * _length(_MARKS, others) + _length(_OTHERS, others)
+        return self._han * (han + MARK * _length(_HAN_MARKS, others)) + self._rest * rest
 
 
 def _length(runs: re.Pattern[str], text: str) -> int:
