@@ -10,20 +10,35 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from textual.app import App
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Checkbox, Input, OptionList, Select, TextArea, Tree
 
 SOURCE = Path(flowcabal_tui.__file__).parent
 FOLDER = SOURCE / "locale" / "zh_CN" / "LC_MESSAGES"
 PO, MO = FOLDER / "flowcabal.po", FOLDER / "flowcabal.mo"
 KEYWORDS = {"_": None, "mark": None, "ngettext": (1, 2)}
+TEXTUAL = (App, Screen, TextArea, Input, Tree, OptionList, Select, Checkbox, VerticalScroll)
 Words = str | tuple[str, ...]
 
 
+def words_of_textual() -> set[str]:
+    """What Textual's own keys do: the help and the palette show them beside ours."""
+    bases = {base for widget in TEXTUAL for base in widget.__mro__}
+    keys = [key for base in bases for key in Binding.make_bindings(vars(base).get("BINDINGS", ()))]
+    return {words for key in keys for words in (key.description, key.tooltip) if words}
+
+
 def collected() -> Catalog:
-    """Every word in the source, in the order of files and lines."""
+    """Every word in the source, in the order of files and lines, then those of Textual."""
     catalog = Catalog(domain="flowcabal")
     found = extract_from_dir(str(SOURCE), [("**.py", "python")], keywords=KEYWORDS)
     for file, _line, message, _comments, _context in sorted(found, key=lambda item: (item[0], item[1])):
         catalog.add(message, locations=[(file, 0)])
+    for words in sorted(words_of_textual()):
+        catalog.add(words)
     return catalog
 
 

@@ -128,5 +128,5 @@ def print_receipt(receipt: Receipt) -> None:
     _table(
         (_("left out"), item.budget_class, item.tokens, item.title or item.uri, item.rule) for item in receipt.dropped
     )
-    _table((_("pending"), item) for item in receipt.pending)
+    _table((_("not there yet"), item) for item in receipt.pending)
     _table((_("note"), note) for note in receipt.notes)

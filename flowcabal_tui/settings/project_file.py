@@ -47,10 +47,11 @@ class ModelSettings(_Table):
     @classmethod
     def _no_key(cls, values: object) -> object:
         if isinstance(values, dict) and (found := {"api_key", "key", "token", "password"} & set(values)):
-            raise ValueError(
-                f"{', '.join(sorted(found))}: a key does not belong into the project's file; "
+            words = _(
+                "{keys}: a key does not belong into the project's file; "
                 "name an environment variable with api_key_env, or an entry of the user's secrets file with secret"
             )
+            raise ValueError(words.format(keys=", ".join(sorted(found))))
         return values
 
     def endpoint(self) -> Endpoint:
