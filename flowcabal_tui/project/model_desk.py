@@ -108,7 +108,7 @@ class ModelDesk:
             self._models[endpoint] = (
                 (OfflineModel() if self._pace is None else OfflineModel(pace=self._pace))
                 if endpoint.provider == "offline"
-                else make_model(endpoint, find_key(endpoint))
+                else make_model(endpoint, _key(endpoint))
             )
         return self._models[endpoint]
 
@@ -169,7 +169,10 @@ class ModelDesk:
             elif role == "embedding":
                 found.append(await check_embedder(self.embedder()))
             else:
-                found.append(await check(self.model(role), role))
+                try:
+                    found.append(await check(self.model(role), role))
+                except ModelError as error:
+                    found.append(EndpointCheck(role, False, error.title))
         return tuple(found)
 
     async def close(self) -> None:
@@ -177,6 +180,19 @@ class ModelDesk:
         for model in self._models.values():
             if (close := getattr(model, "aclose", None)) is not None:
                 await close()
+
+
+def _key(endpoint: Endpoint) -> str | None:
+    """The key of an endpoint; None when it names none. Raises ModelError(NOT_CONFIGURED) for one that is not there."""
+    key = find_key(endpoint)
+    if key is None and (name := endpoint.api_key_env or endpoint.secret):
+        raise ModelError(
+            ModelFault.NOT_CONFIGURED,
+            _("The key of {model} is not there.").format(model=endpoint.model),
+            _("{name} is set neither in the environment nor in your secrets file. Nothing was sent.").format(name=name),
+            _("Set {name} and start again; `flowcabal-tui config path` shows where the files are.").format(name=name),
+        )
+    return key
 
 
 class _Booked:

@@ -14,7 +14,7 @@ from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.monitor import Monitor, feedback
 from flowcabal_tui.agents.prompt_library import PromptLibrary
-from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.errors import ModelError, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
@@ -128,8 +128,11 @@ class Parts:
             return
         self.background.start()
         if knowledge:
-            endpoint = self.models.endpoint("agent")
-            await self.knowledge.start(self.models.embedder(), self.models.model("agent") if endpoint else None)
+            try:
+                agent = self.models.model("agent")
+            except ModelError:
+                agent = None
+            await self.knowledge.start(self.models.embedder(), agent)
         await self.curation.look_outside()
 
     async def services(self, generation: Generation, spend: bool) -> Services:
