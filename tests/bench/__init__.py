@@ -1,0 +1,1 @@
+"""Measures the whole product on this machine: `python -m tests.bench [NAME ...]`."""

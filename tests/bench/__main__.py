@@ -1,0 +1,40 @@
+"""Runs measurements and prints their tables: `python -m tests.bench [NAME ...]`; without a name all of them.
+
+What they need from outside is named by environment variables; what is absent is skipped and said:
+FLOWCABAL_BENCH_NOVEL (folder or file of a Chinese novel of 81 chapters or more), FLOWCABAL_OPENVIKING_SERVER,
+FLOWCABAL_BENCH_FAULTSERVER (another scripted model server, beside ours), FLOWCABAL_BENCH_STARTUP
+(the script that times a first frame), FLOWCABAL_BENCH_HARLEQUIN and FLOWCABAL_BENCH_POSTING (programs beside us).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from tests.bench.report import Missing, table
+
+NAMES = ("chapter81", "kills", "streams", "stalled", "startup", "memory")
+
+
+def main() -> int:
+    """Returns 1 when a target was missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
+    names = parser.parse_args().names or NAMES
+    if unknown := set(names) - set(NAMES):
+        parser.error(f"no measurement is named {', '.join(sorted(unknown))}")
+    missed = False
+    for name in names:
+        try:
+            figures = importlib.import_module(f"tests.bench.{name}").measure()
+        except Missing as missing:
+            print(f"{name}\n  skipped: {missing}", flush=True)
+            continue
+        print(table(name, figures), flush=True)
+        missed = missed or any(figure.met is False for figure in figures)
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

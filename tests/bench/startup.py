@@ -1,0 +1,72 @@
+"""First frame, key echo and memory of a fresh start, beside Harlequin and Posting in one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.bench.projects import new_project, own_folders
+from tests.bench.report import Figure, Missing, checked, given
+from tests.bench.terminal import F1
+
+ROUNDS, RUNS = 3, 4
+BESIDE = {
+    "Harlequin": ("FLOWCABAL_BENCH_HARLEQUIN", "Query Editor|Data Catalog"),
+    "Posting": ("FLOWCABAL_BENCH_POSTING", "Collection"),
+}
+"""Variable with the program, and words of its first frame."""
+Runs = list[dict[str, float]]
+
+
+def measure() -> list[Figure]:
+    """The programs take turns, so that all meet the same noise."""
+    script = given("FLOWCABAL_BENCH_STARTUP", "the script that times a first frame")
+    others = {
+        name: (os.environ[variable], words) for name, (variable, words) in BESIDE.items() if os.environ.get(variable)
+    }
+    with own_folders() as folder:
+        book = folder / "book"
+        new_project(book, OFFLINE, OFFLINE)
+        ours = [sys.executable, "-m", "flowcabal_tui", "--lang", "en", "open", str(book)]
+        home = [sys.executable, "-m", "flowcabal_tui", "--lang", "en"]
+        found: dict[str, Runs] = {}
+        for _round in range(ROUNDS):
+            found.setdefault("ours", []).extend(_timed(script, ours, "Chapters", F1, "Find any command"))
+            found.setdefault("ours at home", []).extend(_timed(script, home, "FlowCabal"))
+            for name, (program, words) in others.items():
+                found.setdefault(name, []).extend(_timed(script, [program], words))
+    figures = []
+    for name, runs in found.items():
+        frame, memory = (statistics.median(run[key] for run in runs) for key in ("painted_s", "peak_rss_mib"))
+        if name in BESIDE:
+            figures += [
+                Figure(f"{name}: first frame", f"{frame:.2f} s"),
+                Figure(f"{name}: memory", f"{memory:.0f} MiB"),
+            ]
+            continue
+        figures.append(checked(f"{name}: first frame", frame, 0.6, "s"))
+        figures.append(Figure(f"{name}: first frame, fastest", f"{min(run['painted_s'] for run in runs):.2f} s"))
+        if name == "ours":
+            figures.append(
+                checked(f"{name}: key echo", statistics.median(run["key_s"] for run in runs) * 1000, 60, "ms")
+            )
+            figures.append(Figure(f"{name}: memory with the project", f"{memory:.0f} MiB"))
+        else:
+            figures.append(checked(f"{name}: memory", memory, 90, "MiB"))
+    return figures
+
+
+def _timed(script: Path, command: list[str], match: str, key: str = "", key_match: str = "") -> Runs:
+    """Raises Missing when the words are not painted."""
+    keys = ["--key", key.encode("unicode_escape").decode(), "--key-match", key_match] if key else []
+    asked = [sys.executable, str(script), "--json", "--runs", str(RUNS), "--match", match, *keys, "--", *command]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    if done.returncode:
+        raise Missing(f"{command[0]} did not paint {match!r}: {done.stderr[-1500:]}")
+    runs: Runs = json.loads(done.stdout)
+    return runs
