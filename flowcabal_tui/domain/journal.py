@@ -31,7 +31,8 @@ EventKind = Literal[
 class RunEvent:
     """One line of a run's log. The state of a run is the fold of its events, in order of `seq`.
 
-    `payload` by kind: attempt-started {key, receipt}; attempt-done {digest, key, cached}; evaluated {evaluation};
+    `payload` by kind: attempt-started {key, receipt}; attempt-done {digest, key, cached, stands: taken over as the
+    outcome of an earlier run}; evaluated {evaluation};
     asked {question}; answered {question, decision}; node-done {attempt, digest}; node-failed {title, detail, fault};
     cancelled {partial}; run-ended {state}.
     """

@@ -88,4 +88,4 @@ class NodeKind(Protocol):
 
 
 class Rejected(Exception):
-    """The human turned the output down: dependents are blocked, nothing failed."""
+    """The human turned the output down: the node ends without one, and its dependents are blocked."""

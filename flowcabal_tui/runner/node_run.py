@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 from flowcabal_tui.domain.binding import fill
 from flowcabal_tui.domain.codec import to_plain
@@ -21,7 +22,6 @@ from flowcabal_tui.domain.model_calls import (
     RetryWait,
     TextDelta,
     ThinkingDelta,
-    Usage,
 )
 from flowcabal_tui.domain.run import Attempt, Decision, DecisionKind, Evaluation, NodeState, Question
 from flowcabal_tui.domain.text import digest, digest_of
@@ -49,7 +49,7 @@ class NodeRun:
         node: Node,
         kind: NodeKind,
         past: NodeFold,
-        waits: Callable[[NodeId, bool], None],
+        waits: Callable[[NodeId], None],
     ) -> None:
         self._scope, self._node, self._kind, self._past, self._waits = scope, node, kind, past, waits
         self._services = scope.services
@@ -96,17 +96,20 @@ class NodeRun:
         return self._services.models.model(params.role, params.model)
 
     async def _standing(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        if self._node.id in self._scope.request.again or self._past.attempts:
+        """What stands for the request, unless a new sample is wanted or attempts of this run's own have begun."""
+        begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
+        if begun or self._node.id in self._scope.request.again:
             return None
         key = request_key(self._kind, request, self._model(params).endpoint)
         stored = await self._services.journal.outcome(outcome_key(key, params))
-        return _attempt(1, stored, cached=True) if stored else None
+        return _attempt(1, stored) if stored else None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         attempt = await self._standing(request, params)
         if attempt is not None:
             await self._services.journal.record(
-                self.event("attempt-started", 1, key=attempt.key), self.event("attempt-done", 1, **_done(attempt))
+                self.event("attempt-started", 1, key=attempt.key),
+                self.event("attempt-done", 1, stands=True, **_done(attempt)),
             )
         return attempt
 
@@ -124,37 +127,41 @@ class NodeRun:
     ) -> Attempt:
         asked = with_feedback(request, feedback)
         model = self._model(params)
-        key = await self._key(asked, model, number)
-        past = self._past.attempts.get(number)
-        stored = await self._services.journal.result(key)
-        if stored is not None:
-            attempt = replace(_attempt(number, stored, cached=True), feedback=feedback)
-            if past is None or not past.done:
-                await self._services.journal.record(
-                    self.event("attempt-started", number, key=key, **_given(injection, feedback)),
-                    self.event("attempt-done", number, **_done(attempt)),
-                )
-        else:
-            self._services.spend.require_budget()
-            await self._restart(number)
-            await self._services.journal.record(
-                self.event("attempt-started", number, key=key, **_given(injection, feedback))
-            )
-            attempt = replace(await self._call(model, params, asked, number, key), feedback=feedback)
-        receipt = injection.receipt if injection else None
-        return replace(attempt, receipt=receipt)
+        base = request_key(self._kind, asked, model.endpoint)
+        given = _given(injection, feedback)
+        async with self._services.limits.turn(base):
+            key = await self._key(base, number)
+            stored = await self._services.journal.result(key)
+            if stored is not None:
+                attempt = await self._served(stored, number, given)
+            else:
+                self._services.spend.require_budget()
+                await self._restart(number)
+                await self._services.journal.record(self.event("attempt-started", number, key=key, **given))
+                attempt = await self._call(model, params, asked, number, key)
+        return replace(attempt, feedback=feedback, receipt=injection.receipt if injection else None)
 
-    async def _key(self, request: ModelRequest, model: ModelPort, number: int) -> Digest:
-        """The key that the log gives this attempt, else that of the next sample that this run wants."""
-        base = request_key(self._kind, request, model.endpoint)
-        sample = self._requests.count(base)
-        self._requests.append(base)
-        if (past := self._past.attempts.get(number)) and past.key:
+    async def _served(self, stored: StoredResult, number: int, given: Mapping[str, object]) -> Attempt:
+        attempt = _attempt(number, stored)
+        past = self._past.attempts.get(number)
+        if past is None or not past.done:
+            await self._services.journal.record(
+                self.event("attempt-started", number, key=stored.key, **given),
+                self.event("attempt-done", number, **_done(attempt)),
+            )
+        return attempt
+
+    async def _key(self, request: Digest, number: int) -> Digest:
+        """The key that the log gives this attempt if it ended, else that of the next sample that this run wants."""
+        sample = self._requests.count(request)
+        self._requests.append(request)
+        past = self._past.attempts.get(number)
+        if past is not None and past.done and past.key:
             return past.key
         if self._node.id in self._scope.request.again:
-            while await self._services.journal.result(sample_key(base, sample)) is not None:
+            while await self._services.journal.result(sample_key(request, sample)) is not None:
                 sample += 1
-        return sample_key(base, sample)
+        return sample_key(request, sample)
 
     async def _restart(self, number: int) -> None:
         """Puts aside what an interrupted try of the same attempt had streamed: it stays in the log."""
@@ -182,18 +189,26 @@ class NodeRun:
             usage=finished.usage,
             seconds=round(seconds, 3),
         )
-        await self._services.journal.keep_result(
-            _result(key, attempt), self.event("attempt-done", number, **_done(attempt))
-        )
-        await self._services.spend.spent(params.role, f"node:{self._node.id}", model.endpoint, request, finished.usage)
+        await _to_the_end(self._paid(model, params, request, attempt))
         return attempt
+
+    async def _paid(self, model: ModelPort, params: PromptParams, request: ModelRequest, attempt: Attempt) -> None:
+        """Keeps and books what was paid for."""
+        await self._services.journal.keep_result(
+            _result(attempt.key, attempt), self.event("attempt-done", attempt.number, **_done(attempt))
+        )
+        await self._services.spend.spent(params.role, f"node:{self._node.id}", model.endpoint, request, attempt.usage)
 
     async def _stream(self, model: ModelPort, request: ModelRequest, number: int) -> tuple[str, Finished]:
         streamed = StreamedText(self._scope, self._node.id, number)
         finished: Finished | None = None
+        waited = False
         try:
             async with aclosing(model.stream(request)) as events:
                 async for event in events:
+                    if waited and not isinstance(event, RetryWait):
+                        self.state("running")
+                    waited = isinstance(event, RetryWait)
                     match event:
                         case TextDelta(text=text):
                             streamed.append(text)
@@ -259,19 +274,17 @@ class NodeRun:
             chapter=self._scope.request.chapter,
         )
         answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        self._scope.waiting[question.id] = answer
+        self._scope.waiting[question.id] = self._node.id, answer
         try:
             if (given := await self._services.journal.decision(question.id)) is not None:
                 return given
             if self._past.question != question.id:
                 await self._services.journal.ask(question, self.event("asked", question=to_plain(question)))
             self.state("waiting", reason)
-            self._waits(self._node.id, True)
+            self._waits(self._node.id)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
             self._services.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
-            given = await answer
-            self._waits(self._node.id, False)
-            return given
+            return await answer
         finally:
             self._scope.waiting.pop(question.id, None)
 
@@ -284,6 +297,16 @@ class NodeRun:
             self.event("attempt-done", number, **_done(attempt)),
         )
         return attempt
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Awaits work that a cancel must not cut in two; the cancel goes on after it."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _given(injection: Injection | None, feedback: str) -> dict[str, object]:
@@ -317,7 +340,8 @@ def _result(key: Digest, attempt: Attempt) -> StoredResult:
     )
 
 
-def _attempt(number: int, stored: StoredResult, *, cached: bool) -> Attempt:
+def _attempt(number: int, stored: StoredResult) -> Attempt:
+    """A result that was paid for earlier: its usage is booked already."""
     return Attempt(
         number=number,
         text=stored.text,
@@ -326,7 +350,6 @@ def _attempt(number: int, stored: StoredResult, *, cached: bool) -> Attempt:
         author=stored.author,
         model=stored.model,
         finish=stored.finish,
-        usage=stored.usage if not cached else Usage(),
         seconds=stored.seconds,
-        cached=cached,
+        cached=True,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import logging
+from functools import partial
 from graphlib import TopologicalSorter
 
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, RunError
@@ -45,6 +46,7 @@ class Run:
         self._tasks: dict[NodeId, asyncio.Task[None]] = {}
         self._ended: asyncio.Queue[NodeId] = asyncio.Queue()
         self._waiting: set[NodeId] = set()
+        self._unwritten: FlowCabalError | None = None
         self._failed = False
         self._cancelled = self._stopped = False
 
@@ -58,7 +60,10 @@ class Run:
         return bool(self._tasks) and set(self._tasks) == self._waiting
 
     async def execute(self) -> RunState:
-        """Runs to the end and returns the state; what ended earlier is not done again."""
+        """Runs to the end and returns the state; what ended earlier is not done again.
+
+        Raises FlowCabalError when the log could not be written: then the run can be resumed.
+        """
         services = self.scope.services
         if self._resumed:
             await services.journal.record(RunEvent(self.scope.id, "run-resumed", at=services.now()))
@@ -70,6 +75,8 @@ class Run:
         await self._schedule()
         if self.scope.closing:
             return "interrupted"
+        if self._unwritten is not None:
+            raise self._unwritten
         state: RunState = "cancelled" if self._cancelled or self._stopped else "failed" if self._failed else "done"
         await services.journal.record(RunEvent(self.scope.id, "run-ended", payload={"state": state}, at=services.now()))
         services.emit(RunStateChanged(self.scope.id, state))
@@ -90,16 +97,21 @@ class Run:
                 while ready and not self._cancelled:
                     node = heapq.heappop(ready)[2]
                     self._tasks[node] = group.create_task(self._node(node), name=f"node {node}")
+                    self._tasks[node].add_done_callback(partial(self._has_ended, node))
                 if not self._tasks:
                     break
                 ended = await self._ended.get()
-                del self._tasks[ended]
                 self._waiting.discard(ended)
+                if self._tasks.pop(ended).cancelled():  # before its first step, or while its end was written
+                    await self._was_cancelled(ended)
                 if ended in self.scope.outputs:
                     sorter.done(ended)
                 self._tell_if_waiting()
         if not self.scope.closing:
             await self._block_the_rest()
+
+    def _has_ended(self, node: NodeId, _task: asyncio.Task[None]) -> None:
+        self._ended.put_nowait(node)
 
     async def _block_the_rest(self) -> None:
         """Marks what could not run because of a failure, a rejection or a cancel above it."""
@@ -108,7 +120,7 @@ class Run:
         services = self.scope.services
         if blocked:
             events = [RunEvent(self.scope.id, "node-blocked", node, at=services.now()) for node in blocked]
-            await services.journal.record(*events)
+            await self._note(*events)
         for node in blocked:
             self._past.node(node).state = "blocked"
             services.emit(NodeStateChanged(self.scope.id, node, "blocked"))
@@ -120,7 +132,7 @@ class Run:
     async def _node(self, node: NodeId) -> None:
         past = self._past.node(node)
         kind, params = kind_and_params(self.scope.workflow.node(node))
-        run = NodeRun(self.scope, self.scope.workflow.node(node), kind, past, self._mark_waiting)
+        run = NodeRun(self.scope, self.scope.workflow.node(node), kind, past, self._waits)
         try:
             if past.state == "done":
                 attempt = await self._restored(node)
@@ -131,26 +143,29 @@ class Run:
                 past.state, past.chosen = "done", attempt.number
             self._done(node, attempt)
         except asyncio.CancelledError:
-            await self._was_cancelled(run, node)
+            await self._was_cancelled(node)
         except Rejected:
             self._failed = True
             past.state = "failed"
-            await self.scope.services.journal.record(run.event("node-failed", title="rejected", detail=""))
+            await self._note(run.event("node-failed", title="rejected", detail=""))
             run.state("failed", "rejected")
         except FlowCabalError as error:
             await self._was_failed(run, node, error)
         except Exception as error:  # a kind may come from a plug-in: its mistake must not end the other branches
             log.exception("node %s", node)
             await self._was_failed(run, node, RunError(_("The node stopped on a mistake in the program."), repr(error)))
-        finally:
-            self._ended.put_nowait(node)
 
-    def _mark_waiting(self, node: NodeId, waits: bool) -> None:
-        (self._waiting.add if waits else self._waiting.discard)(node)
-        if waits:
-            self._tell_if_waiting()
-        elif self._tasks:
-            self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
+    async def _note(self, *events: RunEvent) -> None:
+        """Writes how nodes ended. When that fails the other nodes go on, and the run tells it at its end."""
+        try:
+            await self.scope.services.journal.record(*events)
+        except FlowCabalError as error:
+            log.warning("run %s: %s", self.scope.id, error.title)
+            self._unwritten = error
+
+    def _waits(self, node: NodeId) -> None:
+        self._waiting.add(node)
+        self._tell_if_waiting()
 
     async def _restored(self, node: NodeId) -> Attempt:
         """The output that stood when the node ended in an earlier process."""
@@ -180,30 +195,32 @@ class Run:
         past = self._past.node(node)
         past.state, past.error = "failed", error.title
         fault = error.fault.value if isinstance(error, ModelError) else ""
-        await self.scope.services.journal.record(
-            run.event("node-failed", title=error.title, detail=error.detail, fault=fault)
-        )
+        await self._note(run.event("node-failed", title=error.title, detail=error.detail, fault=fault))
         run.state("failed", error.title)
         self.scope.services.emit(
             WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node, isinstance(error, ModelError))
         )
 
-    async def _was_cancelled(self, run: NodeRun, node: NodeId) -> None:
+    async def _was_cancelled(self, node: NodeId) -> None:
         """A cancel is written before the scope closes; when the process ends, nothing is written: it can be resumed."""
         if self.scope.closing:
             return
         self._past.node(node).state = "cancelled"
         self._stopped = True
-        await self.scope.services.journal.record(run.event("cancelled"))
-        run.state("cancelled")
+        services = self.scope.services
+        await self._note(RunEvent(self.scope.id, "cancelled", node, at=services.now()))
+        services.emit(NodeStateChanged(self.scope.id, node, "cancelled"))
 
-    def cancel(self, node: NodeId | None = None) -> None:
-        """Stops one node, or all: HTTP streams are closed at once, partial text is journalled."""
-        if node is None:
-            self._cancelled = True
-        for name, task in self._tasks.items():
-            if node in (None, name):
-                task.cancel()
+    def cancel(self, node: NodeId | None = None) -> bool:
+        """Stops one node, or all: HTTP streams are closed at once, partial text is journalled.
+
+        False: that node is not running.
+        """
+        self._cancelled = self._cancelled or node is None
+        stopped = [task for name, task in self._tasks.items() if node in (None, name)]
+        for task in stopped:
+            task.cancel()
+        return node is None or bool(stopped)
 
     def close(self) -> None:
         """Stops without a trace in the log, so that the next process can go on."""
@@ -212,10 +229,12 @@ class Run:
 
     def answer(self, question: QuestionId, decision: Decision) -> bool:
         """Hands a recorded answer to the node that waits for it; False if none does."""
-        waiting = self.scope.waiting.get(question)
-        if waiting is None or waiting.done():
+        node, answer = self.scope.waiting.get(question, (None, None))
+        if node is None or answer is None or answer.done():
             return False
-        waiting.set_result(decision)
+        answer.set_result(decision)
+        self._waiting.discard(node)
+        self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
         self.scope.services.emit(QuestionAnswered(question, decision))
         return True
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from weakref import WeakValueDictionary
 
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.model_calls import Endpoint
@@ -22,12 +23,19 @@ class Limits:
     def __init__(self, concurrency: int) -> None:
         self._all = asyncio.Semaphore(concurrency)
         self._providers: dict[str, asyncio.Semaphore] = {}
+        self._turns: WeakValueDictionary[Digest, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def slot(self, endpoint: Endpoint) -> AsyncIterator[None]:
         """Waits for a place at the provider, then for one among all calls."""
         provider = self._providers.setdefault(endpoint.limiter, asyncio.Semaphore(endpoint.concurrency))
         async with provider, self._all:
+            yield
+
+    @asynccontextmanager
+    async def turn(self, request: Digest) -> AsyncIterator[None]:
+        """Equal requests go one after another, so that the second finds what the first has paid for."""
+        async with self._turns.setdefault(request, asyncio.Lock()):
             yield
 
 
@@ -58,7 +66,6 @@ class RunScope:
     values: Mapping[str, str]
     services: Services
     outputs: dict[NodeId, str] = field(default_factory=dict)
-    digests: dict[NodeId, Digest] = field(default_factory=dict)
-    waiting: dict[QuestionId, asyncio.Future[Decision]] = field(default_factory=dict)
+    waiting: dict[QuestionId, tuple[NodeId, asyncio.Future[Decision]]] = field(default_factory=dict)
     closing: bool = False
     """True when the process ends: what is cut off stays resumable."""

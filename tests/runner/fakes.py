@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -44,13 +44,25 @@ class FakeJournal:
         self.partials: dict[tuple[str, str, int], str] = {}
         self.questions: dict[QuestionId, Question] = {}
         self.answers: dict[QuestionId, Decision] = {}
+        self.withdrawn: set[QuestionId] = set()
 
     async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
         await self.record(RunEvent(run, "run-started"))
 
     async def record(self, *events: RunEvent) -> None:
+        """Written even if the caller is cancelled while it waits, as in the store."""
+        self._append(events)
         await asyncio.sleep(0)
+
+    def _append(self, events: Sequence[RunEvent]) -> None:
         self.events += [replace(event, seq=len(self.events) + n) for n, event in enumerate(events, 1)]
+        for event in events:
+            if event.kind in ("cancelled", "run-ended"):
+                self.withdrawn |= {
+                    known.id
+                    for known in self.questions.values()
+                    if known.run == event.run and event.node in ("", known.node) and known.id not in self.answers
+                }
 
     async def history(self, run: RunId) -> tuple[RunEvent, ...]:
         return tuple(event for event in self.events if event.run == run)
@@ -60,7 +72,7 @@ class FakeJournal:
 
     async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
         self.results.setdefault(result.key, result)
-        await self.put_text(result.text)
+        self.texts[digest(result.text)] = result.text
         await self.record(*events)
 
     async def outcome(self, key: Digest) -> StoredResult | None:
@@ -86,12 +98,13 @@ class FakeJournal:
         return self.partials.get((run, node, attempt), "")
 
     async def ask(self, question: Question, *events: RunEvent) -> None:
-        assert question.id not in self.questions
+        assert question.id not in self.questions or question.id in self.withdrawn
+        self.withdrawn.discard(question.id)
         self.questions[question.id] = question
         await self.record(*events)
 
     async def answer(self, question: QuestionId, decision: Decision, *events: RunEvent) -> bool:
-        if question in self.answers or question not in self.questions:
+        if question in self.answers or question not in self.questions or question in self.withdrawn:
             return False
         self.answers[question] = decision
         await self.record(*events)
