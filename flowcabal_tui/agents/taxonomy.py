@@ -7,36 +7,37 @@ from difflib import get_close_matches
 from typing import Final
 
 from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.locale import mark
 
 CLASSES: Final[dict[str, tuple[str, ...]]] = {
     "Timeline & Plot Logic": (
-        "absolute time contradiction",
-        "duration contradiction",
-        "simultaneity contradiction",
-        "causeless effect",
-        "causal logic violation",
-        "abandoned plot element",
+        mark("absolute time contradiction"),
+        mark("duration contradiction"),
+        mark("simultaneity contradiction"),
+        mark("causeless effect"),
+        mark("causal logic violation"),
+        mark("abandoned plot element"),
     ),
     "Characterization": (
-        "memory contradiction",
-        "knowledge contradiction",
-        "skill fluctuation",
-        "forgotten ability",
+        mark("memory contradiction"),
+        mark("knowledge contradiction"),
+        mark("skill fluctuation"),
+        mark("forgotten ability"),
     ),
     "World-building & Setting": (
-        "core rules violation",
-        "social norms violation",
-        "geographical contradiction",
+        mark("core rules violation"),
+        mark("social norms violation"),
+        mark("geographical contradiction"),
     ),
     "Factual & Detail Consistency": (
-        "appearance mismatch",
-        "nomenclature confusion",
-        "quantitative mismatch",
+        mark("appearance mismatch"),
+        mark("nomenclature confusion"),
+        mark("quantitative mismatch"),
     ),
     "Narrative & Style": (
-        "perspective confusion",
-        "tone inconsistency",
-        "style shift",
+        mark("perspective confusion"),
+        mark("tone inconsistency"),
+        mark("style shift"),
     ),
 }
 BY_ANGLE: Final[dict[Angle, tuple[str, ...]]] = {
