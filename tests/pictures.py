@@ -1,0 +1,234 @@
+"""Makes docs/images/*.svg with the program itself: `python -m tests.pictures [FOLDER]`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project import Project, create_demo
+from flowcabal_tui.tui.app import FlowCabalApp
+from flowcabal_tui.tui.bridge import drain_seconds
+from flowcabal_tui.tui.entry import Doors, FirstChoices, Preferences, Recent
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.screens.decisions import GRACE, DecisionsScreen
+from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from textual.pilot import Pilot
+
+IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"
+WIDE, MIDDLE, NARROW = (140, 40), (110, 36), (80, 24)
+NOW = datetime(2026, 11, 21, 9, 41)
+PATIENCE = 60.0
+FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono CJK SC', monospace"
+RECENT = (
+    Recent("The Lamp at Harrow Point", Path("lamp"), datetime(2026, 11, 20)),
+    Recent("长河旧事", Path("river"), datetime(2026, 11, 18)),
+)
+
+
+def plain_svg(svg: str) -> str:
+    """The picture without fonts that a reader's machine would have to fetch."""
+    svg = re.sub(r"\s*@font-face \{.*?\n    \}", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"\s*<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: arial", "font-family: sans-serif")
+    return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)  # librsvg drops spaces at the ends of a text else
+
+
+@dataclass
+class Studio:
+    """The app under keys, and where its pictures go."""
+
+    pilot: Pilot[int]
+    folder: Path
+    projects: list[Project]
+
+    async def settle(self) -> None:
+        """All that was begun on the screen has ended."""
+        for _round in range(3):
+            await self.pilot.pause()
+            await self.pilot.app.workers.wait_for_complete()
+        await self.pilot.pause()
+
+    async def until(self, fits: Callable[[], bool]) -> None:
+        """Returns when the screen is so; raises TimeoutError."""
+        async with asyncio.timeout(PATIENCE):
+            while not fits():
+                await self.pilot.pause(0.05)
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys one after the other. A worker may wait for the next key, so none is waited for."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+
+    def save(self, name: str) -> None:
+        """Takes the picture."""
+        (self.folder / f"{name}.svg").write_text(plain_svg(self.pilot.app.export_screenshot()), encoding="utf-8")
+
+    # The demo's way
+
+    @property
+    def workspace(self) -> WorkspaceScreen:
+        """The workspace below whatever lies over it."""
+        return next(screen for screen in self.pilot.app.screen_stack if isinstance(screen, WorkspaceScreen))
+
+    def shows(self, screen: type[object]) -> bool:
+        """Is such a screen on top?"""
+        return isinstance(self.pilot.app.screen, screen)
+
+    async def open(self) -> None:
+        """The project is there, and the memory of what was imported is complete."""
+        await self.until(lambda: self.shows(WorkspaceScreen))
+        await self.remembered()
+
+    async def remembered(self) -> None:
+        """Background work is done, and the feed was looked at since."""
+        await self.projects[-1].settled()
+        await self.pilot.pause(2 * drain_seconds())
+        await self.settle()
+
+    async def run(self) -> None:
+        """Starts the chapter's workflow with the wish that the demo proposes; ends at the plan."""
+        await self.press("f5")
+        await self.until(lambda: self.shows(PromptLine))
+        await self.press("enter")
+        await self.asked("plan")
+
+    async def asked(self, node: str) -> None:
+        """The question of this node waits, and the node is in view."""
+        await self.until(lambda: self.workspace.questions.count == 1 and self.workspace.runs.node == node)
+        await self.settle()
+
+    async def decide(self) -> None:
+        """Opens the decision; its keys count after the grace."""
+        await self.press("f8")
+        await self.until(lambda: self.shows(DecisionsScreen))
+        await self.settle()
+        await self.pilot.pause(GRACE)
+
+    async def draft(self) -> None:
+        """Approves the plan; ends where the check doubts the draft."""
+        await self.run()
+        await self.decide()
+        await self.press("a")
+        await self.asked("draft")
+
+    async def finish(self) -> None:
+        """Has the draft corrected, keeps the polished chapter, and waits until the book remembers it."""
+        await self.press("r")
+        await self.until(lambda: self.shows(PromptLine))
+        await self.press("enter")
+        await self.until(lambda: self.shows(WorkspaceScreen) and "done" in self.workspace.runs.run_states.values())
+        await self.until(lambda: self.workspace.runs.node == "polish")
+        await self.settle()
+        await self.press("4", "s")
+        await self.until(lambda: bool(self.workspace.book.chapter and self.workspace.book.chapter.version))
+        await self.remembered()
+
+    async def rewrite(self, instruction: str) -> None:
+        """Selects the first paragraph and asks for another version of it."""
+        await self.press("f2")
+        await self.settle()
+        await self.press("ctrl+home", *["shift+down"] * 3, "ctrl+r")
+        await self.until(lambda: self.shows(PromptLine))
+        await self.press(*("space" if letter == " " else letter for letter in instruction), "enter")
+        proposal = self.workspace.query_one(ManuscriptPane).query_one(DiffView)
+        await self.until(lambda: proposal.display and proposal.size.height > 0)
+        await self.settle()
+
+
+@asynccontextmanager
+async def studio(
+    folder: Path, language: str, size: tuple[int, int], project: Path | None = None
+) -> AsyncIterator[Studio]:
+    """The real app; a project is opened with the offline model at its fastest, and no knowledge server."""
+
+    projects: list[Project] = []
+
+    async def opener(path: Path, read_only: bool) -> Project:
+        projects.append(await Project.open(path, read_only=read_only, knowledge=False, pace=0.0))
+        return projects[-1]
+
+    async def create(path: Path, _name: str, _language: str) -> Path:
+        return path
+
+    async def demo(_language: str) -> Path:
+        return Path("demo")
+
+    def settled(_choices: FirstChoices) -> None:
+        """Nothing is kept."""
+
+    def remembered(_language: str, _theme: str) -> None:
+        """Nothing is kept."""
+
+    doors = Doors(opener, create, demo, lambda: RECENT, settled, remembered)
+    app = FlowCabalApp(
+        doors,
+        Preferences(language=language, theme="ink"),
+        path=project,
+        state_folder=folder,
+        clock=lambda: NOW,
+    )
+    async with app.run_test(size=size) as pilot:
+        yield Studio(pilot, folder, projects)
+    await app.departure.finish()
+
+
+async def take(folder: Path, books: Path) -> None:
+    """Takes all pictures into `folder`; the demo projects are made in `books`."""
+    async with studio(folder, "en", WIDE) as at:
+        await at.settle()
+        at.save("home")
+    english = await create_demo(books / "the-book", "en")
+    async with studio(folder, "en", WIDE, english) as at:
+        await at.open()
+        await at.draft()
+        at.save("workspace")
+        await at.pilot.resize_terminal(*MIDDLE)
+        await at.press("6", "z")
+        await at.settle()
+        at.save("receipt")
+        await at.press("z")
+        await at.pilot.resize_terminal(*WIDE)
+        await at.decide()
+        at.save("decision")
+        await at.finish()
+        await at.rewrite("Shorter.")
+        at.save("manuscript-rewrite")
+    chinese = await create_demo(books / "zh", "zh")
+    async with studio(folder, "zh", WIDE, chinese) as at:
+        await at.open()
+        await at.draft()
+        at.save("workspace-zh")
+    async with studio(folder, "zh", NARROW, chinese) as at:
+        await at.open()
+        await at.press("4")
+        await at.settle()
+        at.save("narrow")
+
+
+def main() -> None:
+    """Takes the pictures in the folder that is given, else in docs/images."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        for name in ("CONFIG", "STATE", "CACHE", "DATA"):
+            os.environ[f"FLOWCABAL_{name}_DIR"] = f"{place}/{name.lower()}"
+        os.environ.pop("SSH_CONNECTION", None)
+        use_language("en")
+        asyncio.run(take(folder, Path(place)))
+
+
+if __name__ == "__main__":
+    main()

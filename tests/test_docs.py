@@ -1,0 +1,115 @@
+"""The pages are true: generated ones are current, commands parse, settings load, links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from flowcabal_tui.cli.parser import parser
+from flowcabal_tui.protocol import Command, from_message
+from flowcabal_tui.settings.paths import PROJECT_FILE, user_file
+from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.settings.reference import settings_page
+from flowcabal_tui.settings.user_file import load_user
+from flowcabal_tui.tui.actions import all_keys, keys_page
+from flowcabal_tui.tui.keymap import checked_keymap, clashes
+
+ROOT = Path(__file__).parent.parent
+GUIDES = sorted((ROOT / "docs" / "guide").glob("*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PICTURES = sorted((ROOT / "docs" / "images").glob("*.svg"))
+GUIDE = pytest.mark.parametrize("guide", GUIDES, ids=lambda page: page.stem)
+PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The code blocks of that language, without the indent of a list."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```$", text, flags=re.DOTALL | re.MULTILINE)
+    return [re.sub(rf"^{indent}", "", code, flags=re.MULTILINE) for indent, code in found]
+
+
+def commands(page: Path) -> list[list[str]]:
+    """What stands behind `flowcabal-tui` on every line of shell, and wherever it is named in a sentence."""
+    lines = [line for code in blocks(page, "sh") for line in code.splitlines()]
+    spoken = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", page.read_text(encoding="utf-8"))
+    typed = [shlex.split(line, comments=True) for line in lines + spoken if "flowcabal-tui " in line]
+    return [words[1:] for words in typed if words[0].endswith("flowcabal-tui")]
+
+
+def test_the_page_of_keys_is_current() -> None:
+    assert (ROOT / "docs" / "keys.md").read_text(encoding="utf-8") == keys_page()
+
+
+def test_the_page_of_settings_is_current() -> None:
+    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == settings_page()
+
+
+def test_every_setting_says_what_it_does() -> None:
+    assert "None |" not in settings_page()
+
+
+@PAGE
+def test_every_command_parses(page: Path) -> None:
+    for words in commands(page):
+        assert parser().parse_args(words).command, words
+
+
+@GUIDE
+def test_the_guide_shows_every_command(guide: Path) -> None:
+    shown = {parser().parse_args(words).command for words in commands(guide)}
+    assert shown >= {"demo", "new", "open", "import", "run", "decide", "keep", "status", "export", "doctor", "models"}
+
+
+def test_a_command_that_does_not_exist_would_be_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nflowcabal-tui run mybook --chapters 7  # wrong\n```\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        parser().parse_args(commands(page)[0])
+    assert "--chapters" in capsys.readouterr().err
+
+
+@GUIDE
+def test_settings_of_the_guide_can_be_used(guide: Path, tmp_path: Path) -> None:
+    project, user = blocks(guide, "toml")
+    assert project.startswith("# flowcabal.toml") and user.startswith("# config.toml")
+    (tmp_path / PROJECT_FILE).write_text(project, encoding="utf-8")
+    assert load_project(tmp_path).models.user is not None
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text(user, encoding="utf-8")
+    keys = load_user().keys
+    assert checked_keymap(keys, all_keys())
+    assert not clashes(keys, all_keys())
+
+
+@GUIDE
+def test_json_of_the_guide_is_a_command(guide: Path) -> None:
+    (line,) = blocks(guide, "json")
+    assert isinstance(from_message(json.loads(line)), Command)
+
+
+@PAGE
+def test_links_and_pictures_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    missing = [
+        target for target in targets if "://" not in target and not (page.parent / target.partition("#")[0]).exists()
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.stem)
+def test_a_picture_fetches_nothing_and_names_no_place(picture: Path) -> None:
+    text = picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+    assert "://" not in text and "@font-face" not in text
+    assert not re.search(r"(?<![\w.])/(home|root|tmp|work|Users)/", text.replace("&#160;", " "))
+
+
+def test_the_guides_have_the_same_chapters_and_commands() -> None:
+    shapes = [
+        (len(re.findall(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)), len(blocks(page, "sh")))
+        for page in GUIDES
+    ]
+    assert len(shapes) == 2 and shapes[0] == shapes[1]
