@@ -79,10 +79,10 @@ class Run:
             raise self._unwritten
         state: RunState = "cancelled" if self._cancelled or self._stopped else "failed" if self._failed else "done"
         await services.journal.record(RunEvent(self.scope.id, "run-ended", payload={"state": state}, at=services.now()))
-        services.emit(RunStateChanged(self.scope.id, state))
         if state == "done":
             outputs = tuple((node, self.scope.outputs[node]) for node in last_nodes(self._graph))
             services.emit(WorkflowCompleted(self.scope.id, outputs))
+        services.emit(RunStateChanged(self.scope.id, state))  # the last word: a guest may stop listening here
         return state
 
     async def _schedule(self) -> None:

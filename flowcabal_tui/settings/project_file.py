@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
@@ -132,20 +133,31 @@ def load_project(folder: Path) -> ProjectSettings:
 
 
 def save_project(folder: Path, settings: ProjectSettings) -> None:
-    """Writes the file; comments and order of an existing one are kept."""
+    """Writes the file; comments and order of an existing one are kept. Raises OSError."""
     path = folder / PROJECT_FILE
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    _merge(document, settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True))
+    _merge(
+        document,
+        settings.model_dump(mode="json"),
+        settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True),
+    )
     atomic_write(path, tomlkit.dumps(document))
 
 
-def _merge(table: tomlkit.TOMLDocument | dict[str, object], values: dict[str, object]) -> None:
+def _merge(
+    table: tomlkit.TOMLDocument | dict[str, object], values: Mapping[str, object], told: Mapping[str, object]
+) -> None:
+    """Brings a table to these values. Only what differs from the defaults (`told`) is written; an entry that says
+    another thing than its default goes, so that nothing of a model that is no longer used stays behind."""
     for key, value in values.items():
-        if isinstance(value, dict):
-            inner = table.get(key)
-            if not isinstance(inner, dict):
-                inner = tomlkit.table()
-                table[key] = inner
-            _merge(inner, value)
-        elif value is not None and table.get(key) != value:
-            table[key] = value
+        known = table.get(key)
+        if isinstance(value, dict) and (isinstance(known, dict) or key in told):
+            if not isinstance(known, dict):
+                table[key] = tomlkit.table()
+            inner = told.get(key)
+            _merge(table[key], value, inner if isinstance(inner, dict) else {})  # type: ignore[arg-type]  # a table
+        elif key in told:
+            if known != value:
+                table[key] = value
+        elif known is not None and known != value:
+            del table[key]

@@ -151,3 +151,9 @@ async def test_a_question_that_was_withdrawn_by_a_cancel_is_asked_again_on_resum
         "done",
     ]
     assert fold(await bench.journal.history(RunId("r1"))).state == "done"
+
+
+async def test_the_state_of_a_run_is_the_last_that_is_told_of_it():
+    bench = Bench(FakeModel(echo))
+    await (await bench.run(flow(prompt("a", "x")))).execute()
+    assert bench.events[-1] == RunStateChanged(RunId("r1"), "done")

@@ -7,7 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
@@ -142,3 +141,25 @@ def test_a_project_needs_a_name():
 def test_asking_where_things_live_makes_no_folder(own_folders):
     assert dict(paths.locations())["secrets"].name == "secrets.toml"
     assert not own_folders.exists()
+
+
+def test_another_model_leaves_nothing_of_the_one_before(tmp_path):
+    hosted = ModelSettings(model="big", base_url="http://there", api_key_env="KEY", price_in=Decimal(3), concurrency=2)
+    for first, second in ((OFFLINE, hosted), (hosted, OFFLINE), (hosted, ModelSettings(model="small"))):
+        for chosen in (first, second):
+            settings = ProjectSettings.model_validate({"project": {"name": "x"}})
+            save_project(tmp_path, settings.model_copy(update={"models": ModelsSettings(user=chosen)}))
+        assert load_project(tmp_path).models.user == second
+
+
+def test_a_role_that_is_taken_away_leaves_the_file(tmp_path):
+    settings = ProjectSettings.model_validate({"project": {"name": "x"}})
+    save_project(tmp_path, settings.model_copy(update={"models": ModelsSettings(user=OFFLINE, agent=OFFLINE)}))
+    save_project(tmp_path, settings.model_copy(update={"models": ModelsSettings(user=OFFLINE)}))
+    assert load_project(tmp_path).models == ModelsSettings(user=OFFLINE)
+
+
+def test_a_default_that_somebody_wrote_down_stays_written(tmp_path):
+    (tmp_path / "flowcabal.toml").write_text('[project]\nname = "x"\n[run]\nconcurrency = 8  # mine\n')
+    save_project(tmp_path, load_project(tmp_path))
+    assert "concurrency = 8  # mine" in (tmp_path / "flowcabal.toml").read_text()
