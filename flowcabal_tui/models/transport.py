@@ -24,6 +24,12 @@ CONNECT_SECONDS: Final = 15.0
 WRITE_SECONDS: Final = 60.0
 ERROR_BODY_LIMIT: Final = 64 * 2**10
 BODY_LIMIT: Final = 64 * 2**20
+GATHER_SECONDS: Final = 0.04
+"""How long a stream is left alone after a read, so that several tokens are read at once: reading is what costs."""
+LONG_STREAM: Final = 20
+"""Only a stream of more reads than this is read so."""
+AT_ONCE_SECONDS: Final = 0.0005
+"""What is there sooner was read before and did not come from the network."""
 
 
 def is_loopback(url: str) -> bool:
@@ -64,7 +70,7 @@ class Transport:
             if plain:
                 yield [("", (await self._whole(response, BODY_LIMIT, patience())).decode("utf-8", "replace"))]
                 return
-            async with aclosing(self._pieces(response, patience)) as pieces:
+            async with aclosing(self._pieces(response, patience, gather=True)) as pieces:
                 async for piece in pieces:
                     yield reader.feed(piece)
             yield reader.end()
@@ -119,12 +125,15 @@ class Transport:
                     return body[:limit]
         return body
 
-    async def _pieces(self, response: httpx.Response, patience: Callable[[], float]) -> AsyncGenerator[bytes, None]:
+    async def _pieces(
+        self, response: httpx.Response, patience: Callable[[], float], *, gather: bool = False
+    ) -> AsyncGenerator[bytes, None]:
+        clock, reads = asyncio.get_running_loop().time, 0
         # httpx promises an iterator only, but gives a generator, which has to be closed.
         async with aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_bytes())) as pieces:
             with self._faults():
                 while True:
-                    seconds = patience()
+                    seconds, asked = patience(), clock()
                     try:
                         async with asyncio.timeout(seconds):
                             piece = await anext(pieces, None)
@@ -132,7 +141,11 @@ class Transport:
                         raise self._silent(seconds) from None
                     if piece is None:
                         return
+                    came_from_network = clock() - asked > AT_ONCE_SECONDS
                     yield piece
+                    reads += came_from_network
+                    if gather and came_from_network and reads > LONG_STREAM:
+                        await asyncio.sleep(GATHER_SECONDS)
 
     def _silent(self, seconds: float) -> ModelError:
         return self.failures.error(
