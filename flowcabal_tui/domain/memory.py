@@ -100,6 +100,7 @@ class Curated:
 
 
 TaskKind = Literal["mirror", "index", "entities", "l1", "l0", "profile", "check", "knowledge"]
+TASK_KINDS: tuple[TaskKind, ...] = ("mirror", "index", "entities", "l1", "l0", "profile", "check", "knowledge")
 
 
 @dataclass(frozen=True, slots=True)

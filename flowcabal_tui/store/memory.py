@@ -57,6 +57,10 @@ class Memory:
         others = [entity for row in rows if (entity := entity_of(row)).id not in named]
         return (*named.values(), *sorted(others, key=lambda entity: entity.id))
 
+    async def names(self) -> tuple[Entity, ...]:
+        """All of them as they are now, by id; where they are first mentioned is not looked up."""
+        return tuple(sorted(map(entity_of, await self._database.rows(ENTITIES, (NOW,))), key=lambda each: each.id))
+
     async def put_entity(self, entity: Entity) -> Entity:
         """Stores it and returns what stands: an agent's word never changes what a hand has written or removed."""
         new = replace(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.memory import BackgroundTask, Freshness
+from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.store.connection import Database, Row
 
 TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
@@ -52,14 +53,36 @@ class Outbox:
         given = tuple(tasks)
         await self._database.do(lambda connection: add_tasks(connection, given))
 
-    async def next(self, limit: int, now: float) -> tuple[BackgroundTask, ...]:
+    async def next(self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS) -> tuple[BackgroundTask, ...]:
         """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids."""
         rows = await self._database.rows(
             f"SELECT {_FIELDS} FROM task WHERE state='waiting' AND not_before<=?"
+            " AND kind IN (SELECT value FROM json_each(?))"
             " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, id LIMIT ?",
-            (now, limit),
+            (now, json.dumps([*kinds]), limit),
         )
         return tuple(_task(row) for row in rows)
+
+    async def begin(self, task: int) -> bool:
+        """Notes that a task runs; False when it waits no longer: it was cancelled, or a newer one took its place."""
+        return await self._database.do(
+            lambda connection: bool(
+                connection.execute("UPDATE task SET state='running' WHERE id=? AND state='waiting'", (task,)).rowcount
+            )
+        )
+
+    async def move(self, before: Iterable[Freshness], after: Freshness, task: int | None = None) -> int:
+        """Puts all tasks in these states (or one of them) into another at once, as if they were new; how many."""
+        values = (after, json.dumps([*before]), task, task)
+        return await self._database.do(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE task SET state=?, tries=0, error='', not_before=0"
+                    " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL OR id=?)",
+                    values,
+                ).rowcount
+            )
+        )
 
     async def set_state(self, task: int, state: Freshness, error: str = "", not_before: float = 0.0) -> None:
         """Notes what became of a task; going back to waiting, or failing, counts as a try."""

@@ -105,6 +105,20 @@ class View:
         ]
         return tuple(sorted(found, key=lambda mention: (mention.position, mention.start, mention.end)))
 
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        """Of every entity, in the order of the text; none for a chapter that cannot be seen."""
+        rows = await self._database.rows(
+            f"SELECT entity, version, spans FROM mention WHERE chapter=:chapter AND {_HOLDS}",
+            {"chapter": chapter, "as_of": self._generation},
+        )
+        found = [
+            Mention(entity, chapter, self._seen[chapter].position, start, end)
+            for entity, version, spans in rows
+            if self._sees(chapter, version)
+            for start, end in json.loads(spans)
+        ]
+        return tuple(sorted(found, key=lambda mention: (mention.start, mention.end, mention.entity)))
+
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         """Most first, then by id."""
         counts = {entity: sum(n for _at, n in places) for entity, places in (await self._mentioned()).items()}

@@ -58,6 +58,9 @@ async def test_only_what_stands_before_the_chapter_is_visible(store):
     assert [entity.id for entity in await view.entities()] == ["dai"]
     assert await view.mentions(DAI.id) == (Mention(DAI.id, one, 1, 0, 2),)
     assert await view.mentions(FENG.id) == ()
+    assert await view.mentions_in(one) == (Mention(DAI.id, one, 1, 0, 2),)
+    assert await view.mentions_in(two) == ()
+    assert await store.memory.names() == (DAI, FENG)
     assert await view.mention_counts() == ((DAI.id, 1),)
     for hidden in (two, three):
         with pytest.raises(KeyError):

@@ -74,6 +74,32 @@ async def test_what_ran_when_the_process_ended_waits_again(store, reopen):
     assert [one.kind for one in await (await reopen()).outbox.next(5, 0.0)] == ["l1"]
 
 
+async def test_each_lane_gets_its_own_kinds(store):
+    await store.outbox.add([task("knowledge"), task("l1"), task("index")])
+    assert [one.kind for one in await store.outbox.next(1, 0.0, ("l1", "knowledge"))] == ["knowledge"]
+    assert [one.kind for one in await store.outbox.next(9, 0.0, ("l1", "index"))] == ["index", "l1"]
+
+
+async def test_a_task_begins_once_and_not_after_it_was_cancelled_or_replaced(store):
+    await store.outbox.add([task("l1"), task("l0"), task("index")])
+    l1, l0, index = await store.outbox.all()
+    assert await store.outbox.begin(l1.id) and not await store.outbox.begin(l1.id)
+    assert await store.outbox.move(("waiting",), "cancelled", l0.id) == 1
+    assert not await store.outbox.begin(l0.id)
+    await store.outbox.add([task("index", source="s2")])
+    assert not await store.outbox.begin(index.id)
+
+
+async def test_what_is_taken_up_again_is_as_good_as_new(store):
+    await store.outbox.add([task("l1"), task("l0")])
+    failed, _other = await store.outbox.all()
+    for _try in range(5):
+        await store.outbox.set_state(failed.id, "failed", "no key", 9.0)
+    assert await store.outbox.move(("failed", "cancelled"), "waiting") == 1
+    again = (await store.outbox.all())[0]
+    assert (again.state, again.tries, again.error, again.not_before) == ("waiting", 0, "", 0.0)
+
+
 COUNTED = Usage(100, 20)
 
 
