@@ -35,7 +35,7 @@ from flowcabal_tui.protocol import (
 
 DONE, FAILED, WAITS, MODEL, CANCELLED = 0, 1, 3, 4, 5
 TICK_SECONDS = 0.05
-ENDED = ("done", "failed", "cancelled")
+ENDED = ("done", "failed", "cancelled", "interrupted")
 
 
 async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None:

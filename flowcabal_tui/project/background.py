@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
-from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, KnowledgeError, ModelError
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError, ModelError
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
-from flowcabal_tui.project.steps import Steps
-from flowcabal_tui.protocol import BackgroundChanged
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.protocol import BackgroundChanged, Event
+from flowcabal_tui.store import Outbox
 
 log = logging.getLogger(__name__)
 TRIES: Final = 5
 FIRST_WAIT: Final = 2.0
 LONGEST_WAIT: Final = 300.0
 IDLE_SECONDS: Final = 1.0
-DUE: Final = 10_000
 LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "l1", "l0", "profile", "check")
 KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
 
@@ -28,8 +26,17 @@ KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
 class Background:
     """Two lanes: what the memory needs, and what the knowledge server is told. Lives on the engine's loop."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._steps = parts, Steps(parts)
+    def __init__(
+        self,
+        outbox: Outbox,
+        do: Callable[[BackgroundTask], Awaitable[None]],
+        emit: Callable[[Event], None],
+        clock: Callable[[], datetime],
+        knowledge_is_up: Callable[[], bool],
+    ) -> None:
+        """`do` carries out a step. Raises FlowCabalError, or KeyError when its subject is gone."""
+        self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
+        self._knowledge_is_up = knowledge_is_up
         self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: asyncio.Event(), KNOWLEDGE: asyncio.Event()}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._workers: list[asyncio.Task[None]] = []
@@ -48,114 +55,128 @@ class Background:
 
     async def _lane(self, kinds: tuple[TaskKind, ...], event: asyncio.Event) -> None:
         while True:
-            task = await self._next(kinds)
-            if task is None:
-                event.clear()
+            event.clear()
+            try:
+                idle = not await self._one(kinds)
+            except FlowCabalError as error:  # the store itself cannot be read or written just now
+                log.warning("background: %s", error.title)
+                idle = True
+            if idle:
                 try:
                     await asyncio.wait_for(event.wait(), IDLE_SECONDS)
                 except TimeoutError:
                     continue
-                continue
-            work = asyncio.create_task(self._do(task))
-            self._running[task.id] = work
-            try:
-                await asyncio.shield(asyncio.wait([work]))
-            finally:
-                self._running.pop(task.id, None)
-                if not work.done():
-                    work.cancel()
 
-    async def _next(self, kinds: tuple[TaskKind, ...]) -> BackgroundTask | None:
-        if kinds is KNOWLEDGE and not self._parts.knowledge.is_up:
-            return None
-        due = await self._parts.store.outbox.next(DUE, self._now())
-        return next((task for task in due if task.kind in kinds), None)
+    async def _one(self, kinds: tuple[TaskKind, ...]) -> bool:
+        """Does the next task of a lane; False when there is none that can be done now."""
+        if kinds is KNOWLEDGE and not self._knowledge_is_up():
+            return False
+        due = await self._outbox.next(1, self._now(), kinds)
+        if not due:
+            return False
+        (task,) = due
+        work = asyncio.create_task(self._do(task))
+        self._running[task.id] = work
+        try:
+            await asyncio.wait([work])
+        finally:
+            self._running.pop(task.id, None)
+            work.cancel()
+        if not work.cancelled() and (error := work.exception()) is not None:
+            raise error
+        return True
 
     def _now(self) -> float:
-        return self._parts.clock().timestamp()
+        return self._clock().timestamp()
 
     async def _do(self, task: BackgroundTask) -> None:
-        await self._mark(task, replace(task, state="running"))
+        if not await self._outbox.begin(task.id):
+            return
+        await self.tell(replace(task, state="running"))
         try:
-            await self._steps.do(task)
-        except asyncio.CancelledError:
-            raise
-        except KnowledgeError as error:
+            await self._step(task)
+        except (KnowledgeError, DiskFull) as error:
             await self._later(task, error)
         except ModelError as error:
-            await (self._later(task, error) if error.retryable else self._failed(task, error))
-        except (BudgetExceeded, FlowCabalError) as error:
-            await self._failed(task, error)
-        except KeyError:
-            await self._mark(task, replace(task, state="fresh"))  # its subject is gone: nothing to do
+            await (self._later(task, error) if error.retryable else self._failed(task, error.title))
+        except FlowCabalError as error:
+            await self._failed(task, error.title)
+        except KeyError as error:  # its subject is gone: nothing to do
+            log.info("background %s of %s: no %s", task.kind, task.subject, error)
+            await self._mark(replace(task, state="fresh"))
         except Exception as error:  # the edge of a worker: one step must not end the lane
             log.exception("background %s of %s", task.kind, task.subject)
-            await self._mark(task, replace(task, state="failed", tries=task.tries + 1, error=repr(error)))
+            await self._failed(task, repr(error))
         else:
-            await self._mark(task, replace(task, state="fresh", error=""))
+            await self._mark(replace(task, state="fresh", error=""))
 
     async def _later(self, task: BackgroundTask, error: FlowCabalError) -> None:
         tries = task.tries + 1
         if tries >= TRIES and not isinstance(error, KnowledgeError):
-            await self._failed(task, error)
+            await self._failed(task, error.title)
             return
-        wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1))
-        await self._mark(
-            task, replace(task, state="waiting", tries=tries, error=error.title, not_before=self._now() + wait)
-        )
+        wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(tries - 1, 10))
+        await self._mark(replace(task, state="waiting", tries=tries, error=error.title, not_before=self._now() + wait))
 
-    async def _failed(self, task: BackgroundTask, error: FlowCabalError) -> None:
-        await self._mark(task, replace(task, state="failed", tries=task.tries + 1, error=error.title))
+    async def _failed(self, task: BackgroundTask, why: str) -> None:
+        await self._mark(replace(task, state="failed", tries=task.tries + 1, error=why))
 
-    async def _mark(self, before: BackgroundTask, after: BackgroundTask) -> None:
-        await self._parts.store.outbox.set_state(after.id, after.state, after.error, after.not_before)
-        if after.state != before.state or after.error:
-            await self.tell(after)
+    async def _mark(self, task: BackgroundTask) -> None:
+        await self._outbox.set_state(task.id, task.state, task.error, task.not_before)
+        await self.tell(task)
 
     async def tell(self, task: BackgroundTask | None = None) -> None:
         """Tells the guests how the background work stands."""
-        counts = await self._parts.store.outbox.counts()
-        self._parts.emit(BackgroundChanged(tuple(sorted(counts.items())), task))
+        counts = await self._outbox.counts()
+        self._emit(BackgroundChanged(tuple(sorted(counts.items())), task))
 
     async def heal(self, held: frozenset[str]) -> None:
         """Sends the knowledge server again what it should hold and does not: its folder is only a cache."""
-        for task in await self._parts.store.outbox.all(("fresh",)):
-            if task.kind == "knowledge" and task.subject.removeprefix("manuscript/") not in held:
-                await self._mark(task, replace(task, state="waiting"))
+        there = {_task_subject(subject) for subject in held}
+        for task in await self._outbox.all(("fresh",)):
+            if task.kind == "knowledge" and task.subject not in there:
+                await self._outbox.move(("fresh",), "waiting", task.id)
+        await self.tell()
         self.wake()
 
     async def retry(self) -> None:
         """Takes up what failed or was cancelled."""
-        for task in await self._parts.store.outbox.all(("failed", "cancelled")):
-            await self._mark(task, replace(task, state="waiting", tries=0, error="", not_before=0.0))
+        await self._outbox.move(("failed", "cancelled"), "waiting")
+        await self.tell()
         self.wake()
 
     async def cancel(self, identity: int | None) -> None:
         """Cancels one task, or all that are not done; what they replace stays as it is."""
-        for task in await self._parts.store.outbox.all(("waiting", "running")):
-            if identity in (None, task.id):
-                if (work := self._running.get(task.id)) is not None:
-                    work.cancel()
-                await self._mark(task, replace(task, state="cancelled"))
-
-    async def reindex(self) -> None:
-        """Looks for all names in all chapters again, since the names have changed."""
-        await self._steps.enqueue_index()
-        self.wake()
+        await self._outbox.move(("waiting", "running"), "cancelled", identity)
+        for task, work in tuple(self._running.items()):
+            if identity in (None, task):
+                work.cancel()
+        await self.tell()
 
     async def settled(self) -> None:
-        """Returns when nothing is left that can be done now."""
+        """Returns when nothing is left to do that the memory needs, and nothing that the server can be told now."""
         self.wake()
         while await self._due():  # noqa: ASYNC110  # the lanes wake themselves; a guest only looks on
             await asyncio.sleep(0.05)
 
     async def _due(self) -> bool:
-        kinds = (*LOCAL, *KNOWLEDGE) if self._parts.knowledge.is_up else LOCAL
-        waiting = await self._parts.store.outbox.all(("waiting", "running"))
-        return any(task.kind in kinds for task in waiting)
+        up, now = self._knowledge_is_up(), self._now()
+        return any(
+            task.kind in LOCAL or (up and (task.state == "running" or task.not_before <= now))
+            for task in await self._outbox.all(("waiting", "running"))
+        )
 
     async def close(self) -> None:
         """Stops at once; what was running is taken up again by the next process."""
-        for worker in (*self._workers, *self._running.values()):
+        tasks = (*self._workers, *self._running.values())
+        for worker in tasks:
             worker.cancel()
-        await asyncio.gather(*self._workers, *self._running.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _task_subject(held: str) -> str:
+    """The subject of the task that brings to the server what it calls `held`."""
+    root, _slash, rest = held.partition("/")
+    if not rest:
+        return f"manuscript/{held}"
+    return f"entity/{rest.rpartition('/')[2]}" if root == "entities" else held

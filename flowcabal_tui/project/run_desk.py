@@ -15,7 +15,7 @@ from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import Event, QuestionAnswered, WorkflowFailed
+from flowcabal_tui.protocol import Event, QuestionAnswered, RunStateChanged, WorkflowFailed
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services
@@ -131,13 +131,13 @@ class RunDesk:
     async def _watch(self, run: Run) -> None:
         try:
             await run.execute()
-        except FlowCabalError as error:
-            run.scope.services.emit(WorkflowFailed(run.scope.id, error.title, error.detail, error.advice))
         except Exception as error:  # the edge of a task: it must be told, and must not end the engine
-            log.exception("run %s", run.scope.id)
-            run.scope.services.emit(
-                WorkflowFailed(run.scope.id, _("The run stopped on a mistake in the program."), repr(error))
-            )
+            known = _known(error)
+            if known is None:
+                log.exception("run %s", run.scope.id)
+                known = RunError(_("The run stopped on a mistake in the program."), repr(error))
+            self._emit(WorkflowFailed(run.scope.id, known.title, known.detail, known.advice))
+            self._emit(RunStateChanged(run.scope.id, "interrupted"))
         finally:
             self._runs.pop(run.scope.id, None)
             self._tasks.pop(run.scope.id, None)
@@ -177,3 +177,10 @@ class RunDesk:
         for run in self._runs.values():
             run.close()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+def _known(error: BaseException) -> FlowCabalError | None:
+    """What the user can be told of an error, also of one among several nodes."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((known for each in error.exceptions if (known := _known(each))), None)
+    return error if isinstance(error, FlowCabalError) else None

@@ -140,6 +140,7 @@ class Steps:
             return
         derived = await curator.l1(chapter, text, await view.entities(), self._language, view.generation)
         await self._put([derived], "chapters", chapter.title)
+        await self._store.outbox.add(tasks(("l0",), chapter.id, derived.source, chapter.position))
 
     async def _l0(self, task: BackgroundTask) -> None:
         chapter, _text = await self._chapter(task.subject)

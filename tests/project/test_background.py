@@ -1,0 +1,125 @@
+"""The background work when its model fails, when agents are switched off, and what all of it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from flowcabal_tui.domain.memory import TaskKind
+from flowcabal_tui.protocol import BackgroundChanged, CancelBackground, RetryBackground, WorkflowFailed, WriteChapter
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, calls, endpoint, make_one, opened
+
+TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marlow.\n\nThe river rose all night."
+
+
+def change(folder: Path, table: str, **values: object) -> None:
+    """Writes settings into the project's file, as the writer does with an editor."""
+    settings = load_project(folder)
+    part = getattr(settings, table).model_copy(update=values)
+    save_project(folder, settings.model_copy(update={table: part}))
+
+
+async def failed_kinds(desk: Desk) -> set[TaskKind]:
+    tasks = [task for task in await desk.project.background() if task.kind != "knowledge"]
+    assert all(task.state == "failed" and task.error for task in tasks)
+    return {task.kind for task in tasks}
+
+
+async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_heals(
+    folder: Path, server: FaultServer
+) -> None:
+    agent = endpoint(server, "anthropic", model="agent")
+    await make_one(folder, ModelsSettings(user=OFFLINE, agent=agent))
+    server.push({"status": 401, "times": 40})
+    async with opened(folder) as desk:
+        run = await desk.run("quick-draft", 1)
+        await desk.keep(run, "draft")
+        await desk.settled()
+        assert await desk.project.chapter_text(await desk.chapter(1))
+        assert {"entities", "l1"} <= await failed_kinds(desk)
+        server._faults.clear()
+        await desk.project.carry_out(RetryBackground())
+        await desk.settled()
+        assert await failed_kinds(desk) == set()
+        assert {"L0", "L1"} <= set(await desk.levels(f"manuscript/{await desk.chapter(1)}"))
+
+
+async def test_what_was_cancelled_stays_and_can_be_taken_up(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server, first_token_timeout=60.0)))
+    server.push({"stall_after": 0})
+    async with opened(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        await desk.until(BackgroundChanged, lambda _event: bool(server.log))
+        await desk.project.carry_out(CancelBackground())
+        await server.wait_for("client_closed")
+        await desk.settled()
+        states = {task.state for task in await desk.project.background()}
+        assert states == {"cancelled"}
+        assert calls(server) == 1
+        await desk.project.carry_out(RetryBackground())
+        await desk.settled()
+        assert "L0" in await desk.levels(f"manuscript/{await desk.chapter(1)}")
+
+
+async def test_agents_that_are_switched_off_call_nobody(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    change(folder, "agents", context=False, monitor=False, curator=False)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        run = await desk.run("quick-draft", 1)
+        await desk.settled()
+        assert calls(server) == 1
+        (attempt,) = (await desk.view(run, "draft")).attempts
+        assert (attempt.receipt, attempt.evaluation) == (None, None)
+        assert await desk.project.profiles() == ()
+
+
+async def test_prices_add_up_to_money(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server, price_in=Decimal(2), price_out=Decimal(10), currency="EUR")))
+    async with opened(folder) as desk:
+        await desk.run("quick-draft", 1)
+        totals = await desk.project.totals()
+        assert totals.calls == calls(server) > 0
+        assert totals.cost == (totals.input_tokens * Decimal(2) + totals.output_tokens * Decimal(10)) / 1_000_000
+        assert totals.currency == "EUR"
+    async with opened(folder) as again:
+        assert await again.project.totals() == totals
+
+
+async def test_an_unknown_price_stays_unknown(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await desk.run("quick-draft", 1)
+        assert (await desk.project.totals()).cost is None
+
+
+@pytest.mark.parametrize(
+    "cap",
+    [
+        lambda spent: {"max_tokens": spent},
+        lambda spent: {"max_cost": Decimal(spent) / 1_000_000},
+    ],
+    ids=["tokens", "money"],
+)
+async def test_the_hard_cap_stops_every_new_call(
+    folder: Path, server: FaultServer, cap: Callable[[int], dict[str, object]]
+) -> None:
+    await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(1))))
+    async with opened(folder) as desk:
+        await desk.run("quick-draft", 1)
+        totals = await desk.project.totals()
+    change(folder, "budget", **cap(totals.input_tokens + totals.output_tokens))
+    before = calls(server)
+    async with opened(folder) as desk:
+        run = await desk.start("quick-draft", 1, again=("draft",))
+        assert await desk.follow(run) == "failed"
+        assert "[budget]" in desk.told(WorkflowFailed)[0].advice
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        await desk.settled()
+        assert await failed_kinds(desk)
+        assert calls(server) == before
+        await desk.run("quick-draft", 1, fresh_context=False)
