@@ -20,7 +20,8 @@ from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.bridge import drain_seconds
 from flowcabal_tui.tui.entry import Doors, FirstChoices, Preferences, Recent
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.screens.decisions import GRACE, DecisionsScreen
+from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.question_kinds import GRACE
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
