@@ -126,8 +126,8 @@ class Background:
         await self.tell(task)
 
     async def tell(self, task: BackgroundTask | None = None) -> None:
-        """Tells the guests how the background work stands."""
-        counts = await self._outbox.counts()
+        """Tells the guests how the work stands that can be done now: a server that is down is owed, not waited for."""
+        counts = await self._outbox.counts((*LOCAL, *KNOWLEDGE) if self._knowledge_is_up() else LOCAL)
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task))
 
     async def heal(self, held: frozenset[str]) -> None:

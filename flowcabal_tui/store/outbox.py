@@ -100,9 +100,14 @@ class Outbox:
         rows = await self._database.rows(f"SELECT {_FIELDS} FROM task WHERE state IN ({marks}) ORDER BY id", wanted)
         return tuple(_task(row) for row in rows)
 
-    async def counts(self) -> dict[Freshness, int]:
-        """How many tasks there are in each state."""
-        return dict(await self._database.rows("SELECT state, count(*) FROM task GROUP BY state ORDER BY state"))
+    async def counts(self, kinds: Iterable[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
+        """How many tasks of these kinds there are in each state."""
+        rows = await self._database.rows(
+            "SELECT state, count(*) FROM task WHERE kind IN (SELECT value FROM json_each(?)) GROUP BY state"
+            " ORDER BY state",
+            (json.dumps([*kinds]),),
+        )
+        return dict(rows)
 
     async def reset_running(self) -> None:
         """What ran when the last process ended waits again."""

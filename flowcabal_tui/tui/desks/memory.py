@@ -33,7 +33,8 @@ class MemoryDesk:
         status.update_totals(await self._workbench.totals())
         tasks = await self._workbench.background()
         failed = sum(task.state == "failed" for task in tasks)
-        status.update_memory(sum(task.state in ("waiting", "running", "stale") for task in tasks), failed)
+        left = sum(task.state in ("waiting", "running", "stale") and task.kind != "knowledge" for task in tasks)
+        status.update_memory(left, failed)
         await self.refresh()
 
     async def refresh(self) -> None:
