@@ -32,7 +32,7 @@ def show(arguments: Namespace) -> int:
         )
     folder: Path | None = arguments.project
     if arguments.command == "demo":
-        folder = asyncio.run(demo_project(arguments.project, arguments.language, fresh=arguments.fresh))
+        folder = asyncio.run(demo_project(arguments.project, arguments.language or arguments.lang, fresh=arguments.fresh))
     elif folder is None and (Path.cwd() / PROJECT_FILE).exists():
         folder = Path.cwd()
     return _screen(folder, arguments.lang, read_only=getattr(arguments, "read_only", False))
@@ -59,6 +59,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
         theme=user.theme,
         editor=user.editor,
         keys=user.keys,
+        themes_folder=paths.config_folder() / "themes",
         wizard_done=not first_run,
     )
     return run_app(doors, preferences, path=folder, proposals=models.proposals, state_folder=paths.state_folder())

@@ -62,7 +62,7 @@ def fill(text: str, values: Mapping[str, str], results: Mapping[NodeId, str]) ->
             _("Available: {names}").format(
                 names=", ".join([*sorted(values), *(f"result_of.{node}.text" for node in sorted(results))])
             ),
-            _("Correct the prompt, or give the value when you run the workflow."),
+            _("Say for which chapter the workflow runs (--chapter N), give the value, or correct the prompt."),
         )
 
     return BINDING.sub(value, text)

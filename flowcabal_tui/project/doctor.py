@@ -119,7 +119,8 @@ async def _project(folder: Path) -> AsyncIterator[Finding]:
         yield Finding(_("database"), "ok", _("whole"))
         for model in await project.check_models():
             outcome: Outcome = "ok" if model.ok else "failed"
-            yield Finding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)")
+            advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
+            yield Finding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)", advice)
     except FlowCabalError as error:
         yield Finding(_("database"), "failed", error.title, error.advice)
     finally:

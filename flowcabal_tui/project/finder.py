@@ -11,7 +11,6 @@ from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.locale import _
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.store import Store
@@ -43,9 +42,7 @@ class RememberingFinder:
             if self._remember:
                 await self._store.values.put(key, known)
         if "absent" in known:
-            raise KnowledgeError(
-                _("The knowledge server was not there for this run: {why}").format(why=known["absent"])
-            )
+            raise KnowledgeError(known["absent"])
         return [from_plain(Found, item) for item in known["found"]]
 
     async def _ask(self, query: str, before: int, limit: int) -> dict[str, object]:
@@ -53,7 +50,7 @@ class RememberingFinder:
             await self._desk.started(PATIENCE)
             hits = await self._desk.sync().find(query, before, limit)
         except KnowledgeError as error:
-            return {"absent": error.title}
+            return {"absent": error.title if self._desk.is_up else self._desk.last.message}
         found = [await self._read(hit) for hit in hits]
         return {"found": [asdict(item) for item in found if item is not None]}
 

@@ -59,7 +59,7 @@ class KnowledgeDesk:
         self._repairing: asyncio.Task[None] | None = None
         self._decided = asyncio.Event()
         self._decided.set()
-        self.last = StatusEvent("off")
+        self.last = StatusEvent("off", _("it was not started"))
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
         """Begins in the background; nothing waits for it."""
@@ -120,7 +120,7 @@ class KnowledgeDesk:
             case Failed(reason=reason) | External(reason=reason) if reason:
                 self._tell(StatusEvent("failed", reason))
             case Stopped():
-                self._tell(StatusEvent("stopped"))
+                self._tell(StatusEvent("stopped", _("it was stopped")))
             case External(url=url):
                 self._begin(StatusEvent("external", url), repair=self.last.state != "external")
             case Ready(repair=repair):

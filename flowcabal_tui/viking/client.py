@@ -298,7 +298,7 @@ def _fault(status: int, code: str, message: str) -> KnowledgeError:
         return KnowledgeError(
             _("The knowledge server refused our key."),
             message,
-            _("Set the environment variable named by [knowledge] key_env to the server's root key."),
+            _("Set the environment variable named by [knowledge] api_key_env to the server's root key."),
         )
     return KnowledgeError(
         _("The knowledge server could not do this."),

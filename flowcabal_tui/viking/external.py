@@ -54,7 +54,7 @@ class ExternalKnowledge:
             raise KnowledgeError(
                 _("The key of the knowledge server is not set."),
                 _("The environment variable {name} is empty.").format(name=self._key_variable),
-                _("Set it to the server's root key, or take [knowledge] key_env out."),
+                _("Set it to the server's root key, or take [knowledge] api_key_env out."),
             )
         return Address(self._url, key)
 

@@ -15,7 +15,7 @@ from flowcabal_tui.models.offline.reading import PERSON, Name, mentions, sentenc
 from flowcabal_tui.models.offline.task import ITEM, Task
 
 _CHAPTER: Final = re.compile(r"(?:Chapter\s+(\d+)|第\s*(\d+)\s*章)\s*[:：]\s*(.*)")
-_WISH: Final = re.compile(r"^(?:The writer's wishes|作者的要求)[:：]\s*(.+)$", re.MULTILINE)
+_WISH: Final = re.compile(r"^(?:The writer's wishes|作者的要求)[:：][ \t]*(.+)$", re.MULTILINE)
 _SPOKEN: Final = re.compile("“([^“”\n]{4,60})”")
 _THING_EN: Final = re.compile(
     r"\bthe ((?:[a-z-]+ )?[a-z-]+)"
@@ -99,7 +99,7 @@ def plan(task: Task) -> str:
     wish = found[1].strip() if (found := _WISH.search(task.wish)) else ""
     if not beats:
         beats = [s.text for s in sentences(wish, task.chinese)]
-        before = sentences(task.wish, task.chinese)
+        before = sentences(_last_pages(task), task.chinese)
         beats += [s.text for s in before[-3:] if s.text not in beats and "<" not in s.text]
     beats += [line.strip("- ") for line in task.feedback.splitlines() if line.strip("- ")]
     cast = _people(task, beats)
@@ -114,6 +114,12 @@ def plan(task: Task) -> str:
     if wish:
         lines.append(("留意" if task.chinese else "Mind") + colon + wish)
     return "\n".join(lines)
+
+
+def _last_pages(task: Task) -> str:
+    """The prose that the Context agent put in: without headings, and without the words that introduce it."""
+    context = task.wish.partition("<task>")[2].partition("\n# ")[2]
+    return "\n".join(line for line in context.splitlines() if not line.startswith(("#", "-", "(")))
 
 
 def draft(task: Task) -> str:
