@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError, ModelError
+from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, ModelError
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.protocol import BackgroundChanged, Event
 from flowcabal_tui.store import Outbox
@@ -95,7 +95,7 @@ class Background:
         await self.tell(replace(task, state="running"))
         try:
             await self._step(task)
-        except (KnowledgeError, DiskFull) as error:
+        except KnowledgeError as error:
             await self._later(task, error)
         except ModelError as error:
             await (self._later(task, error) if error.retryable else self._failed(task, error.title))

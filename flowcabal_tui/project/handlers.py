@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import CommandId
+from flowcabal_tui.domain.ids import CommandId, EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project.curation import following
@@ -104,13 +106,27 @@ class Handlers:
             case PutEntity():
                 await self._put_entity(command.entity)
             case RemoveEntity():
-                await self._parts.store.memory.remove_entity(command.entity)
-                await self._parts.background.reindex()
+                await self._remove_entity(command.entity)
             case _:
                 raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return ""
 
     async def _put_entity(self, entity: Entity) -> None:
-        await self._parts.store.memory.put_entity(entity)
-        await self._parts.background.reindex()
+        name, identity = clean(entity.name).strip(), entity.id
+        if not name or slug(identity) != identity:
+            raise RunError(
+                _("That is no name or no id: {name} ({id}).").format(name=name or '""', id=clean(identity) or '""'),
+                _("Nothing was changed."),
+                _("A name is not empty; an id has letters, digits, - and _ only."),
+            )
+        await self._entity_changed(await self._parts.store.memory.put_entity(replace(entity, name=name, by="hand")))
+
+    async def _remove_entity(self, identity: EntityId) -> None:
+        known = {entity.id: entity for entity in await self._parts.store.memory.names()}
+        await self._parts.store.memory.remove_entity(identity)
+        await self._entity_changed(replace(known[identity], note="", name=""))
+
+    async def _entity_changed(self, entity: Entity) -> None:
+        await self._parts.steps.enqueue_entity(entity)
+        self._parts.background.wake()
         self._parts.emit(BookChanged())

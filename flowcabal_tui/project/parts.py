@@ -23,11 +23,13 @@ from flowcabal_tui.project.background import Background
 from flowcabal_tui.project.curation import Curation
 from flowcabal_tui.project.finder import RememberingFinder
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.logs import close_log, open_log
 from flowcabal_tui.project.mirror import Mirror
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
+from flowcabal_tui.project.steps import Steps, StepTools
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import Event
@@ -92,7 +94,21 @@ class Parts:
         )
         self.runs = RunDesk(store, self.services, lambda: self.settings, emit)
         self.mirror = Mirror(folder, store)
-        self.background = Background(self)
+        self.steps = Steps(
+            StepTools(
+                store,
+                self.queries,
+                self.workshop,
+                self.mirror,
+                KnowledgeSteps(store, self.queries, self.knowledge.sync),
+                settings.project.language,
+                self.curator,
+                lambda: self.models.is_offline("agent"),
+                lambda edited: self.curation.offer(edited),
+                emit,
+            )
+        )
+        self.background = Background(store.outbox, self.steps.do, emit, clock, lambda: self.knowledge.is_up)
         self.curation = Curation(
             store,
             self.mirror,
@@ -168,7 +184,7 @@ class Parts:
             return None
         return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts)
 
-    def curator(self, *, by_rule: bool) -> Curator | None:
+    def curator(self, by_rule: bool) -> Curator | None:
         """The curator, with the agents' model or by rule alone; None when it is switched off."""
         if not self.settings.agents.curator:
             return None

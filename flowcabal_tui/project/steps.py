@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.names import discover
-from flowcabal_tui.agents.ports import MemoryView
-from flowcabal_tui.agents.profiler import ProfileGoal, Profiler
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.agents.profiler import ProfileGoal, Profiler, profile_uri
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Derived, Entity, Level, TaskKind
+from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project.curation import tasks
 from flowcabal_tui.project.indexing import index_text
-from flowcabal_tui.protocol import OutputChecked, ProfileUpdated
+from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.mirror import Edited, Mirror
+from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.protocol import Event, OutputChecked, ProfileUpdated
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.view import View
 
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
-
-log = logging.getLogger(__name__)
 DISCOVERY_CHAPTERS: Final = 20
 """New names are looked for in a kept chapter together with so many before it: rules need some text."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTools:
+    """What the steps work with."""
+
+    store: Store
+    queries: Queries
+    workshop: Workshop
+    mirror: Mirror
+    knowledge: KnowledgeSteps
+    language: str
+    curator: Callable[[bool], Curator | None]
+    """The curator, by rule alone if True; None when it is switched off."""
+    free_agent: Callable[[], bool]
+    """Does the agents' model cost nothing?"""
+    offer: Callable[[Edited], None]
+    emit: Callable[[Event], None]
 
 
 class Steps:
     """Every step reads the present state, so an outdated task does no harm; repeating one changes nothing."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
+    def __init__(self, tools: StepTools) -> None:
+        self._tools, self._store = tools, tools.store
         self._do: dict[TaskKind, Callable[[BackgroundTask], Awaitable[None]]] = {
             "mirror": self._mirror,
             "index": self._index,
@@ -41,16 +59,12 @@ class Steps:
             "l0": self._l0,
             "profile": self._profile,
             "check": self._check,
-            "knowledge": self._knowledge,
+            "knowledge": tools.knowledge.do,
         }
 
     async def do(self, task: BackgroundTask) -> None:
         """Raises FlowCabalError, or KeyError when the subject is gone."""
         await self._do[task.kind](task)
-
-    @property
-    def _language(self) -> str:
-        return self._parts.settings.project.language
 
     async def _chapter(self, subject: str) -> tuple[Chapter, str]:
         """A chapter and its present text. KeyError when it is gone or empty."""
@@ -59,31 +73,39 @@ class Steps:
             raise KeyError(subject)
         return chapter, await self._store.book.text(chapter.id)
 
-    async def _view(self) -> MemoryView:
+    async def _view(self) -> View:
         return await self._store.memory.view(None, await self._store.memory.generation())
 
     async def _curator(self, chapter: Chapter) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money."""
-        return self._parts.curator(by_rule=chapter.author == "import" and not self._parts.models.is_offline("agent"))
+        return self._tools.curator(self._is_by_rule(chapter))
+
+    def _is_by_rule(self, chapter: Chapter) -> bool:
+        """True for imported text when the agents' model takes money."""
+        return chapter.author == "import" and not self._tools.free_agent()
 
     async def _mirror(self, task: BackgroundTask) -> None:
-        chapter = await self._store.book.chapter(ChapterId(task.subject))
-        if chapter.digest and (edited := await self._parts.mirror.write(chapter)):
-            self._parts.curation.offer(edited)
+        try:
+            chapter, _text = await self._chapter(task.subject)
+        except KeyError:
+            await self._tools.mirror.remove(ChapterId(task.subject))
+            return
+        if edited := await self._tools.mirror.write(chapter):
+            self._tools.offer(edited)
 
     async def _index(self, task: BackgroundTask) -> None:
         chapter, text = await self._chapter(task.subject)
-        await self._index_chapter(chapter, text, await self._store.memory.entities())
+        await self._index_chapter(chapter, text, await self._store.memory.names())
 
     async def _index_chapter(self, chapter: Chapter, text: str, entities: Sequence[Entity]) -> None:
-        passages, mentions = await self._parts.workshop.do(
-            index_text, chapter.id, chapter.position, text, tuple(entities), self._language
+        passages, mentions = await self._tools.workshop.do(
+            index_text, chapter.id, chapter.position, text, tuple(entities), self._tools.language
         )
         await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
 
     async def enqueue_index(self) -> None:
         """One index step for each written chapter, under the digest of the names of this moment."""
-        entities = await self._store.memory.entities()
+        entities = await self._store.memory.names()
         names = digest_of([[entity.id, *entity.names] for entity in entities])
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         await self._store.outbox.add(
@@ -99,7 +121,7 @@ class Steps:
         known = await self._store.memory.entities()
         found = list(await self._discovered(chapter, known))
         if (curator := await self._curator(chapter)) is not None:
-            found += await curator.entities(chapter, text, [*known, *found], self._language)
+            found += await curator.entities(chapter, text, [*known, *found], self._tools.language)
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in found))
         if found:
             await self.enqueue_index()
@@ -109,50 +131,57 @@ class Steps:
         before = [c for c in await self._store.book.chapters() if c.digest and c.position <= chapter.position]
         texts = [await self._store.book.text(c.id) for c in before[-DISCOVERY_CHAPTERS:]]
         taken = {name for entity in known for name in entity.names}
-        candidates = await self._parts.workshop.do(discover, texts, self._language)
+        candidates = await self._tools.workshop.do(discover, texts, self._tools.language)
         return tuple(entity for entity in candidates if not taken & set(entity.names))
 
     async def _enqueue_profiles(self, chapter: Chapter) -> None:
         """Only those whom the chapter names often enough are written anew."""
         curator = await self._curator(chapter)
-        if curator is None or (chapter.author == "import" and not self._parts.models.is_offline("agent")):
+        if curator is None or self._is_by_rule(chapter):
             return
         view = await self._view()
-        entities = await view.entities()
-        mentions = [
-            mention
-            for entity in entities
-            for mention in await view.mentions(entity.id)
-            if mention.chapter == chapter.id
-        ]
-        for entity in curator.affected(mentions, entities):
-            source = digest_of([chapter.digest, entity])
-            await self._store.outbox.add(tasks(("profile",), f"{entity}@{chapter.id}", source, chapter.position))
+        entities = await self._store.memory.names()
+        for entity in curator.affected(await view.mentions_in(chapter.id), entities):
+            await self._enqueue_profile(entity, chapter, digest_of([chapter.digest, entity]))
 
-    async def _l1(self, task: BackgroundTask) -> None:
-        chapter, text = await self._chapter(task.subject)
+    async def _enqueue_profile(self, entity: EntityId, chapter: Chapter, source: Digest) -> None:
+        await self._store.outbox.add(tasks(("profile",), f"{entity}@{chapter.id}", source, chapter.position))
+
+    async def enqueue_entity(self, entity: Entity) -> None:
+        """What follows an entity written by hand: its names everywhere, its newest profile, the knowledge server."""
+        await self.enqueue_index()
+        source = digest_of([entity.kind, *entity.names])
+        written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        if written and await self._store.memory.derived_history(profile_uri(entity)):
+            await self._enqueue_profile(entity.id, written[-1], digest_of([written[-1].digest, source]))
+        await self._store.outbox.add(tasks(("knowledge",), f"entity/{entity.id}", digest_of([source, entity.note]), 0))
+
+    async def _overview(self, chapter: Chapter, text: str) -> Derived | None:
+        """The chapter's L1 as of its present text, made if it is not there; None when the curator is switched off."""
         curator = await self._curator(chapter)
         if curator is None:
-            return
+            return None
         view = await self._view()
-        uri = f"manuscript/{chapter.id}"
-        if _is_fresh(await view.derived(uri, "L1"), curator.l1_source(chapter, text)):
-            return
-        derived = await curator.l1(chapter, text, await view.entities(), self._language, view.generation)
-        await self._put([derived], "chapters", chapter.title)
-        await self._store.outbox.add(tasks(("l0",), chapter.id, derived.source, chapter.position))
+        known = await view.derived(f"manuscript/{chapter.id}", "L1")
+        if known is not None and known.source == curator.l1_source(chapter, text):
+            return known
+        made = await curator.l1(chapter, text, await view.entities(), self._tools.language, view.generation)
+        await self._put([made], "chapters", chapter.title)
+        return made
+
+    async def _l1(self, task: BackgroundTask) -> None:
+        await self._overview(*await self._chapter(task.subject))
 
     async def _l0(self, task: BackgroundTask) -> None:
-        chapter, _text = await self._chapter(task.subject)
-        view = await self._view()
-        uri = f"manuscript/{chapter.id}"
-        overview = await view.derived(uri, "L1")
-        curator = await self._curator(chapter)
+        """Rests on the L1, which is made here if its own step has failed."""
+        chapter, text = await self._chapter(task.subject)
+        overview, curator = await self._overview(chapter, text), await self._curator(chapter)
         if curator is None or overview is None:
             return
+        view, uri = await self._view(), f"manuscript/{chapter.id}"
         if not _is_fresh(await view.derived(uri, "L0"), curator.l0_source(chapter, overview)):
-            derived = await curator.l0(chapter, overview, await view.entities(), self._language, view.generation)
-            await self._put([derived], "chapters", chapter.title)
+            made = await curator.l0(chapter, overview, await view.entities(), self._tools.language, view.generation)
+            await self._put([made], "chapters", chapter.title)
         await self._tell_knowledge(uri, chapter.position)
         await self._enqueue_profiles(chapter)
 
@@ -160,25 +189,24 @@ class Steps:
         entity_id, _at, chapter_id = task.subject.partition("@")
         chapter, _text = await self._chapter(chapter_id)
         curator = await self._curator(chapter)
-        entities = {entity.id: entity for entity in await self._store.memory.entities()}
-        entity = entities[EntityId(entity_id)]
+        entity = {entity.id: entity for entity in await self._store.memory.names()}[EntityId(entity_id)]
         if curator is None:
             return
         profiler, goal = Profiler(curator), ProfileGoal(entity, await self._view(), chapter)
-        uri = f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}"
+        uri = profile_uri(entity)
         if _is_fresh(await goal.view.derived(uri, "L1"), await profiler.source(goal)):
             return
-        await self._put(await profiler.pursue(goal), ENTITY_FOLDERS[entity.kind], entity.name)
+        await self._put(await profiler.pursue(goal), uri.split("/")[1], entity.name)
         await self._tell_knowledge(uri, chapter.position)
 
     async def _put(self, derived: Sequence[Derived], kind: str, name: str) -> None:
         for state in derived:
             await self._store.memory.put_derived(state)
         if derived:
-            self._parts.emit(ProfileUpdated(((kind, name, derived[0].uri),)))
+            self._tools.emit(ProfileUpdated(((kind, name, derived[0].uri),)))
 
     async def _tell_knowledge(self, uri: str, position: int) -> None:
-        texts = await self._parts.queries.summary(uri)
+        texts = await self._tools.queries.summary(uri)
         await self._store.outbox.add(tasks(("knowledge",), uri, digest_of([uri, texts]), position))
 
     async def _check(self, task: BackgroundTask) -> None:
@@ -189,39 +217,7 @@ class Steps:
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
         advice = await curator.check_kept(chapter.id, f"manuscript/{chapter.id}", chapter.title, text, view)
         said = tuple(f"{item.dimension}: {item.detail}" for item in advice.dimensions if item.passed is False)
-        self._parts.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
-
-    async def _knowledge(self, task: BackgroundTask) -> None:
-        """Brings one directory of the knowledge server's tree up to date; a removed subject is taken out."""
-        sync = self._parts.knowledge.sync()
-        root, _slash, rest = task.subject.partition("/")
-        levels = {state.level: state.text for state in reversed(await self._store.memory.derived_history(task.subject))}
-        if root == "meta" and rest in META_NAMES:
-            text = await self._store.book.meta_text(rest)
-            await sync.put_resource("meta", rest, "", "", text)
-        elif root == "profiles":
-            kind, _slash, subject = rest.partition("/")
-            name = await self._parts.queries.title(task.subject)
-            await sync.put_resource(
-                f"profiles/{kind}",  # type: ignore[arg-type]  # one of the profile folders by construction
-                name,
-                levels.get("L0", ""),
-                levels.get("L1", ""),
-                levels.get("L1", ""),
-                identity=subject,
-                position=task.position,
-            )
-        else:
-            await self._chapter_to_knowledge(ChapterId(rest), levels)
-
-    async def _chapter_to_knowledge(self, identity: ChapterId, levels: Mapping[Level, str]) -> None:
-        sync = self._parts.knowledge.sync()
-        try:
-            chapter, text = await self._chapter(identity)
-        except KeyError:
-            await sync.remove_chapter(identity)
-            return
-        await sync.put_chapter(chapter, text, levels.get("L0", ""), levels.get("L1", ""))
+        self._tools.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
 
 
 def _is_fresh(state: Derived | None, source: str) -> bool:
