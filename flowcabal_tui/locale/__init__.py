@@ -15,6 +15,7 @@ from typing import Final
 LANGUAGES: Final = ("en", "zh_CN")
 _HERE = Path(__file__).parent
 _translation: _gettext.NullTranslations = _gettext.NullTranslations()
+_language: str = "en"
 
 
 def _from_environment() -> str:
@@ -29,10 +30,15 @@ def use_language(code: str | None = None) -> str:
 
     Returns the language that is in use: one of LANGUAGES.
     """
-    global _translation
-    language = "zh_CN" if (code or _from_environment()).lower().startswith("zh") else "en"
-    _translation = _gettext.translation("flowcabal", _HERE, languages=[language], fallback=True)
-    return language
+    global _translation, _language
+    _language = "zh_CN" if (code or _from_environment()).lower().startswith("zh") else "en"
+    _translation = _gettext.translation("flowcabal", _HERE, languages=[_language], fallback=True)
+    return _language
+
+
+def language_in_use() -> str:
+    """The language of the words: one of LANGUAGES."""
+    return _language
 
 
 def _(text: str) -> str:

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, Final, TypeVar, TypeVarTuple
 
+from flowcabal_tui.locale import language_in_use, use_language
+
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
 _LENGTH: Final = struct.Struct(">Q")
@@ -28,8 +30,8 @@ class Workshop:
         self._turn = asyncio.Lock()
 
     async def do(self, work: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
-        """Runs a pure module-level function there. Its errors come back as they are."""
-        message = pickle.dumps((work, arguments))
+        """Runs a pure module-level function there. Its errors come back as they are, in the language of ours."""
+        message = pickle.dumps((language_in_use(), work, arguments))
         async with self._turn:
             try:
                 done, value = await self._exchange(message)
@@ -75,7 +77,8 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Does one piece of work after another until the other side is gone."""
     while head := source.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(head)
-        work, arguments = pickle.loads(source.read(length))
+        language, work, arguments = pickle.loads(source.read(length))
+        use_language(language)
         try:
             answer = (True, work(*arguments))
         except Exception as error:  # the edge of the process: every error belongs to the caller
