@@ -21,7 +21,7 @@ def dispatch(given: Sequence[str]) -> int:
     language = given[given.index("--lang") + 1] if "--lang" in given[:-1] else None
     use_language(language)
     words = list(given)
-    if not any(word in COMMANDS for word in words) and not {"-h", "--help"} & set(words):
+    if not any(word in COMMANDS for word in words) and not {"-h", "--help", "-V", "--version"} & set(words):
         words.insert(words.index("--lang") + 2 if language else 0, "open")
     arguments = parser().parse_args(words)
     if arguments.version:

@@ -24,7 +24,7 @@ from flowcabal_tui.protocol import (
     RunWorkflow,
     WorkflowFailed,
 )
-from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
+from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings, load_project, save_project
 from tests.faultserver import FaultServer
 
 E = TypeVar("E", bound=Event)
@@ -135,8 +135,18 @@ def both(model: ModelSettings) -> ModelsSettings:
     return ModelsSettings(user=model, agent=model)
 
 
+def change(folder: Path, table: str, **values: object) -> None:
+    """Writes settings into the project's file, as the writer does with an editor."""
+    settings = load_project(folder)
+    part = getattr(settings, table).model_copy(update=values)
+    save_project(folder, settings.model_copy(update={table: part}))
+
+
 async def make(folder: Path, models: ModelsSettings | None = None, *, language: str = "en") -> Path:
-    return await create_project(folder, name="The Ferry", language=language, models=models)
+    """A project without a knowledge server, whoever opens it."""
+    await create_project(folder, name="The Ferry", language=language, models=models)
+    change(folder, "knowledge", enabled=False)
+    return folder
 
 
 async def make_one(folder: Path, models: ModelsSettings | None = None) -> Path:
@@ -148,7 +158,9 @@ async def make_one(folder: Path, models: ModelsSettings | None = None) -> Path:
 
 
 async def make_demo(folder: Path, language: str = "en") -> Path:
-    return await create_demo(folder, language)
+    await create_demo(folder, language)
+    change(folder, "knowledge", enabled=False)
+    return folder
 
 
 def settled_demo(folder: Path, language: str) -> Path:

@@ -9,18 +9,11 @@ from pathlib import Path
 import pytest
 from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.protocol import BackgroundChanged, CancelBackground, RetryBackground, WorkflowFailed, WriteChapter
-from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, endpoint, make_one, opened
+from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
 
 TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marlow.\n\nThe river rose all night."
-
-
-def change(folder: Path, table: str, **values: object) -> None:
-    """Writes settings into the project's file, as the writer does with an editor."""
-    settings = load_project(folder)
-    part = getattr(settings, table).model_copy(update=values)
-    save_project(folder, settings.model_copy(update={table: part}))
 
 
 async def failed_kinds(desk: Desk) -> set[TaskKind]:

@@ -1,0 +1,191 @@
+"""Every other command: what it prints, and which code it ends with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flowcabal_tui import __version__
+from tests.cli.conftest import Call, Make
+from tests.faultserver import FaultServer
+from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
+
+
+def test_the_version_is_printed(call: Call) -> None:
+    for words in (["--version"], ["-V"], ["--lang", "zh", "--version"]):
+        assert call(*words).out.strip() == f"flowcabal-tui {__version__}"
+
+
+def test_words_that_are_no_command_end_with_2(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 2
+    assert call("export", tmp_path).code == 2
+    assert call("chapters", tmp_path).code == 1
+
+
+def test_the_screen_needs_a_terminal(demo: Path) -> None:
+    opened = subprocess.run(
+        [sys.executable, "-m", "flowcabal_tui", "open", str(demo)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert opened.returncode == 1
+    assert "terminal" in opened.stderr
+    assert "Traceback" not in opened.stderr
+    assert "\x1b" not in opened.stdout
+
+
+def test_a_new_project_is_made_once(call: Call, tmp_path: Path) -> None:
+    made = call("new", tmp_path / "novel", "--name", "Die Fähre", "--language", "zh", "--offline")
+    assert made.code == 0
+    assert "Die Fähre" in (tmp_path / "novel" / "flowcabal.toml").read_text("utf-8")
+    again = call("new", tmp_path / "novel")
+    assert again.code == 1
+    assert "already" in again.err
+    assert "user: offline" in call("models", tmp_path / "novel").out
+
+
+def test_an_import_can_be_looked_at_first(project: Make, call: Call, tmp_path: Path) -> None:
+    folder, texts = project(), write_chapters(tmp_path / "texts")
+    looked = call("import", folder, texts, "--dry-run")
+    assert [line.split("\t")[1] for line in looked.out.splitlines()] == list(CHAPTERS)
+    assert len(call("chapters", folder).out.splitlines()) == 1
+    assert call("import", folder, texts, "--last", 2).code == 0
+    chapters = json.loads(call("chapters", folder, "--json").out)
+    assert [chapter["title"] for chapter in chapters[1:]] == list(CHAPTERS)[:2]
+    assert call("import", folder, tmp_path / "nothing.txt").code == 1
+
+
+@pytest.mark.parametrize("form", ["md", "epub", "docx"])
+def test_a_book_is_exported_and_read_again(demo: Path, call: Call, project: Make, tmp_path: Path, form: str) -> None:
+    target = tmp_path / f"book.{form}"
+    assert call("export", demo, target).out.strip() == str(target)
+    other = project()
+    assert call("import", other, target).code == 0
+    titles = [chapter["title"] for chapter in json.loads(call("chapters", other, "--json").out)][1:]
+    assert [title for title in titles if "Thursday Boat" in title]
+    assert len(titles) == 6
+
+
+def test_a_plain_text_has_every_title_and_no_mark_of_ours(demo: Path, call: Call, tmp_path: Path) -> None:
+    assert call("export", demo, tmp_path / "book.txt").code == 0
+    text = (tmp_path / "book.txt").read_text("utf-8")
+    written = [chapter for chapter in json.loads(call("chapters", demo, "--json").out) if chapter["version"]]
+    assert [chapter for chapter in written if f"\n{chapter['title']}\n" in text] == written
+    assert "#" not in text
+
+
+def test_an_unknown_form_of_book_is_refused(demo: Path, call: Call, tmp_path: Path) -> None:
+    refused = call("export", demo, tmp_path / "book.pdf")
+    assert refused.code == 1
+    assert not (tmp_path / "book.pdf").exists()
+
+
+def test_the_context_is_shown_without_a_call(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
+    folder = project(both(endpoint(server)))
+    call("import", folder, write_chapters(tmp_path / "texts"))
+    shown = call("context", folder, "chapter", "plan", "--chapter", 3)
+    assert shown.code == 0
+    assert "Chapter 1 The Ferry" in shown.out
+    receipt = json.loads(call("context", folder, "chapter", "plan", "--chapter", 3, "--json").out)
+    assert receipt["used"] <= receipt["budget"]
+    assert not [source for source in receipt["sources"] if "Bell" in source["title"]]
+    assert calls(server) == 0
+    assert call("context", folder, "chapter", "plan", "--chapter", 99).code == 1
+
+
+def test_workflows_are_listed_and_validated(demo: Path, call: Call, tmp_path: Path) -> None:
+    documents = json.loads(call("workflows", demo, "--json").out)
+    assert {"chapter", "quick-draft"} <= {document["id"] for document in documents}
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(documents[0]), encoding="utf-8")
+    assert call("validate", file).code == 0
+    file.write_text(json.dumps(documents[0] | {"nodes": []}), encoding="utf-8")
+    broken = call("validate", file)
+    assert (broken.code, "NO_NODES" in broken.out) == (2, True)
+    for text in ("{", "[1]", '{"id": "a", "nods": []}', ""):
+        file.write_text(text, encoding="utf-8")
+        assert call("validate", file).code == 2, text
+    assert call("validate", tmp_path / "nothing.json").code in (1, 2)
+
+
+def test_doctor_tests_each_role_with_one_call(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    well = call("doctor", folder, "--json")
+    assert well.code == 0, well.out
+    assert calls(server) == 2
+    server.push({"status": 401}, {"status": 401})
+    ill = call("doctor", folder)
+    assert ill.code == 1
+    assert "FAIL user" in ill.out
+
+
+def test_doctor_names_a_missing_key_and_calls_nobody(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server, api_key_env="WRITERS_KEY")))
+    ill = call("doctor", folder)
+    assert ill.code == 1
+    assert "WRITERS_KEY" in ill.out
+    assert "ok   database" in ill.out
+    assert calls(server) == 0
+
+
+def test_models_found_here_are_proposed_and_taken_on_demand(
+    project: Make, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-a-secret-of-the-writer-0123456789")
+    folder = project()
+    listed = call("models", folder)
+    assert "user: not set" in listed.out
+    assert "costs money" in listed.out
+    assert call("models", folder, "--use", 99).code == 2
+    taken = call("models", folder, "--use", 1)
+    assert taken.code == 0
+    assert "deepseek" in taken.out.splitlines()[0]
+    assert "sk-a-secret" not in (folder / "flowcabal.toml").read_text("utf-8") + listed.out + taken.out
+    assert "user: offline" in call("models", folder, "--offline").out
+
+
+def test_where_settings_live(call: Call, own_folders: Path) -> None:
+    printed = dict(line.split("\t") for line in call("config", "path").out.splitlines())
+    assert {"config", "secrets", "state", "cache", "data"} == set(printed)
+    assert all(path.startswith(str(own_folders)) for path in printed.values())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command(call: Call, shell: str) -> None:
+    script = call("completion", shell)
+    assert script.code == 0
+    for word in ("run", "decide", "doctor", "chapter", "fresh-context"):
+        assert word in script.out
+
+
+def test_bash_accepts_its_completion(call: Call) -> None:
+    checked = subprocess.run(["bash", "-n"], input=call("completion", "bash").out, text=True, capture_output=True)
+    assert checked.stderr == ""
+
+
+def test_status_says_what_was_spent(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    call("run", folder, "quick-draft", "--chapter", 1, "--plain")
+    status = call("status", folder)
+    assert "done" in status.out
+    assert "cost unknown" in status.out
+    assert json.loads(call("status", folder, "--json").out)["totals"]["calls"] == calls(server)
+
+
+def test_a_setting_that_is_none_ends_with_2_and_names_its_line(project: Make, call: Call) -> None:
+    folder = project()
+    file = folder / "flowcabal.toml"
+    file.write_text(file.read_text("utf-8") + "\n[budget]\nmax_tokns = 5\n", encoding="utf-8")
+    refused = call("status", folder)
+    assert refused.code == 2
+    assert f"line {len(file.read_text('utf-8').splitlines())}" in refused.err
+    assert "max_tokens" in refused.err
+
+
+def test_words_are_chinese_on_demand(project: Make, call: Call) -> None:
+    assert call("--lang", "zh", "models", project()).out.startswith("user: 未设置")
