@@ -36,8 +36,8 @@ def measure() -> list[Figure]:
         home = [sys.executable, "-m", "flowcabal_tui", "--lang", "en"]
         found: dict[str, Runs] = {}
         for _round in range(ROUNDS):
-            found.setdefault("ours", []).extend(_timed(script, ours, "Chapters", F1, "Find any command"))
-            found.setdefault("ours at home", []).extend(_timed(script, home, "FlowCabal"))
+            found.setdefault("ours", []).extend(_timed(script, ours, "Chapters", F1, "story order|Find any command"))
+            found.setdefault("ours at home", []).extend(_timed(script, home, "Open folder"))
             for name, (program, words) in others.items():
                 found.setdefault(name, []).extend(_timed(script, [program], words))
     figures = []
@@ -67,6 +67,6 @@ def _timed(script: Path, command: list[str], match: str, key: str = "", key_matc
     asked = [sys.executable, str(script), "--json", "--runs", str(RUNS), "--match", match, *keys, "--", *command]
     done = subprocess.run(asked, capture_output=True, text=True)
     if done.returncode:
-        raise Missing(f"{command[0]} did not paint {match!r}: {done.stderr[-1500:]}")
+        raise Missing(f"{command[0]} did not paint {match!r}: {done.stderr[:1500]}")
     runs: Runs = json.loads(done.stdout)
     return runs
