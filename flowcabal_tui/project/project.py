@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -81,7 +82,7 @@ class Project:
         """Queues a command; the engine owns it from here."""
         self._count += 1
         identity = CommandId(f"c{self._count}")
-        self._engine.soon(self._commands.put_nowait, (identity, command))
+        self._engine.soon(self._accept, identity, command)
         return identity
 
     async def carry_out(self, command: Command) -> str:
@@ -93,8 +94,14 @@ class Project:
         identity = CommandId(f"c{self._count}")
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiters[identity] = done
-        self._commands.put_nowait((identity, command))
+        self._accept(identity, command)
         return await asyncio.shield(done)
+
+    def _accept(self, identity: CommandId, command: Command) -> None:
+        if self._handlers.is_urgent(command):
+            self._parts.tasks.create(self._handle(identity, command))
+        else:
+            self._commands.put_nowait((identity, command))
 
     async def _work(self) -> None:
         """Takes commands in order; those that take long go on by themselves."""
@@ -118,7 +125,7 @@ class Project:
         except FlowCabalError as error:
             self._failed(identity, error, waiter)
         except KeyError as error:
-            self._failed(identity, RunError(_("There is nothing named {name}.").format(name=error.args[0])), waiter)
+            self._failed(identity, _unknown(error), waiter)
         except Exception as error:  # the edge of the engine: a mistake must be told and must not end it
             log.exception("command %s", command.type)
             self._failed(identity, RunError(_("The command stopped on a mistake in the program."), repr(error)), waiter)
@@ -164,7 +171,11 @@ class Project:
         )
 
     async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
-        return await self._engine.call(question)
+        """Raises FlowCabalError; also for a chapter, run, workflow or version that is not there."""
+        try:
+            return await self._engine.call(question)
+        except KeyError as error:
+            raise _unknown(error) from error
 
     async def chapters(self) -> tuple[Chapter, ...]:
         return await self._ask(self._parts.store.book.chapters())
@@ -198,7 +209,10 @@ class Project:
         return validate(workflow)
 
     async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
-        return await self._ask(self._parts.store.runs.summaries(limit))
+        found = await self._ask(self._parts.store.runs.summaries(limit))
+        if self._parts.read_only and not self._parts.holder:  # nobody carries them on
+            return tuple(replace(run, state="interrupted") if run.state == "running" else run for run in found)
+        return found
 
     async def run_workflow(self, run: RunId) -> Workflow:
         return await self._ask(self._parts.store.runs.workflow_of(run))
@@ -298,3 +312,12 @@ class Project:
             log.warning("closing took longer than %s s", CLOSE_SECONDS)
         finally:
             await asyncio.to_thread(self._engine.stop)
+
+
+def _unknown(error: KeyError) -> RunError:
+    """What the user is told when a name means nothing here."""
+    return RunError(
+        _("There is nothing named {name}.").format(name=error.args[0] if error.args else ""),
+        _("Nothing was changed. It may have been removed since."),
+        _("Look at the lists again."),
+    )

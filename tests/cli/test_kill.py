@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol import ResumeRun
 from tests.cli.conftest import Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, opened
+from tests.project.desk import PATIENCE, both, endpoint, opened
 
 DELAY = 0.01
 TEXTS = {"plan": "plan " * 10, "draft": "draft " * 250, "polish": "polish " * 10}
@@ -39,7 +40,9 @@ async def killed_after(folder: Path, server: FaultServer, seconds: float) -> Run
     ran.kill()
     await ran.communicate()
     async with opened(folder, read_only=True) as desk:
-        return (await desk.project.runs())[0].id
+        (run,) = await desk.project.runs()
+        assert run.state in ("interrupted", "waiting")
+        return run.id
 
 
 async def answered(folder: Path, ran: asyncio.subprocess.Process) -> bool:
@@ -87,3 +90,31 @@ async def killed_and_resumed(folder: Path, server: FaultServer, seconds: float) 
             asked = [prompt for prompt in prompts if f"<task>{node}</task>" in prompt]
             assert len(asked) <= (1 if done else 2)
         assert len(await desk.project.runs()) == 1
+
+
+def test_an_interrupt_ends_at_once_and_keeps_all_text(project: Make, server: FaultServer) -> None:
+    folder = project(both(endpoint(server, idle_timeout=10.0)))
+    server.push({"content": TEXTS["draft"], "delay": DELAY})
+    asyncio.run(interrupted(folder, server))
+
+
+async def interrupted(folder: Path, server: FaultServer) -> None:
+    ran = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1", "--json"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert ran.stdout is not None
+    async for line in ran.stdout:
+        if b"node:streaming" in line:
+            break
+    ran.send_signal(signal.SIGINT)
+    _out, err = await asyncio.wait_for(ran.communicate(), PATIENCE)
+    assert (ran.returncode, err) == (130, b"")
+    async with opened(folder, read_only=True) as desk:
+        (run,) = await desk.project.runs()
+        partial = (await desk.view(run.id, "draft")).partial
+        assert run.state == "interrupted"
+        assert partial
+        assert TEXTS["draft"].startswith(partial)
