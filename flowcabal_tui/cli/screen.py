@@ -39,11 +39,11 @@ def show(arguments: Namespace) -> int:
 
 
 def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> int:
-    from flowcabal_tui.settings.user_file import load_user
+    from flowcabal_tui.settings.glance import glance
     from flowcabal_tui.tui.app import run_app
     from flowcabal_tui.tui.entry import Doors, Preferences
 
-    user = load_user()
+    user = glance()
     first_run = not user.wizard_done and folder is None
     models = _FoundModels(asyncio.run(_discover()) if first_run else ())
     doors = Doors(

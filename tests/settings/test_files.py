@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.glance import Glance, glance
 from flowcabal_tui.settings.project_file import (
     OFFLINE,
     ModelSettings,
@@ -163,3 +165,18 @@ def test_a_default_that_somebody_wrote_down_stays_written(tmp_path):
     (tmp_path / "flowcabal.toml").write_text('[project]\nname = "x"\n[run]\nconcurrency = 8  # mine\n')
     save_project(tmp_path, load_project(tmp_path))
     assert "concurrency = 8  # mine" in (tmp_path / "flowcabal.toml").read_text()
+
+
+def test_the_first_frame_sees_the_same_settings_as_everything_else():
+    assert glance() == Glance()
+    assert all(getattr(UserSettings(), name) == value for name, value in asdict(Glance()).items())
+    save_user(UserSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True))
+    assert glance() == Glance(language="zh", keys={"run.start": "f5"}, wizard_done=True)
+
+
+@pytest.mark.parametrize("text", ["language = 3", "language = ", "[keys]\na = 1"])
+def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
+    paths.user_file().parent.mkdir(parents=True)
+    paths.user_file().write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match="config.toml"):
+        glance()
