@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 
@@ -83,9 +82,3 @@ def last_nodes(graph: Dependencies) -> tuple[NodeId, ...]:
     """Nodes that nothing depends on, in the document's order."""
     used = {source for sources in graph.values() for source in sources}
     return tuple(node for node in graph if node not in used)
-
-
-def safe_id(name: str, taken: Collection[str]) -> NodeId:
-    """A node id made from a name, with a number when it is taken."""
-    base = re.sub(r"[\s@{}./\\]+", "-", name).strip("-")[:60] or "node"
-    return NodeId(next(c for n in range(1, len(taken) + 2) if (c := base if n == 1 else f"{base}-{n}") not in taken))

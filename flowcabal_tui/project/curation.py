@@ -10,9 +10,9 @@ from pathlib import Path
 from flowcabal_tui.agents.names import discover
 from flowcabal_tui.domain.errors import ManuscriptError, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
-from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
-from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.mirror import Edited, Mirror
@@ -41,10 +41,15 @@ AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge"
 
 
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
-    """New outbox rows; the store gives them their ids. The knowledge server is told of uris."""
+    """New outbox rows; the store gives them their ids. The knowledge server is told of uris.
+
+    A subject that is no chapter (`meta/outline`, `entity/<id>`) concerns the knowledge server only.
+    """
     uri = subject if "/" in subject else f"manuscript/{subject}"
     return tuple(
-        BackgroundTask(0, kind, uri if kind == "knowledge" else subject, source, "waiting", position) for kind in kinds
+        BackgroundTask(0, kind, uri if kind == "knowledge" else subject, source, "waiting", position)
+        for kind in kinds
+        if kind == "knowledge" or subject != uri
     )
 
 
@@ -103,8 +108,7 @@ class Curation:
             attempt=number,
             author=done.get("author", "model"),
         )
-        steps = AFTER_KEEP if kind in ("chapter", "scene") else ("knowledge",)
-        kept = await self._store.book.keep(keeping, following(steps))
+        kept = await self._store.book.keep(keeping, following(AFTER_KEEP))
         output = kept.output
         self._emit(OutputPersisted(output.id, output.chapter, output.version, kept.created, command.node))
         self._changed(output.chapter)
@@ -112,16 +116,20 @@ class Curation:
 
     async def write(self, command: WriteChapter) -> str:
         """Keeps what the writer typed, like any kept output. Raises VersionConflict; returns the version's number."""
+        outside = self._outside.get(command.chapter)
+        text, expected = clean(command.text), command.expected_version
+        if outside is not None and outside.text != text:  # what another program wrote is kept below what is written now
+            kept = await self._store.book.write(
+                command.chapter, outside.text, "outside", expected_version=expected, tasks=following(AFTER_KEEP)
+            )
+            expected = kept.version
+        author: Author = "outside" if outside is not None and outside.text == text else "human"
         written = await self._store.book.write(
-            command.chapter,
-            clean(command.text),
-            "human",
-            command.note,
-            expected_version=command.expected_version,
-            tasks=following(AFTER_KEEP),
+            command.chapter, text, author, command.note, expected_version=expected, tasks=following(AFTER_KEEP)
         )
-        if command.chapter in self._outside:
-            await self._mirror.accept(self._outside.pop(command.chapter))
+        if outside is not None:
+            self._outside.pop(command.chapter, None)
+            await self._mirror.accept(outside)
         self._emit(OutputPersisted(OutputId(""), command.chapter, written.version, True))
         self._changed(command.chapter)
         return str(written.version)
@@ -138,37 +146,42 @@ class Curation:
 
     async def add(self, command: AddChapter) -> ChapterId:
         """Adds an empty chapter."""
+        before = await self._store.book.chapters()
         added = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
+        await self._placed(before)
         self._changed(added.id)
         return added.id
 
     async def edit(self, command: EditChapter) -> None:
         """Renames, moves, deletes or undeletes."""
         book = self._store.book
+        before = await book.chapters()
         if command.title is not None:
             await book.rename(command.chapter, clean(command.title))
         if command.position is not None:
             await book.move(command.chapter, command.position)
         if command.deleted is True:
             await book.delete(command.chapter)
-            await self._mirror.remove(command.chapter)
         elif command.deleted is False:
             await book.undelete(command.chapter)
-        self._moved({chapter.id: chapter.position for chapter in await book.chapters()})
-        moved = [chapter for chapter in await book.chapters() if chapter.digest]
-        await self._store.outbox.add(
-            [
-                task
-                for chapter in moved
-                for task in tasks(("mirror",), chapter.id, self.mirror_source(chapter), chapter.position)
-            ]
-        )
+        await self._placed(before)
         self._changed(command.chapter)
 
-    @staticmethod
-    def mirror_source(chapter: Chapter) -> Digest:
-        """What the file of a chapter depends on: place, title and text."""
-        return digest(f"{chapter.position}\n{chapter.title}\n{chapter.digest}")
+    async def _placed(self, chapters: Sequence[Chapter]) -> None:
+        """What follows when chapters moved, were named anew, left or came back: their files, and the server's tree."""
+        before = {chapter.id: chapter for chapter in chapters}
+        after = {chapter.id: chapter for chapter in await self._store.book.chapters()}
+        self._moved({chapter.id: chapter.position for chapter in after.values()})
+        found: list[BackgroundTask] = []
+        for chapter in (before | after).values():
+            old, new = before.get(chapter.id), after.get(chapter.id)
+            same_name = old is not None and new is not None and (old.title, old.volume) == (new.title, new.volume)
+            if chapter.digest is None or (same_name and old and new and old.position == new.position):
+                continue
+            place = [chapter.position, chapter.title, chapter.volume, chapter.digest, new is not None]
+            kinds: tuple[TaskKind, ...] = ("mirror",) if same_name else ("mirror", "knowledge")
+            found += tasks(kinds, chapter.id, digest_of(place), chapter.position)
+        await self._store.outbox.add(found)
 
     async def import_manuscript(self, command: ImportManuscript) -> int:
         """Reads chapters from a file or folder to the end of the book, in one transaction; returns how many."""
@@ -184,8 +197,9 @@ class Curation:
             discover, [chapter.text for chapter in chapters], self._settings().project.language
         )
         kinds = AFTER_KEEP if self._free_agent() else AFTER_IMPORT
-        await self._store.book.import_chapters(chapters, following(kinds))
+        # The names first: the index steps of the chapters may begin as soon as these are there.
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
+        await self._store.book.import_chapters(chapters, following(kinds))
         self._emit(ImportProgress(total, total))
         self._changed(None)
         return total
@@ -193,12 +207,14 @@ class Curation:
     async def look_outside(self) -> None:
         """Offers every chapter file that another program changed as a new version."""
         for edited in await self._mirror.edited_outside():
-            if self._outside.get(edited.chapter.id) != edited:
-                self.offer(edited)
+            self.offer(edited)
 
     def offer(self, edited: Edited) -> None:
-        """Tells the guests of an edit made outside; writing that chapter settles it."""
+        """Tells the guests of an edit made outside, once; writing that chapter settles it."""
+        known = self._outside.get(edited.chapter.id)
         self._outside[edited.chapter.id] = edited
+        if known is not None and known.text == edited.text:
+            return
         self._emit(OutsideEdit(edited.chapter.id, str(edited.path)))
 
     def outside_text(self, chapter: ChapterId) -> str | None:

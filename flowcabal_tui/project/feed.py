@@ -11,6 +11,8 @@ from flowcabal_tui.protocol import Event, NodeStreaming, NodeThinking, Resync
 
 LIMIT: Final = 5_000
 """Events that wait for a guest; a guest that lets more gather is told to read everything again."""
+PIECE: Final = 32_000
+"""Characters: a longer piece is not joined to, since every joining copies it."""
 
 
 class EventFeed:
@@ -57,6 +59,8 @@ class EventFeed:
             event.node,
             event.attempt,
         ):
+            return False
+        if len(last.chunk) > PIECE:
             return False
         self._events[-1] = replace(last, chunk=last.chunk + event.chunk)
         return True

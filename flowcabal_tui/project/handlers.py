@@ -46,7 +46,11 @@ class Handlers:
 
     def takes_long(self, command: Command) -> bool:
         """True for commands that must not hold up those behind them."""
-        return isinstance(command, ImportManuscript | RewriteSelection)
+        return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels)
+
+    def is_urgent(self, command: Command) -> bool:
+        """True for commands that wait for no other: stopping works at once."""
+        return isinstance(command, CancelRun | CancelBackground)
 
     async def handle(self, identity: CommandId, command: Command) -> str:
         """Raises FlowCabalError, and then nothing was changed."""
@@ -57,7 +61,7 @@ class Handlers:
             case ResumeRun():
                 return await parts.runs.resume(command.run)
             case CancelRun():
-                parts.runs.cancel(command.run, command.node)
+                await parts.runs.cancel(command.run, command.node)
                 return ""
             case Decide():
                 await parts.runs.decide(command.question, command.decision)

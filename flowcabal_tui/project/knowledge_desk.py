@@ -85,6 +85,10 @@ class KnowledgeDesk:
         )
         await self._server.start()
 
+    def failed(self, reason: str) -> None:
+        """It could not even be begun."""
+        self._tell(StatusEvent("failed", reason))
+
     async def started(self, seconds: float) -> None:
         """Returns when the server is no longer starting, or after so many seconds."""
         with suppress(TimeoutError):

@@ -40,15 +40,15 @@ class Mirror:
         """Brings a chapter's file up to date; an edit made outside is returned and left alone. Raises DiskFull."""
         before = await self._store.values.get(self._key(chapter.id)) or {}
         path = await self._place(chapter, before)
+        text = await self._store.book.text(chapter.id)
         if edited := await self._edited(chapter, before):
             return edited
-        text = await self._store.book.text(chapter.id)
         if before.get("name") == path.name and before.get("digest") == chapter.digest and path.exists():
             return None
         try:
             await asyncio.to_thread(write_atomically, path, render_mirror(chapter.title, text).encode())
             if (old := before.get("name")) and old != path.name:
-                (self._folder / old).unlink(missing_ok=True)
+                await asyncio.to_thread((self._folder / old).unlink, missing_ok=True)
         except OSError as error:
             raise DiskFull(
                 _("Cannot write {file}.").format(file=path),
@@ -96,14 +96,18 @@ class Mirror:
         path = self._folder / before["name"]
         content = await _content(path)
         if content is not None and mirror_digest(content) == before["digest"]:
-            path.unlink(missing_ok=True)
+            await asyncio.to_thread(path.unlink, missing_ok=True)
         await self._store.values.put(self._key(chapter), None)
 
 
 async def _content(path: Path) -> str | None:
     """What a file holds, in whatever encoding another program left it; None when it is not there."""
+    return await asyncio.to_thread(_read, path)
+
+
+def _read(path: Path) -> str | None:
     try:
-        data = await asyncio.to_thread(path.read_bytes)
+        data = path.read_bytes()
     except OSError:
         return None
     try:

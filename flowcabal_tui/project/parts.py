@@ -90,7 +90,7 @@ class Parts:
             (settings.project.id, settings.project.name, folder),
             settings.project.language,
             emit,
-            lambda held: self.tasks.create(self.background.heal(held)),
+            lambda held: self.tasks.create(self._knowledge_ready(held)),
         )
         self.runs = RunDesk(store, self.services, lambda: self.settings, emit)
         self.mirror = Mirror(folder, store)
@@ -133,9 +133,13 @@ class Parts:
         """Raises ProjectError or SettingsError."""
         settings = load_project(folder)
         store = await Store.open(folder, read_only=read_only, clock=clock, language=settings.project.language)
-        parts = cls(folder, settings, store, emit, clock, pace)
+        try:
+            parts = cls(folder, settings, store, emit, clock, pace)
+            await parts.models.begin()
+        except BaseException:
+            await store.close()
+            raise
         parts.log = open_log(folder, read_only=read_only)
-        await parts.models.begin()
         return parts
 
     async def begin(self, *, knowledge: bool) -> None:
@@ -150,6 +154,11 @@ class Parts:
                 agent = None
             await self.knowledge.start(self.models.embedder(), agent)
         await self.curation.look_outside()
+
+    async def _knowledge_ready(self, held: frozenset[str]) -> None:
+        """Chapters may have moved, and tasks may have been done, while another server or none was there."""
+        self.knowledge.set_positions({chapter.id: chapter.position for chapter in await self.store.book.chapters()})
+        await self.background.heal(held)
 
     async def services(self, generation: Generation, spend: bool) -> Services:
         """What a run needs, by the settings of this moment; without `spend` nothing is paid or remembered."""
@@ -210,9 +219,15 @@ class Parts:
             )
         model = ModelSettings.of(endpoint)
         chosen = ModelsSettings(user=model, agent=model, embedding=self.settings.models.embedding)
-        self.settings = self.settings.model_copy(update={"models": chosen})
-        save_project(self.folder, self.settings)
-        self.models.use(self.settings)
+        settings = self.settings.model_copy(update={"models": chosen})
+        try:
+            await asyncio.to_thread(save_project, self.folder, settings)
+        except OSError as error:
+            raise SettingsError(
+                _("The settings could not be saved."), error.strerror or str(error), _("Nothing was changed.")
+            ) from error
+        self.settings = settings
+        self.models.use(settings)
 
     async def close(self) -> None:
         """Runs first, so that their text is journalled; the store last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -43,7 +44,7 @@ class Project:
         self._handlers = Handlers(parts)
         self._commands: asyncio.Queue[tuple[CommandId, Command]] = asyncio.Queue()
         self._waiters: dict[CommandId, asyncio.Future[str]] = {}
-        self._count = 0
+        self._numbers = itertools.count(1)
         self._worker = engine.submit(self._work())
         self._closed = False
 
@@ -80,8 +81,7 @@ class Project:
 
     def send(self, command: Command) -> CommandId:
         """Queues a command; the engine owns it from here."""
-        self._count += 1
-        identity = CommandId(f"c{self._count}")
+        identity = CommandId(f"c{next(self._numbers)}")
         self._engine.soon(self._accept, identity, command)
         return identity
 
@@ -90,8 +90,7 @@ class Project:
         return await self._engine.call(self._carry_out(command))
 
     async def _carry_out(self, command: Command) -> str:
-        self._count += 1
-        identity = CommandId(f"c{self._count}")
+        identity = CommandId(f"c{next(self._numbers)}")
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiters[identity] = done
         self._accept(identity, command)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity
 from flowcabal_tui.domain.run import Attempt
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, SourceText
-from flowcabal_tui.runner.fold import AttemptFold, RunFold, fold
+from flowcabal_tui.runner.fold import AttemptFold, fold
 from flowcabal_tui.store import Store
 
 
@@ -47,32 +48,20 @@ class Queries:
             return found.attempt(await self._store.runs.text(Digest(found.done["digest"])))
         return found.attempt(await self._store.runs.partial_text(run, node, found.number))
 
-    async def run_fold(self, run: RunId) -> RunFold:
-        """The state of a run, with the nodes that have not begun."""
-        folded = fold(await self._store.runs.history(run))
-        for node in dependencies(await self._store.runs.workflow_of(run)):
-            folded.node(node)
-        return folded
-
     async def profiles(self) -> tuple[ProfileRow, ...]:
         """One row for each profile, and one for each chapter's summaries, in story order."""
         view = await self._store.memory.view(None, await self._store.memory.generation())
         names = {entity.id: entity.name for entity in await view.entities()}
         titles = {f"manuscript/{chapter.id}": chapter.title for chapter in await view.chapters()}
+        states = await self._store.memory.derived_counts("")
         rows: list[ProfileRow] = []
         for derived in await view.derived_under("profiles/", "L0"):
             _root, kind, subject = derived.uri.split("/", 2)
-            name = names.get(EntityId(subject), subject)
-            rows.append(await self._row(kind, name, derived))
+            rows.append(_row(kind, names.get(EntityId(subject), subject), derived, states))
         for derived in await view.derived_under("manuscript/", "L0"):
             if derived.uri in titles:
-                rows.append(await self._row("chapters", titles[derived.uri], derived))
+                rows.append(_row("chapters", titles[derived.uri], derived, states))
         return tuple(rows)
-
-    async def _row(self, kind: str, name: str, derived: Derived) -> ProfileRow:
-        history = await self._store.memory.derived_history(derived.uri)
-        versions = sum(1 for state in history if state.level == "L0")
-        return ProfileRow(kind, name, derived.uri, derived.text, derived.position, versions)
 
     async def profile(self, uri: str) -> ProfileView:
         """A profile's newest state in each level, and all its states, newest first."""
@@ -90,7 +79,7 @@ class Queries:
 
     async def _entity(self, uri: str) -> Entity | None:
         wanted = uri.rsplit("/", 1)[-1]
-        return next((entity for entity in await self._store.memory.entities() if entity.id == wanted), None)
+        return next((entity for entity in await self._store.memory.names() if entity.id == wanted), None)
 
     async def _title(self, uri: str) -> str:
         if uri.startswith("manuscript/"):
@@ -122,3 +111,7 @@ class Queries:
         """What a uri is called: the name of its entity, or the title of its chapter."""
         entity = await self._entity(uri)
         return entity.name if entity else await self._title(uri)
+
+
+def _row(kind: str, name: str, derived: Derived, states: Mapping[str, int]) -> ProfileRow:
+    return ProfileRow(kind, name, derived.uri, derived.text, derived.position, states[derived.uri])

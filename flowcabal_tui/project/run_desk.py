@@ -12,6 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import require_valid
@@ -41,14 +42,9 @@ class RunDesk:
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
 
     @property
-    def active(self) -> tuple[RunId, ...]:
-        """Runs that are being executed, waiting ones included."""
-        return tuple(self._runs)
-
-    @property
     def quiet(self) -> bool:
         """True when nothing but human answers can bring any run on."""
-        return all(run.only_waits for run in self._runs.values())
+        return all(run.only_waits for run in tuple(self._runs.values()))
 
     async def start(self, request: RunRequest) -> RunId:
         """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
@@ -150,6 +146,14 @@ class RunDesk:
                 _("That question cannot be answered so."),
                 _("Its answers: {options}").format(options=", ".join(asked.options)),
             )
+        if decision.attempt and decision.attempt not in asked.attempts:
+            raise StaleQuestion(
+                _("There is no attempt {n} to choose.").format(n=decision.attempt),
+                _("The question waits on. Its attempts: {numbers}").format(
+                    numbers=", ".join(map(str, asked.attempts)) or _("none")
+                ),
+            )
+        decision = replace(decision, text=clean(decision.text), note=clean(decision.note))
         event = RunEvent(
             asked.run,
             "answered",
@@ -158,7 +162,9 @@ class RunDesk:
             {"question": question, "decision": {"kind": decision.kind, "note": decision.note}},
         )
         if not await self._store.runs.answer(question, decision, event):
-            raise StaleQuestion(_("That question was answered before."), _("The first answer stands."))
+            raise StaleQuestion(
+                _("That question was answered before, or its run was stopped."), _("The first answer stands.")
+            )
         run = self._runs.get(asked.run)
         if run is None:
             self._emit(QuestionAnswered(question, decision))
@@ -166,11 +172,21 @@ class RunDesk:
         elif not run.answer(question, decision):
             self._emit(QuestionAnswered(question, decision))
 
-    def cancel(self, run: RunId, node: NodeId | None) -> None:
-        """Stops at once. Raises RunError for a run that is not being executed."""
-        if run not in self._runs:
-            raise RunError(_("That run is not running."))
-        self._runs[run].cancel(node)
+    async def cancel(self, run: RunId, node: NodeId | None) -> None:
+        """Stops at once; a run that an earlier process left is ended, and its questions with it. Raises RunError."""
+        if run in self._runs:
+            if self._runs[run].cancel(node):
+                return
+            raise RunError(_("The step {node} is not running.").format(node=node), _("Nothing was stopped."))
+        log = fold(await self._store.runs.history(run))
+        if node is not None or log.state != "running" or run not in await self._store.runs.unfinished():
+            raise RunError(_("That run is not running."), _("Nothing was stopped."))
+        open_nodes = [name for name, known in log.nodes.items() if known.state in ("pending", "running", "waiting")]
+        await self._store.runs.record(
+            *(RunEvent(run, "cancelled", name) for name in open_nodes),
+            RunEvent(run, "run-ended", payload={"state": "cancelled"}),
+        )
+        self._emit(RunStateChanged(run, "cancelled"))
 
     async def close(self) -> None:
         """Ends every run so that it can be resumed; streamed text is journalled."""

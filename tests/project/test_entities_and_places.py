@@ -1,0 +1,170 @@
+"""What the writer does to names and places by hand, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
+from flowcabal_tui.domain.memory import BackgroundTask, Entity
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.project.background import _task_subject
+from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.protocol import (
+    AddChapter,
+    EditChapter,
+    ImportManuscript,
+    OutsideEdit,
+    PutEntity,
+    RemoveEntity,
+    WriteChapter,
+)
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+
+INES = Entity(EntityId("ines"), "character", "Ines Marlow", ("the ferrywoman",), "She lost a brother.")
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
+    await make(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.settled()
+        yield desk
+
+
+async def owed(desk: Desk) -> dict[str, BackgroundTask]:
+    """What the knowledge server, which is not there, will be told."""
+    return {task.subject: task for task in await desk.project.background() if task.kind == "knowledge"}
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "manuscript").iterdir())
+
+
+async def test_a_character_written_by_hand_is_owed_to_the_knowledge_server(desk: Desk) -> None:
+    await desk.project.carry_out(PutEntity(INES))
+    first = (await owed(desk))["entity/ines"]
+    await desk.project.carry_out(PutEntity(replace(INES, note="She has no brother.")))
+    second = (await owed(desk))["entity/ines"]
+    await desk.project.carry_out(RemoveEntity(INES.id))
+    third = (await owed(desk))["entity/ines"]
+    assert len({first.source, second.source, third.source}) == 3
+
+
+async def test_a_name_by_hand_is_found_in_every_chapter_at_once(desk: Desk) -> None:
+    await desk.project.carry_out(PutEntity(Entity(EntityId("bell"), "item", "The bell", ("bell",))))
+    await desk.settled()
+    first = {entity.id: entity.first_position for entity in await desk.project.entities()}
+    assert first[EntityId("bell")] == 3
+
+
+@pytest.mark.parametrize("identity", ["", "a/b", "../up", "a@b", "two words"])
+async def test_an_id_that_could_be_a_path_is_refused(desk: Desk, identity: str) -> None:
+    with pytest.raises(RunError, match="no name or no id"):
+        await desk.project.carry_out(PutEntity(replace(INES, id=EntityId(identity))))
+    with pytest.raises(RunError, match="no name or no id"):
+        await desk.project.carry_out(PutEntity(replace(INES, name=" \x1b[2J ")))
+
+
+async def test_a_chapter_that_is_deleted_or_named_anew_is_owed_to_the_knowledge_server(desk: Desk) -> None:
+    chapter = await desk.chapter(2)
+    seen = set()
+    for change in ({"title": "The Book"}, {"deleted": True}, {"deleted": False}):
+        await desk.project.carry_out(EditChapter(chapter, **change))
+        seen.add((await owed(desk))[f"manuscript/{chapter}"].id)
+    assert len(seen) == 3
+
+
+async def test_a_chapter_named_anew_deleted_and_brought_back_has_its_file(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    for change in ({"title": "The Book"}, {"deleted": True}, {"deleted": False}):
+        await desk.project.carry_out(EditChapter(chapter, **change))
+        await desk.settled()
+    assert [name for name in files(folder) if "The-Book" in name]
+
+
+async def test_a_chapter_put_in_front_moves_the_files_of_the_others(desk: Desk, folder: Path) -> None:
+    await desk.project.carry_out(AddChapter("Prologue", position=1))
+    await desk.settled()
+    assert [name[:4] for name in files(folder)] == ["0002", "0003", "0004"]
+
+
+async def test_text_from_outside_is_kept_below_what_is_written_without_looking_at_it(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(1)
+    path = folder / "manuscript" / files(folder)[0]
+    path.write_text(path.read_text("utf-8") + "\nFrom elsewhere.\n", "utf-8")
+    await desk.project.carry_out(EditChapter(chapter, title="The Ferry"))
+    await desk.until(OutsideEdit)
+    await desk.project.carry_out(WriteChapter(chapter, "Written here."))
+    await desk.settled()
+    versions = await desk.project.chapter_versions(chapter)
+    texts = [await desk.project.chapter_text(chapter, version.version) for version in versions]
+    assert [version.author for version in versions] == ["human", "outside", "import"]
+    assert texts[0] == "Written here." and "From elsewhere." in texts[1] and texts[2] == CHAPTERS["Chapter 1 The Ferry"]
+    assert len(desk.told(OutsideEdit)) == 1, "offered once"
+
+
+async def test_questions_about_what_is_not_there_name_it(desk: Desk) -> None:
+    for question in (
+        desk.project.workflow("nothing"),
+        desk.project.run_workflow(RunId("nothing")),
+        desk.project.node(RunId("nothing"), NodeId("draft")),
+        desk.project.source("manuscript/nothing"),
+        desk.project.quote(RunRequest("nothing")),
+    ):
+        with pytest.raises(RunError, match="nothing named"):
+            await question
+
+
+@dataclass
+class FakeTree:
+    """The server's tree as the steps see it."""
+
+    held: dict[str, str] = field(default_factory=dict)
+
+    async def put_resource(self, kind: str, name: str, l0: str, l1: str, text: str, **how: Any) -> bool:
+        self.held[f"{kind}/{how.get('identity') or name}"] = text
+        return True
+
+    async def remove_resource(self, kind: str, identity: str) -> None:
+        self.held.pop(f"{kind}/{identity}", None)
+
+    async def put_chapter(self, chapter: Any, text: str, l0: str, l1: str) -> bool:
+        self.held[chapter.id] = text
+        return True
+
+    async def remove_chapter(self, chapter: ChapterId) -> None:
+        self.held.pop(chapter, None)
+
+
+async def test_the_servers_tree_follows_the_book(desk: Desk) -> None:
+    parts, tree = desk.project._parts, FakeTree()
+    steps = KnowledgeSteps(parts.store, parts.queries, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
+
+    async def told() -> None:
+        for task in (await owed(desk)).values():
+            await desk.project._ask(steps.do(task))
+
+    await desk.project.carry_out(PutEntity(INES))
+    await told()
+    assert "brother" in tree.held["entities/characters/ines"]
+    assert tree.held[await desk.chapter(1)] == CHAPTERS["Chapter 1 The Ferry"]
+    assert {task.subject for task in (await owed(desk)).values()} <= {_task_subject(name) for name in tree.held} | {
+        f"meta/{name}" for name in ("outline", "style-guide", "world-rules", "notes")
+    }, "so nothing is sent again when the server comes up"
+    gone = await desk.chapter(1)
+    await desk.project.carry_out(PutEntity(replace(INES, kind="plot-thread")))
+    await desk.project.carry_out(EditChapter(gone, deleted=True))
+    await told()
+    assert "entities/characters/ines" not in tree.held and "entities/plot-threads/ines" in tree.held
+    assert gone not in tree.held
+    await desk.project.carry_out(RemoveEntity(INES.id))
+    await told()
+    assert not [name for name in tree.held if name.startswith("entities/")]
