@@ -18,7 +18,7 @@ from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.run import AngleCheck, Evaluation
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 
 SURE: Final = 0.8
 """From this confidence on a finding is told to the model and the node tried again."""
@@ -103,7 +103,8 @@ def _verdict(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool
     missing = "; ".join(f"{check.angle}: {check.detail}" for check in unchecked)
     if findings:
         surest = max(finding.confidence for finding in findings)
-        reason = _("{n} contradictions found.").format(n=len(findings))
+        found = len(findings)
+        reason = ngettext("{n} contradiction found.", "{n} contradictions found.", found).format(n=found)
         return Evaluation("retry" if surest >= SURE and attempt < ATTEMPTS else "ask", reason, surest, checks)
     if unchecked and len(unchecked) == len(checks):
         return Evaluation(

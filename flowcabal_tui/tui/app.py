@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 from textual.app import App
@@ -18,6 +18,7 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.events import Resize
 from textual.geometry import Size
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
     from flowcabal_tui.tui.widgets.diff_view import DiffView
     from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+TOLD_SECONDS: Final = 3.0
+WARNED_SECONDS: Final = 8.0
 
 
 def _palette() -> type[Provider]:
@@ -123,6 +128,20 @@ class FlowCabalApp(App[int]):
         for clash in clashes(self._preferences.keys, rows):
             words = _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
             self.notify(words, severity="warning", markup=False)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """One saying at a time, for they lie over the text, and a short one unless it warns."""
+        self.clear_notifications()
+        seconds = timeout or (TOLD_SECONDS if severity == "information" else WARNED_SECONDS)
+        super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
 
     # Doors
 

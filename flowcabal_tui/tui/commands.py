@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.dom import DOMNode
 
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.actions import shown_key
+
+_HANDS: Final = ("list.", "tree.", "rail.", "stream.", "prose.")
+"""Ids of what hands do without thinking, such as a cursor that goes down: keys, but no commands."""
 
 
 class _Command(NamedTuple):
@@ -25,9 +28,11 @@ class ActionCommands(Provider):
 
     def _commands(self) -> Iterator[_Command]:
         seen: set[str] = set()
-        for active in self.screen.active_bindings.values():
+        found = self.screen.active_bindings.values()
+        for active in sorted(found, key=lambda item: item.node in (self.screen, self.app)):
             binding = active.binding
-            if binding.description and active.enabled and binding.action not in seen:
+            is_of_hands = not binding.show and (binding.id or _HANDS[0]).startswith(_HANDS)
+            if binding.description and active.enabled and binding.action not in seen and not is_of_hands:
                 seen.add(binding.action)
                 key = shown_key(binding.key)
                 title = f"{_(binding.description)}  ({key})"

@@ -6,7 +6,8 @@ import pytest
 from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.tui.screens.decisions import GRACE, DecisionsScreen
+from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.question_kinds import GRACE
 from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -78,7 +79,7 @@ async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size
         assert f"“{WORDS.source_quote}”" in screen
         assert "attempt 2 of 2" in screen
         assert "Mara stood at the ferry" in screen
-        assert "a Approve  r Retry  e Edit  F2 Hand in  w Why  i Intended  d Diff" in screen
+        assert "a Approve  r Retry  e Edit  w Why  i Intended  [ ] Attempts  d Diff" in screen
         side_by_side = [row for row in screen.split("\n") if "The draft says" in row and "The book says" in row]
         assert bool(side_by_side) == (size[0] >= 100)
 

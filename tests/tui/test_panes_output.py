@@ -55,6 +55,32 @@ async def test_a_gap_asks_once_for_a_reload_which_fills_it() -> None:
         assert text_of(pane) == "The rain fell all night"
 
 
+async def test_an_attempt_that_is_in_the_journal_already_goes_on_arriving() -> None:
+    app, pane = host()
+    half = replace(settled("The rain", 2), complete=False)
+    async with app.run_test():
+        pane.show(node(settled("A first try."), half, state="running", partial="The rain"))
+        pane.append(2, 8, " fell.")
+        assert text_of(pane) == "The rain fell."
+        assert "attempt 2 of 2" in "\n".join(shown(app))
+        pane.show(node(settled("A first try."), half, state="cancelled", partial="The rain"))
+        assert "incomplete" in "\n".join(str(item.render()) for item in pane.query("Static"))
+
+
+async def test_x_stops_only_what_runs_and_s_keeps_only_what_has_ended() -> None:
+    app, pane = host()
+    async with app.run_test() as pilot:
+        pane.show(node(state="running", partial="Half a"))
+        await pilot.press("tab", "s", "x")
+        pane.show(node(settled("Half a sentence.")))
+        await pilot.pause()
+        await pilot.press("x", "s")
+        assert app.posted(OutputPane) == [
+            OutputPane.StopRequested(books.DRAFT),
+            OutputPane.KeepRequested(books.RUN, books.DRAFT, 1),
+        ]
+
+
 async def test_a_view_that_is_older_than_the_text_takes_nothing_away() -> None:
     app, pane = host()
     async with app.run_test():
@@ -145,7 +171,6 @@ async def test_brackets_switch_attempts_and_keys_speak_of_the_shown_one() -> Non
             OutputPane.ReceiptRequested(*here, 1),
             OutputPane.KeepRequested(*here, 1),
             OutputPane.AgainRequested(books.DRAFT),
-            OutputPane.StopRequested(books.DRAFT),
             OutputPane.AttemptChosen(2),
         ]
         assert text_of(pane) == TRIES[1].text

@@ -28,12 +28,13 @@ async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
         screen = screen_text(app)
         assert "Draft · 2,310 of 25,000 tokens" in screen
         assert "the knowledge server was not asked" in screen
-        assert "chapters just before" in screen
-        assert "░" in screen
+        assert "chapters before" in screen
+        assert "  4%" in screen, "the share of the whole budget"
+        assert "answers" not in screen, "a class of which nothing went in has no bar"
         assert "outline · full text · 420 · always included" in screen
         assert "The Ferry · summary · 200 · previous chapter" in screen
         rows = [row.strip() for row in shown(app)]
-        assert rows.index("chapters just before") < next(
+        assert rows.index("chapters before") < next(
             n for n, row in enumerate(rows) if row.startswith("Empty City")
         )
 

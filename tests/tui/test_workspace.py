@@ -243,7 +243,7 @@ async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tm
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
         )  # fmt: skip
         assert screen_of(pilot).status.words == (
-            "OFFLINE MODEL · 1 running · 1 waiting for you · 12.4k tok · cost unknown · saved 09:41 · "
+            "OFFLINE MODEL · 1 running · 1 waiting for you: F8 · 12.4k tok · cost unknown · saved 09:41 · "
             "memory: 3 left · knowledge: off (port taken)"
         )
 
@@ -346,8 +346,28 @@ async def test_a_refused_command_is_shown_and_the_draft_stays(tmp_path):
 async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).runs.keep(books.RUN, books.DRAFT, 2, books.chapter_id(1))
-    assert workbench.sent == [PersistOutput(books.RUN, books.DRAFT, 2, chapter=books.chapter_id(4))]
+        workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
+        told = await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
+    assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
+    assert told == "Kept as version 1 of chapter 4. The memory follows."
+
+
+async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await pilot.press("4", "s")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        assert "Polish" in str(pilot.app.screen.query_one(".confirm-words").render())
+        await pilot.press("enter")
+        await settled(pilot)
+        assert workbench.sent == []
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await settled(pilot)
+        assert workbench.sent == [PersistOutput(books.RUN, books.DRAFT, 2, chapter=books.chapter_id(4))]
+        assert pane_in_view(pilot) == "manuscript"
 
 
 async def test_the_language_of_the_screen_changes_without_leaving_the_chapter(tmp_path):

@@ -55,6 +55,7 @@ class QuestionDesk:
     async def open(self) -> None:
         """The full-screen queue."""
         await self.load()
+        self._screen.app.clear_notifications()
         if not self._waiting:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return

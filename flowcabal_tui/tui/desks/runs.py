@@ -12,6 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -215,12 +216,31 @@ class RunDesk:
         if not targets:
             self._screen.notify(_("Nothing runs."), markup=False)
 
-    async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> None:
-        """Keeps an attempt in the memory of the book, where the template says."""
+    async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
+        """Keeps an attempt in the memory of the book, where the template says; tells where it went.
+
+        A step on which others build is a plan or a draft more often than a chapter, so that is asked first.
+        Gives "" when the writer would rather not.
+        """
         summary = next((item for item in await self._workbench.runs() if item.id == run), None)
         target = summary.chapter if summary is not None else chapter
+        workflow = await self._workbench.run_workflow(run)
+        place = next((item for item in await self._workbench.chapters() if item.id == target), None)
+        needs = dependencies(workflow)
+        later = [item.title for item in workflow.nodes if node in needs.get(item.id, ())]
+        if later and workflow.keep.kind == "chapter" and place is not None:
+            step = workflow.node(node).title
+            title = _("Keep {node} as the text of chapter {n}?").format(node=step, n=place.position)
+            words = _("Later steps build on it ({names}); usually the last one is kept.").format(names=", ".join(later))
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+                return ""
         await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target))
-        self._screen.notify(_("Kept."), markup=False)
+        kept = next((item for item in await self._workbench.chapters() if item.id == target), None)
+        if kept is None or workflow.keep.kind not in ("chapter", "scene"):
+            return _("Kept.")
+        return _("Kept as version {version} of chapter {n}. The memory follows.").format(
+            version=kept.version, n=kept.position
+        )
 
     def edited(self, workflow: Workflow) -> None:
         """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
@@ -244,7 +264,8 @@ class RunDesk:
     async def choose_run(self) -> None:
         """Lists earlier runs; an interrupted one can be taken up again."""
         summaries = await self._workbench.runs()
-        choices = tuple((str(item.id), _run_words(item)) for item in summaries)
+        places: dict[ChapterId | None, int] = {item.id: item.position for item in await self._workbench.chapters()}
+        choices = tuple((str(item.id), _run_words(item, places.get(item.chapter))) for item in summaries)
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
             return
@@ -293,7 +314,7 @@ def quote_words(quote: Quote) -> str:
     return "\n".join(lines)
 
 
-def _run_words(run: RunSummary) -> str:
+def _run_words(run: RunSummary, position: int | None) -> str:
     states: dict[RunState, str] = {
         "running": _("running"),
         "waiting": _("waiting for you"),
@@ -302,4 +323,5 @@ def _run_words(run: RunSummary) -> str:
         "cancelled": _("stopped"),
         "interrupted": _("interrupted"),
     }
-    return f"{run.started_at:%m-%d %H:%M}  {states[run.state]:<12}  {run.workflow}  {run.error}".rstrip()
+    chapter = _("chapter {n}").format(n=position) if position is not None else ""
+    return f"{run.started_at:%m-%d %H:%M}  {states[run.state]:<12}  {chapter:<12}{run.workflow}  {run.error}".rstrip()

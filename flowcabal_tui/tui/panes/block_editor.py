@@ -57,10 +57,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 
 
 class BlockEditor(Vertical):
-    """Shows the blocks of one node; every change gives a new document.
-
-    A document that is shown while a newer one is on its way to the store is passed over.
-    """
+    """Shows the blocks of one node; every change gives a new document. One that is older than it is passed over."""
 
     help = HelpData(
         mark("Prompt"),
@@ -73,7 +70,8 @@ class BlockEditor(Vertical):
     BlockEditor > .head { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     BlockEditor > PickList { height: auto; max-height: 40%; }
     BlockEditor > .told { height: 1; padding: 0 1; color: $text-muted; }
-    BlockEditor > ProseArea { height: 1fr; border: none; padding: 0 1; }
+    BlockEditor > ProseArea { height: 1fr; padding: 0 1; }
+    BlockEditor > ProseArea, BlockEditor > ProseArea:focus { border: none; }
     BlockEditor.-chip > ProseArea { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -93,7 +91,7 @@ class BlockEditor(Vertical):
         Binding("p", "params", mark("Parameters"), tooltip=mark("Temperature, length, checks, review."),
                 id="block.params"),
         Binding("r", "run", mark("Run node"), tooltip=mark("Run this node and what it needs."), id="block.run"),
-        Binding("escape,ctrl+s", "leave", mark("To the list"), show=False, id="block.leave"),
+        Binding("escape,ctrl+s", "leave", mark("To the list"), id="block.leave"),
         Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="block.find"),
     ]  # fmt: skip
 
@@ -295,6 +293,10 @@ class BlockEditor(Vertical):
         """Go into the text of the block."""
         if not self.has_class("-chip"):
             self.query_one(ProseArea).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only out of the text there is a way to the list."""
+        return action != "leave" or self.query_one(ProseArea).has_focus
 
     def action_leave(self) -> None:
         """Back to the list."""

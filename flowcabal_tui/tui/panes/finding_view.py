@@ -16,7 +16,7 @@ class FindingView(Vertical):
     """Quotations stand side by side where there is room, else one below the other."""
 
     DEFAULT_CSS = """
-    FindingView { height: auto; max-height: 45%; overflow-y: auto; padding: 0 1; }
+    FindingView { height: auto; max-height: 55%; overflow-y: auto; padding: 0 1; }
     FindingView Static { height: auto; }
     FindingView > .explained { text-style: bold; }
     FindingView Horizontal { height: auto; }
@@ -43,11 +43,16 @@ class FindingView(Vertical):
         """The finding that is shown."""
         return self._findings[self._place] if self._findings else None
 
+    @property
+    def count(self) -> int:
+        """How many findings there are."""
+        return len(self._findings)
+
     def show(self, evaluation: Evaluation | None) -> None:
         """Shows the checks of an attempt, and its first finding."""
         checks = evaluation.checks if evaluation else ()
         self._findings, self._place = evaluation.findings if evaluation else (), 0
-        words = " · ".join(one_line(check_words(check)) for check in checks) or _("not checked")
+        words = " · ".join(one_line(check_words(check)) for check in checks) or _("no check asked for")
         self.query_one(".checks", Static).update(words)
         self._refresh_finding()
 

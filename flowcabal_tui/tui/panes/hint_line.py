@@ -12,11 +12,11 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.actions import shown_key
 
 HINTS: Final = 6
-OWN_HINTS: Final = 3
+OWN_HINTS: Final = 4
 
 
 class HintLine(Static):
-    """Keys of what has the focus; everything else is in the help."""
+    """Keys of what has the focus, those of its pane before those of the part within; the rest is in the help."""
 
     DEFAULT_CSS = "HintLine { height: 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }"
 
@@ -28,11 +28,13 @@ class HintLine(Static):
     def _show_hints(self, screen: Screen[object]) -> None:
         own: dict[str, str] = {}
         shared: dict[str, str] = {}
-        for active in screen.active_bindings.values():
+        everywhere = (screen, self.app)
+        found = screen.active_bindings.values()
+        for active in sorted(found, key=lambda item: 0 if item.node in everywhere else len(item.node.ancestors)):
             binding = active.binding
             if binding.show and active.enabled and binding.description:
-                hints = shared if active.node in (screen, self.app) else own
-                hints.setdefault(_(binding.description), shown_key(binding.key))
+                hints = shared if active.node in everywhere else own
+                hints.setdefault(_(binding.description), binding.key_display or shown_key(binding.key))
         rest = [item for item in shared.items() if item[0] not in own]
         first = list(own.items())[: max(OWN_HINTS, HINTS - len(rest))]
         ask_for_help = [item for item in rest if item[0] == _("Help")]

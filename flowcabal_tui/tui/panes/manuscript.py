@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,26 +20,14 @@ from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.finding import ask_to_find
-from flowcabal_tui.tui.panes.words import length_words, one_line
+from flowcabal_tui.tui.panes.manuscript_words import Face, Proposal, head_words
+from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
-
-Face = Literal["read", "edit", "proposal"]
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Another version of the passage at `start`; `fits` when the old one still stands there."""
-
-    start: int
-    end: int
-    before: str
-    after: str
-    fits: bool
 
 
 class ManuscriptPane(Vertical):
@@ -56,19 +44,20 @@ class ManuscriptPane(Vertical):
     ManuscriptPane > .head { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
     ManuscriptPane > ContentSwitcher { height: 1fr; }
     ManuscriptPane StreamView, ManuscriptPane DiffView { height: 1fr; padding: 0 1; }
-    ManuscriptPane ProseArea { height: 1fr; border: none; padding: 0 1; }
+    ManuscriptPane ProseArea { height: 1fr; padding: 0 1; }
+    ManuscriptPane ProseArea, ManuscriptPane ProseArea:focus { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
+        Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
         Binding("e,enter", "edit", mark("Edit"), id="manuscript.edit-here"),
-        Binding("escape", "leave", mark("Leave"), show=False, priority=True, id="manuscript.leave"),
+        Binding("escape", "leave", mark("Leave"), priority=True, id="manuscript.leave"),
         Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
         Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
                 tooltip=mark("Have the selected passage rewritten with an instruction.")),
         Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
         Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
         Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
-        Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
-        Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
         Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
         Binding("ctrl+g", "find_next", mark("Find next"), show=False, priority=True, id="manuscript.find-next"),
     ]  # fmt: skip
@@ -239,30 +228,25 @@ class ManuscriptPane(Vertical):
         chapter = self._chapter
         if chapter is None:
             return
-        title = one_line(chapter.title) or _("untitled")
-        parts = [f"{chapter.position} {title}"]
-        parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
-        if self.face != "edit":
-            parts.append(length_words(self.text))
-        if self.is_unsaved:
-            parts.append(_("* unsaved, Ctrl+s saves"))
-        lines = [" · ".join(parts), *([self._notice] if self._notice else [])]
-        if self.face == "proposal" and self._proposal is not None:
-            lines.append(
-                _("Proposal: `a` puts it in, `r` leaves the text as it is.")
-                if self._proposal.fits
-                else _("The text has changed meanwhile: the proposal cannot be put in. `y` copies it, `r` closes.")
-            )
-        self.query_one(".head", Static).update("\n".join(lines))
+        words = head_words(
+            chapter, self.text, self.face, self._proposal, is_unsaved=self.is_unsaved, notice=self._notice
+        )
+        self.query_one(".head", Static).update(words)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that make no sense in what is shown are off."""
         faces: dict[str, tuple[Face, ...]] = {
             "accept": ("proposal",), "reject": ("proposal",),
             "leave": ("edit", "proposal"), "edit": ("read",),
-            "versions": ("read",), "discard": ("read",), "editor": ("read",),
+            "versions": ("read",), "discard": ("read",), "editor": ("read",), "rewrite": ("read", "edit"),
         }  # fmt: skip
+        if action == "save":
+            return self.face == "edit" or (self.face == "read" and self.is_unsaved)
         return self.face in faces.get(action, ("read", "edit", "proposal"))
+
+    def watch_is_unsaved(self) -> None:
+        """The key that saves comes and goes."""
+        self.refresh_bindings()
 
     @on(ProseArea.Edited)
     def _note_edit(self, message: ProseArea.Edited) -> None:

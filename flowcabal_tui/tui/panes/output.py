@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.domain.run import Attempt
+from flowcabal_tui.domain.run import Attempt, NodeState
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
@@ -21,6 +21,9 @@ from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+ARRIVING: Final[tuple[NodeState, ...]] = ("running", "retrying")
+"""States in which an attempt that is not complete is the one that arrives, not one that was cut off."""
 
 
 class OutputPane(Vertical):
@@ -42,14 +45,15 @@ class OutputPane(Vertical):
     OutputPane > StreamView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
         Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."), id="output.keep"),
         Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; pays again."), id="output.again"),
-        Binding("left_square_bracket", "attempt(-1)", mark("Attempt before"), show=False, id="output.previous"),
+        Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
+                tooltip=mark("Attempt before")),
         Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
-        Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
         Binding("c", "receipt", mark("Context"), tooltip=mark("What the model was given."), id="output.receipt"),
-        Binding("x", "stop", mark("Stop"), show=False, tooltip=mark("Stop this node at once."), id="output.stop"),
-    ]
+        Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
+    ]  # fmt: skip
 
     @dataclass
     class KeepRequested(Message):
@@ -136,6 +140,10 @@ class OutputPane(Vertical):
         """Shows a node as it is; text that arrived after the view was made stays."""
         before = self._view
         same = before is not None and view is not None and (before.run, before.node) == (view.run, view.node)
+        if view is not None and view.state in ARRIVING:
+            view = replace(view, attempts=tuple(item for item in view.attempts if item.complete))
+        elif view is not None:
+            view = replace(view, partial="")
         self._view, self._wait, self._asked_reload = view, "", False
         newest = max((item.number for item in view.attempts), default=0) if view else 0
         partial = view.partial if view else ""
@@ -245,6 +253,19 @@ class OutputPane(Vertical):
         self.query_one(".head", Static).update(self._head())
         self.query_one(".told", Static).update("\n".join(told))
         self.set_class(bool(told), "-told")
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys between attempts are on when there are some to go between."""
+        match action:
+            case "attempt" | "diff":
+                return len(self._numbers()) > 1
+            case "keep":
+                return self._settled() is not None
+            case "stop":
+                return self._view is not None and self._view.state in ARRIVING
+            case _:
+                return True
 
     def _head(self) -> str:
         view = self._view
@@ -290,8 +311,6 @@ class OutputPane(Vertical):
         """Ask to keep the shown attempt; one that is still arriving cannot be kept."""
         if self._view is not None and (settled := self._settled()):
             self.post_message(self.KeepRequested(self._view.run, self._view.node, settled.number))
-        else:
-            self.notify(_("There is no finished attempt to keep yet."), markup=False)
 
     def action_again(self) -> None:
         """Ask for another sample."""

@@ -145,7 +145,8 @@ class ProfilePane(Vertical):
 
     def _leaf(self, row: ProfileRow) -> Text:
         label = Text(one_line(row.name, 60), no_wrap=True)
-        return label.append(f" {one_line(row.abstract, 200)}", style="dim")
+        abstract = one_line(row.abstract, 200)
+        return label.append(f" · {abstract}" if abstract else "", style="dim")
 
     def _derived(self) -> Derived | None:
         levels = self._profile.levels if self._profile else ()

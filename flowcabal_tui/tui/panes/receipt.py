@@ -37,6 +37,7 @@ class ReceiptPane(Vertical):
     jump_key = "r"
     DEFAULT_CSS = """
     ReceiptPane > .head { height: auto; max-height: 6; padding: 0 1; }
+    ReceiptPane > PickList { text-wrap: wrap; }
     ReceiptPane > BudgetBars { padding: 0 1; max-height: 9; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -94,8 +95,9 @@ class ReceiptPane(Vertical):
             return
         self.query_one(".head", Static).update(self._head(receipt))
         uses = [
-            BudgetClass(_(CLASSES[use.budget_class]), use.used, use.used / use.share if use.share else 0.0)
+            BudgetClass(_(CLASSES[use.budget_class]), use.used, use.used / receipt.budget if receipt.budget else 0.0)
             for use in receipt.classes
+            if use.used
         ]
         self.query_one(BudgetBars).set_budget(uses)
         self._opens = {}
@@ -142,7 +144,7 @@ class ReceiptPane(Vertical):
         return " " if earlier.level == source.level else f"~ {_(LEVELS[earlier.level])} >"
 
     def _source_row(self, source: ContextSource, sign: str) -> Option:
-        row = Text(f"{sign} ", no_wrap=True).append(one_line(source.title or source.uri))
+        row = Text(f"{sign} ").append(one_line(source.title or source.uri))
         row.append(f" · {_(LEVELS[source.level])} · {source.tokens:,} · {one_line(source.reason)}", style="dim")
         return self._opening(row, source.uri, source.start, source.end)
 
@@ -157,7 +159,7 @@ class ReceiptPane(Vertical):
             yield from map(self._dropped_row, receipt.dropped)
 
     def _dropped_row(self, source: DroppedSource) -> Option:
-        row = Text("  ", no_wrap=True).append(one_line(source.title or source.uri))
+        row = Text("  ").append(one_line(source.title or source.uri))
         words = f" · {_(CLASSES[source.budget_class])} · {source.tokens:,} · {one_line(source.rule)}"
         return self._opening(row.append(words, style="dim"), source.uri, -1, -1)
 
@@ -185,8 +187,15 @@ class ReceiptPane(Vertical):
 
     def action_fold(self) -> None:
         """Show or hide what was left out."""
+        if self._receipt is None or not self._receipt.dropped:
+            self.notify(_("Nothing was left out."), markup=False)
+            return
         self._is_unfolded = not self._is_unfolded
         self._refresh_all()
+        names = self.query_one(PickList)
+        names.pick(_FOLD)
+        if self._is_unfolded:
+            names.scroll_to_highlight(top=True)
 
     def action_find(self) -> None:
         """Ask which row to go to."""

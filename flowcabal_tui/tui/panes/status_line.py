@@ -126,7 +126,7 @@ class StatusLine(Horizontal):
         if self._running_count:
             parts.append(_Part(_("{n} running").format(n=self._running_count), 1))
         if self._question_count:
-            parts.append(_Part(_("{n} waiting for you").format(n=self._question_count), 1))
+            parts.append(_Part(_("{n} waiting for you: F8").format(n=self._question_count), 1))
         if self._spent:
             parts.append(_Part(self._spent, 4))
         if self._saved_at is not None:

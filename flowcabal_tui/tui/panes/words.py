@@ -31,15 +31,15 @@ ANGLES: Final[dict[Angle, str]] = {
     "echoes": mark("echoes of earlier text"),
 }
 CLASSES: Final[dict[BudgetClass, str]] = {
-    "meta": mark("outline, style, rules"),
+    "meta": mark("outline, rules"),
     "entities": mark("names"),
     "profiles": mark("profiles"),
-    "near": mark("chapters just before"),
+    "near": mark("chapters before"),
     "last_meeting": mark("last meeting"),
     "far": mark("earlier places"),
     "summaries": mark("summaries"),
     "knowledge": mark("similar places"),
-    "inquiry": mark("answers to inquiries"),
+    "inquiry": mark("answers"),
 }
 LEVELS: Final[dict[Level, str]] = {
     "L0": mark("one line"),
@@ -91,7 +91,7 @@ def verdict_words(evaluation: Evaluation) -> str:
         parts.append(_("{angles}: {verdict}").format(angles=angles, verdict=verdict))
     if unchecked:
         parts.append(_("not checked: {angles}").format(angles=", ".join(_(ANGLES[item.angle]) for item in unchecked)))
-    return " · ".join(parts) or _("not checked")
+    return " · ".join(parts) or _("no check asked for")
 
 
 def check_words(check: AngleCheck) -> str:

@@ -197,7 +197,8 @@ class WorkflowPane(Vertical):
         if self._trouble:
             lines.append(clean(self._trouble))
         elif self.is_rails and self._at is not None:
-            lines.append(self._label(self._at).plain)
+            detail = one_line(self._details.get(self._at, ""))
+            lines.append(self._label(self._at).plain + (f" · {detail}" if detail else ""))
         self.query_one(".head", Static).update("\n".join(lines))
 
     def _title(self, node: NodeId) -> str:
@@ -206,12 +207,11 @@ class WorkflowPane(Vertical):
         return one_line(title)
 
     def _label(self, node: NodeId) -> Text:
-        """Glyph, title, state word and detail."""
+        """Glyph, title and state word."""
         state = self._states.get(node, "pending")
         label = Text(f"{state_sign(state, self._is_plain)} ", no_wrap=True)
         label.append(self._title(node), style="bold" if state in ("running", "waiting", "failed") else "")
-        detail = one_line(self._details.get(node, ""))
-        return label.append(f" {_(STATES[state])}", style="dim").append(f" · {detail}" if detail else "", style="dim")
+        return label.append(f" {_(STATES[state])}", style="dim")
 
     def _go_to(self, node: NodeId | None) -> None:
         if node is not None and node != self._at:

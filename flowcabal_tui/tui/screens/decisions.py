@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -31,16 +31,9 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-GRACE: Final = 0.5
-"""Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
-Load = Callable[[Question], Awaitable[NodeView]]
-
 
 class DecisionsScreen(Screen[None]):
-    """Shows one question after the other, oldest first. `now` is a clock in seconds.
-
-    What was typed for a question stays with it while the screen is open.
-    """
+    """Shows one question after the other, oldest first; typed text stays with its question. `now`: seconds."""
 
     help = HelpData(
         mark("Decisions"),
@@ -52,11 +45,11 @@ class DecisionsScreen(Screen[None]):
     DecisionsScreen > FindingView { border-bottom: solid $panel; }
     DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
     DecisionsScreen > ContentSwitcher { height: 1fr; }
-    DecisionsScreen StreamView, DecisionsScreen DiffView { height: 1fr; padding: 0 1; }
-    DecisionsScreen ProseArea { height: 1fr; border: none; padding: 0 1; }
+    DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea { height: 1fr; padding: 0 1; }
+    DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
     DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
     DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
-    DecisionsScreen > .keys { height: 1; padding: 0 1; background: $surface; }
+    DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
     DecisionsScreen.-plain > FindingView { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
@@ -85,7 +78,7 @@ class DecisionsScreen(Screen[None]):
         end: int
 
     def __init__(
-        self, questions: Sequence[Question], load: Load, *, editor: str = "", now: Callable[[], float] = time.monotonic
+        self, questions: Sequence[Question], load: kinds.Load, *, editor: str = "", now: kinds.Clock = time.monotonic
     ) -> None:
         super().__init__()
         self._waiting, self._load_view, self._editor, self._now = list(questions), load, editor, now
@@ -131,8 +124,6 @@ class DecisionsScreen(Screen[None]):
         else:
             self._appear()
 
-    # One question
-
     def _appear(self) -> None:
         """Shows the question at the cursor from its start; the grace begins."""
         if not self._waiting:
@@ -172,6 +163,7 @@ class DecisionsScreen(Screen[None]):
             self.query_one(ProseArea).load_text(self._typed.get((question.id, 0), text))
             self.query_one(ContentSwitcher).current = "editor"
             self.set_focus(None)
+            self._refresh_keys()
             self.refresh_bindings()
         else:
             self.query_one("#text", StreamView).set_text(text, follow=False)
@@ -184,7 +176,14 @@ class DecisionsScreen(Screen[None]):
         number = _("decision {n} of {m}").format(n=self._place + 1, m=len(self._waiting))
         self.query_one(".head", Static).update(f"{kinds.heading(question)} · {number}")
         self.query_one(".reason", Static).update(kinds.reason_words(question))
-        self.query_one(".keys", Static).update(kinds.keys_line(question))
+        self._refresh_keys()
+
+    def _refresh_keys(self) -> None:
+        if self.question is not None:
+            attempts = len(self._node_view.attempts) if self._node_view else 0
+            findings, is_editing = self.query_one(FindingView).count, self._face == "editor"
+            idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
+            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle))
 
     def _shown_attempt(self) -> Attempt | None:
         attempts = self._node_view.attempts if self._node_view else ()
@@ -213,6 +212,7 @@ class DecisionsScreen(Screen[None]):
     def _turn_to(self, face: str) -> None:
         self.query_one(ContentSwitcher).current = face
         self.query_one(f"#{face}").focus()
+        self._refresh_keys()
         self.refresh_bindings()
 
     def _decide(self, decision: Decision) -> None:
@@ -233,11 +233,9 @@ class DecisionsScreen(Screen[None]):
             return self._face == "editor"
         return kinds.allows(self.question, action)
 
-    # Keys
-
     def _is_grace(self) -> bool:
         """Did the question appear just now?"""
-        return self._now() - self._appeared < GRACE
+        return self._now() - self._appeared < kinds.GRACE
 
     def action_approve(self) -> None:
         """Take the shown attempt, the proposal, or the model."""
@@ -277,7 +275,7 @@ class DecisionsScreen(Screen[None]):
             self._turn_to("editor")
 
     def action_editor(self) -> None:
-        """Edit in the writer's own editor; what comes back is shown before it is handed in."""
+        """Edit in the writer's own editor."""
         self.action_edit()
         if self._face == "editor" and self.query_one(ProseArea).has_focus:
             self.run_worker(self._edit_outside(), exclusive=True, exit_on_error=False)

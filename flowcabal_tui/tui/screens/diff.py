@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -42,6 +43,7 @@ class DiffScreen(ModalScreen[None]):
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
         yield Static(f"{one_line(self._heading)} · {counted}", markup=False, classes="head")
         yield changes
+        yield HintLine()
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:

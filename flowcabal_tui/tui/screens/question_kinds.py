@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Final
 
 from textual.binding import Binding, BindingType
@@ -10,9 +10,14 @@ from textual.binding import Binding, BindingType
 from flowcabal_tui.domain.run import Attempt, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.actions import shown_key
 from flowcabal_tui.tui.panes.words import one_line
 
+GRACE: Final = 0.5
+"""Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
+Load = Callable[[Question], Awaitable[NodeView]]
+Clock = Callable[[], float]
 KEYS: Final[list[BindingType]] = [
     Binding("a", "approve", mark("Approve"), id="decision.approve"),
     Binding("r", "retry", mark("Retry"), tooltip=mark("Another attempt, with a note."), id="decision.retry"),
@@ -21,22 +26,23 @@ KEYS: Final[list[BindingType]] = [
     Binding("w", "why", mark("Why"), tooltip=mark("The finding in full."), id="decision.why"),
     Binding("i", "intended", mark("Intended"), tooltip=mark("The contradiction is wanted; says why."),
             id="decision.intended"),
+    Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="decision.previous",
+            tooltip=mark("Attempt before")),
     Binding("d", "changes", mark("Diff"), tooltip=mark("Compare with the attempt before."),
             id="decision.diff"),
     Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
             id="decision.editor"),
     Binding("o", "source", mark("Source"), show=False, tooltip=mark("Open what is quoted."), id="decision.source"),
-    Binding("f", "finding", mark("Next finding"), show=False, id="decision.finding"),
+    Binding("f", "finding", mark("Next finding"), id="decision.finding"),
     Binding("x", "reject", mark("Turn down"), id="decision.reject"),
-    Binding("left_square_bracket", "attempt(-1)", mark("Attempt before"), show=False, id="decision.previous"),
     Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="decision.next"),
     Binding("j", "question(1)", mark("Next question"), show=False, priority=True, id="decision.later"),
     Binding("k", "question(-1)", mark("Question before"), show=False, priority=True, id="decision.earlier"),
     Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
 ]  # fmt: skip
-_REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
+REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
 _ALLOWED: Final = {
-    "review": _REVIEW_KEYS,
+    "review": REVIEW_KEYS,
     "input": ("approve", "edit", "editor"),
     "confirm": ("approve", "reject"),
 }
@@ -52,16 +58,31 @@ def allows(question: Question, action: str) -> bool:
         return _OPTIONS[action] in question.options
     if question.kind == "input" and action == "reject":
         return "reject" in question.options
-    return action not in (*_REVIEW_KEYS, *_OPTIONS)
+    return action not in (*REVIEW_KEYS, *_OPTIONS)
 
 
-def keys_line(question: Question) -> str:
-    """The keys of this question, in one row."""
+def idle_actions(question: Question, findings: int, attempts: int, *, is_editing: bool) -> set[str]:
+    """The actions that have nothing to act on, by how much there is of each."""
+    if is_editing and question.kind == "review":
+        return {*REVIEW_KEYS, "retry", "edit", "reject"}
+    idle = set() if is_editing else {"submit"}
+    if not findings:
+        idle |= {"why", "intended", "source"}
+    if findings < 2:
+        idle.add("finding")
+    if attempts < 2:
+        idle |= {"attempt", "changes"}
+    return idle
+
+
+def keys_line(question: Question, off: Container[str]) -> str:
+    """The keys of this question, in one row, without the actions that are `off` just now."""
     hints = [
-        f"{shown_key(binding.key.split(',')[0])} {_(binding.description)}"
+        f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
         for binding in KEYS
-        if isinstance(binding, Binding) and binding.show and allows(question, binding.action.split("(")[0])
-    ]
+        if isinstance(binding, Binding) and binding.show
+        and (action := binding.action.split("(")[0]) not in off and allows(question, action)
+    ]  # fmt: skip
     return "  ".join(hints)
 
 

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from flowcabal_tui.locale import mark
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -42,6 +43,7 @@ class SourceScreen(ModalScreen[None]):
         heading = " · ".join(dict.fromkeys(name for name in names if name))
         yield Static(heading, markup=False, classes="head")
         yield StreamView()
+        yield HintLine()
 
     def on_mount(self) -> None:
         """At the cited place."""

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.manuscript import Author, ChapterVersion
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.finding import ask_to_find
+from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import length_words, one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
@@ -71,6 +72,7 @@ class VersionsScreen(ModalScreen[str | None]):
         yield Static(markup=False, classes="told")
         yield DiffView()
         yield StreamView(id="text")
+        yield HintLine()
 
     def on_mount(self) -> None:
         """The version before the newest is the likeliest one."""

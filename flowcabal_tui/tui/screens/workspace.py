@@ -257,7 +257,13 @@ class WorkspaceScreen(ColumnsScreen):
     @on(OutputPane.KeepRequested)
     def keep(self, event: OutputPane.KeepRequested) -> None:
         """Into the memory of the book."""
-        self._work(self.runs.keep(event.run, event.node, event.attempt, self.book.current))
+        self._work(self._keep(event), "keep", exclusive=True)
+
+    async def _keep(self, event: OutputPane.KeepRequested) -> None:
+        words = await self.runs.keep(event.run, event.node, event.attempt, self.book.current)
+        if words:
+            self.action_pane("manuscript")
+            self.notify(words, markup=False)
 
     @on(OutputPane.AgainRequested)
     def run_again(self, event: OutputPane.AgainRequested) -> None:

@@ -14,6 +14,9 @@ from flowcabal_tui.tui.widgets.cells import cell_width, crop
 from flowcabal_tui.tui.widgets.help import HelpData
 
 _LABEL_CELLS = 24
+_LEAST_BAR = 3
+_PER_CENT_FROM = 34
+"""Cells below which the tokens alone are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +29,21 @@ class BudgetClass:
 
 
 def bar_lines(classes: Sequence[BudgetClass], width: int, plain: bool = False) -> list[str]:
-    """One line a class, at most `width` cells: name, bar, tokens, per cent; `plain` is ASCII."""
-    counts = [f"{entry.tokens:,} {entry.share:4.0%}" for entry in classes]
+    """One line a class, at most `width` cells: name, bar, tokens, per cent; `plain` is ASCII.
+
+    Bars stand to each other as the shares do: that of the largest share fills the room.
+    """
+    counts = [f"{entry.tokens:,}" + (f" {entry.share:4.0%}" if width >= _PER_CENT_FROM else "") for entry in classes]
     count_cells = max((len(count) for count in counts), default=0)
-    label_cells = min(_LABEL_CELLS, width // 3, width - count_cells - 2)
+    label_cells = max(0, min(_LABEL_CELLS, width - count_cells - 2 - _LEAST_BAR))
     labels = [crop(" ".join(clean(entry.label).split()), label_cells) for entry in classes]
     label_cells = max((cell_width(label) for label in labels), default=0)
     room = max(0, width - label_cells - count_cells - 2)
-    full, empty = ("#", ".") if plain else ("█", "░")
+    full, largest = "#" if plain else "█", max((entry.share for entry in classes), default=0.0)
     lines: list[str] = []
     for entry, label, count in zip(classes, labels, counts, strict=True):
-        filled = min(room, max(round(room * entry.share), 1 if entry.tokens and room else 0))
-        bar = full * filled + empty * (room - filled)
+        part = entry.share / largest if largest else 0.0
+        bar = (full * min(room, max(round(room * part), 1 if entry.tokens and room else 0))).ljust(room)
         lines.append(f"{label}{' ' * (label_cells - cell_width(label))} {bar} {count:>{count_cells}}")
     return lines
 

@@ -162,9 +162,9 @@ def test_bars_line_up_for_chinese_and_english_names() -> None:
     classes = [BudgetClass("人物", 12_000, 0.5), BudgetClass("near past", 6_000, 0.25), BudgetClass("空", 0, 0.0)]
     lines = bar_lines(classes, 40, plain=True)
     assert lines == [
-        "人物      #########......... 12,000  50%",
-        "near past ####..............  6,000  25%",
-        "空        ..................      0   0%",
+        "人物      ################## 12,000  50%",
+        "near past #########           6,000  25%",
+        "空                                0   0%",
     ]
     assert {cell_len(line) for line in lines} == {40}
 

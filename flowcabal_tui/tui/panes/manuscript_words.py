@@ -1,0 +1,43 @@
+"""What stands above a chapter: its name, its version, and what the text is just now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.panes.words import length_words, one_line
+
+Face = Literal["read", "edit", "proposal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Another version of the passage at `start`; `fits` when the old one still stands there."""
+
+    start: int
+    end: int
+    before: str
+    after: str
+    fits: bool
+
+
+def head_words(
+    chapter: Chapter, text: str, face: Face, proposal: Proposal | None, *, is_unsaved: bool, notice: str
+) -> str:
+    """The head of a chapter; a proposal says what can be done with it."""
+    parts = [f"{chapter.position} {one_line(chapter.title) or _('untitled')}"]
+    parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
+    if face != "edit" and text:
+        parts.append(length_words(text))
+    if is_unsaved:
+        parts.append(_("* unsaved, Ctrl+s saves"))
+    lines = [" · ".join(parts), *([notice] if notice else [])]
+    if face == "proposal" and proposal is not None:
+        lines.append(
+            _("Proposal: `a` puts it in, `r` leaves the text as it is.")
+            if proposal.fits
+            else _("The text has changed meanwhile: the proposal cannot be put in. `y` copies it, `r` closes.")
+        )
+    return "\n".join(lines)

@@ -1,0 +1,62 @@
+"""What a writer sees at the edges of the workspace: hints, sayings, what lies behind a dialog, the palette."""
+
+from __future__ import annotations
+
+import pytest
+from flowcabal_tui.tui.commands import ActionCommands
+from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
+from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.test_workspace import app_over, screen_of, settled, until, workspace
+from textual.widgets._toast import Toast
+
+
+def hints(pilot) -> str:
+    return str(pilot.app.screen.query_one(HintLine).render())
+
+
+@pytest.mark.parametrize(
+    ("digit", "first"),
+    [("3", " e Edit "), ("4", " s Keep  a Again  [ ] Attempts  c Context "), ("6", " c Compare "), ("7", " l Level ")],
+)
+async def test_the_hints_begin_with_the_keys_of_the_pane_and_end_with_help(tmp_path, digit, first):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await pilot.press(digit)
+        await settled(pilot)
+        assert hints(pilot).startswith(first)
+        assert hints(pilot).endswith(" F1 Help ")
+        assert len(hints(pilot).strip().split("  ")) <= HINTS
+
+
+async def test_one_saying_at_a_time_lies_over_the_text_and_never_over_keys_and_status(tmp_path):
+    app = app_over(FakeWorkbench(), tmp_path)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        for words in ("First.", "Second."):
+            app.notify(words)
+            await until(pilot, lambda words=words: any(words in row for row in shown(app)))
+        toast = app.screen.query_one(Toast)
+        assert not any("First." in row for row in shown(app))
+        assert toast.region.height == 1
+        assert toast.region.bottom <= screen_of(pilot).status.region.y
+
+
+async def test_a_line_to_type_into_leaves_the_text_behind_it_in_sight(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.pause()
+        assert any("1 Chapters" in row for row in shown(pilot.app))
+
+
+async def test_the_palette_begins_with_the_pane_and_knows_no_cursor_keys(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
+    assert "Edit  (e)" in titles[:5]
+    assert not [title for title in titles if title.startswith(("Scroll", "Page", "Up", "Down"))]
