@@ -210,17 +210,23 @@ def mended(task: Task, text: str) -> str:
         return text
     names = _with_cast(task)
     here = facts_in(text, names, task.chinese)
-    told = [f for line in _quoted(task.feedback) for f in facts_in(line, names, task.chinese)]
+    told = [f for line, about in _quoted(task.feedback) for f in facts_in(line, names, task.chinese, about)]
     said_here = {(f.subject, f.attribute, f.value) for f in here}
     against = [f for f in told if (f.subject, f.attribute, f.value) not in said_here]
     return corrected(text, contradictions(here, against))
 
 
-def _quoted(feedback: str) -> list[str]:
-    """The quotations in the feedback, without what is said about them; lines without any as they are."""
+def _quoted(feedback: str) -> list[tuple[str, str]]:
+    """The quotations in the feedback, each with the title of its source; lines without any as they are.
+
+    A note on somebody says "his left hand": whose it is, its title tells.
+    """
     pieces = [piece for line in feedback.splitlines() for piece in line.split("<>")]
-    quotations = [re.search(r"“(.*?)” *(?:[(（].*)?$", piece) for piece in pieces]
-    return [quoted[1] if quoted else piece for piece, quoted in zip(pieces, quotations, strict=True)]
+    quotations = [re.search(r"“(.*?)” *(?:[(（](.*?)[)）].*)?$", piece) for piece in pieces]
+    return [
+        (quoted[1], quoted[2] or "") if quoted else (piece, "")
+        for piece, quoted in zip(pieces, quotations, strict=True)
+    ]
 
 
 def _with_cast(task: Task) -> tuple[Name, ...]:

@@ -1,0 +1,28 @@
+"""A retry sets right what the quotations speak against, also when a note names its person only in its title."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.models.offline.task import Task
+from flowcabal_tui.models.offline.writing import mended
+
+
+@pytest.mark.parametrize(
+    ("cast", "draft", "note", "title", "right"),
+    [
+        (
+            "Cast: Tobias Crane",
+            "Tobias Crane took the ring with his scarred right hand.",
+            "A burn scar on the back of his left hand.",
+            "Tobias Crane",
+            "Tobias Crane took the ring with his scarred left hand.",
+        ),
+        ("出场：魏长河", "魏长河用右手扣住铁环。", "左手只剩三根指头。", "魏长河", "魏长河用左手扣住铁环。"),
+    ],
+)
+def test_a_note_about_somebody_corrects_the_draft(cast, draft, note, title, right):
+    feedback = f"<feedback>\n1. “{draft}” <> “{note}” ({title}): different hands\n</feedback>"
+    user = f"<task>draft</task>\n<plan>\n{cast}\n1. {draft}\n</plan>\n\n{feedback}"
+    assert mended(Task.of(ModelRequest((Message("user", user),))), draft) == right
