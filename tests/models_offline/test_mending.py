@@ -19,7 +19,13 @@ from flowcabal_tui.models.offline.writing import mended
             "Tobias Crane",
             "Tobias Crane took the ring with his scarred left hand.",
         ),
-        ("出场：魏长河", "魏长河用右手扣住铁环。", "左手只剩三根指头。", "魏长河", "魏长河用左手扣住铁环。"),
+        (
+            "出场：魏长河",
+            "魏长河用只剩三根指头的右手扣住铁环。",
+            "左手缺了两根指头。",
+            "魏长河",
+            "魏长河用只剩三根指头的左手扣住铁环。",
+        ),
     ],
 )
 def test_a_note_about_somebody_corrects_the_draft(cast, draft, note, title, right):
