@@ -90,7 +90,7 @@ def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
 def finding_in_full(finding: CheckFinding) -> str:
     """Everything that is known of a finding."""
     confidence = _("confidence {percent} %").format(percent=round(100 * finding.confidence))
-    kind = " · ".join((_(ANGLES[finding.angle]), clean(finding.subtype), confidence))
+    kind = " · ".join((_(ANGLES[finding.angle]), clean(_(finding.subtype)), confidence))
     parts = (
         kind,
         clean(finding.explanation),
