@@ -8,6 +8,7 @@ import sys
 import threading
 from argparse import Namespace
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -118,6 +119,7 @@ class _Session:
         self._reads_commands = reads_commands
         self._waiting: dict[QuestionId, Question] = {}
         self._asks = asyncio.Event()
+        self._retried: set[NodeId] = set()
         self._input_ended = False
         self._model_failed = False
 
@@ -159,12 +161,23 @@ class _Session:
     async def _asked(self, question: Question) -> None:
         self._waiting[question.id] = question
         self._asks.set()
-        decision = self._answers.for_question(question)
-        if decision is not None:
-            await self._project.carry_out(Decide(question.id, decision))
-        elif not self._reads_commands:
+        if not await self._answered_by_flag(question) and not self._reads_commands:
             attempts = (await self._project.node(question.run, question.node)).attempts
             self._printer.asks(question, attempts[-1].text if attempts else "")
+
+    async def _answered_by_flag(self, question: Question) -> bool:
+        """A flag asks for one new attempt at most: each costs money. An answer that does not fit leaves it open."""
+        decision = self._answers.for_question(question)
+        if decision is None or question.node in self._retried:
+            return False
+        if decision.kind == "retry":
+            self._retried.add(question.node)
+        try:
+            await self._project.carry_out(Decide(question.id, decision))
+        except FlowCabalError as error:
+            self._printer.error(error)
+            return False
+        return True
 
     async def _read(self) -> None:
         """Reads standard input to its end: commands as JSON lines, or words, each for the oldest open question."""
@@ -192,7 +205,7 @@ def _command(line: str) -> Command:
     try:
         message: Any = json.loads(line)
         value = from_message(message)
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, KeyError, TypeError, ValidationError, RecursionError) as error:
         raise RunError(_("That line is not a command."), str(error)[:300], _("It was ignored.")) from error
     if not isinstance(value, Command):
         raise RunError(_("That line is not a command."), str(message["type"]), _("It was ignored."))
@@ -205,9 +218,11 @@ async def _lines() -> AsyncIterator[str]:
     lines: asyncio.Queue[str] = asyncio.Queue()
 
     def pump() -> None:
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-        loop.call_soon_threadsafe(lines.put_nowait, "")
+        with suppress(RuntimeError):  # the loop has ended before the input
+            with suppress(ValueError, OSError):  # no text, or no longer open: that is its end too
+                for line in sys.stdin:
+                    loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, "")
 
     threading.Thread(target=pump, name="stdin", daemon=True).start()
     while line := await lines.get():

@@ -1,0 +1,84 @@
+"""Stopping works at once, also for what an earlier process left; an answer must fit its question."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from flowcabal_tui.domain.errors import RunError, StaleQuestion
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.run import Decision
+from flowcabal_tui.project.feed import LIMIT, PIECE, EventFeed
+from flowcabal_tui.protocol import CancelRun, Decide, NodeStreaming, RunStateChanged, SaveWorkflow
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.project.desk import both, leave, make_one, opened
+from tests.runner.fakes import flow, prompt
+
+WAITS = flow(prompt("a", "Say one word.", review="always", context=False), prompt("b", "@a", context=False))
+
+
+async def left_waiting(folder: Path) -> RunId:
+    """A run of an earlier process whose question is open."""
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(SaveWorkflow(WAITS))
+        run = await desk.start("flow", 1)
+        assert await desk.follow(run, leave) == "waiting"
+    return run
+
+
+async def test_a_run_that_an_earlier_process_left_can_be_stopped_with_its_question(folder: Path) -> None:
+    run = await left_waiting(folder)
+    async with opened(folder) as desk:
+        with pytest.raises(RunError, match="not running"):
+            await desk.project.carry_out(CancelRun(run, NodeId("a")))
+        await desk.project.carry_out(CancelRun(run))
+        assert [event.state for event in desk.told(RunStateChanged)] == ["cancelled"]
+        assert await desk.project.questions() == ()
+        assert [known.state for known in await desk.project.runs()] == ["cancelled"]
+        assert (await desk.view(run, "a")).state == "cancelled"
+        with pytest.raises(RunError, match="not running"):
+            await desk.project.carry_out(CancelRun(run))
+
+
+async def test_an_attempt_that_was_never_made_cannot_be_approved(folder: Path) -> None:
+    run = await left_waiting(folder)
+    async with opened(folder) as desk:
+        (question,) = await desk.project.questions()
+        with pytest.raises(StaleQuestion, match="no attempt 7"):
+            await desk.project.carry_out(Decide(question.id, Decision("approve", attempt=7)))
+        await desk.project.carry_out(Decide(question.id, Decision("edit", text="plain\x1b]0;evil\x07 words")))
+        assert await desk.follow(run, leave) == "done"
+        assert (await desk.view(run, "a")).attempts[-1].text == "plain words"
+
+
+async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> None:
+    run = await left_waiting(folder)
+    async with opened(folder) as desk:
+        (question,) = await desk.project.questions()
+        blocked, parts = asyncio.Event(), desk.project._parts
+        loop = asyncio.get_running_loop()
+
+        async def never(*_given: object) -> str:
+            loop.call_soon_threadsafe(blocked.set)
+            await asyncio.Event().wait()
+            return ""
+
+        parts.runs.start = never  # type: ignore[method-assign]  # a command that hangs
+        stuck = asyncio.create_task(desk.start("flow", 1))
+        await blocked.wait()
+        async with asyncio.timeout(5):
+            await desk.project.carry_out(CancelRun(run))
+        assert question.id not in [q.id for q in await desk.project.questions()]
+        stuck.cancel()
+
+
+def test_a_guest_that_sleeps_gets_pieces_of_bounded_size_and_all_of_the_text() -> None:
+    feed = EventFeed()
+    feed.watch(RunId("r"), NodeId("n"))
+    for number in range(3 * PIECE // 10):
+        feed.publish(NodeStreaming(RunId("r"), NodeId("n"), 1, number * 10, "0123456789"))
+    events = [event for event in feed.take() if isinstance(event, NodeStreaming)]
+    assert max(len(event.chunk) for event in events) <= PIECE + 10 and len(events) < LIMIT
+    assert "".join(event.chunk for event in events) == "0123456789" * (3 * PIECE // 10)
