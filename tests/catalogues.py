@@ -21,7 +21,7 @@ FOLDER = SOURCE / "locale" / "zh_CN" / "LC_MESSAGES"
 PO, MO = FOLDER / "flowcabal.po", FOLDER / "flowcabal.mo"
 KEYWORDS = {"_": None, "mark": None, "ngettext": (1, 2)}
 TEXTUAL = (App, Screen, TextArea, Input, Tree, OptionList, Select, Checkbox, VerticalScroll)
-Words = str | tuple[str, ...]
+Words = str | tuple[str, ...] | list[str]
 
 
 def words_of_textual() -> set[str]:
@@ -60,7 +60,7 @@ def untranslated(catalog: Catalog) -> list[Words]:
     return [
         message.id
         for message in catalog
-        if message.id and not (all(message.string) if message.pluralizable else message.string)
+        if message.id and not (all(message.string or ("",)) if message.pluralizable else message.string)
     ]
 
 
