@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, OutputId
+from flowcabal_tui.domain.model_calls import UsageRecord
 
 Level = Literal["L0", "L1", "L2"]
 EntityKind = Literal["character", "location", "plot-thread", "item", "organisation"]
@@ -131,3 +132,16 @@ class Totals:
     cost: Decimal | None = Decimal(0)
     currency: str = ""
     unknown_calls: int = 0
+
+    def plus(self, call: UsageRecord) -> Totals:
+        """With one more call. Tokens that were not reported count as estimated (in) and 0 (out)."""
+        same_currency = self.calls == 0 or self.currency == call.currency
+        return Totals(
+            calls=self.calls + 1,
+            input_tokens=self.input_tokens
+            + (call.estimated_input if call.usage.input_tokens is None else call.usage.input_tokens),
+            output_tokens=self.output_tokens + (call.usage.output_tokens or 0),
+            cost=None if self.cost is None or call.cost is None or not same_currency else self.cost + call.cost,
+            currency=call.currency if same_currency else "",
+            unknown_calls=self.unknown_calls + (call.cost is None),
+        )

@@ -151,10 +151,9 @@ class ModelDesk:
         estimated = self.counter.count_request(request)
         self.counter.learn(request, usage)
         await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
-        await self._store.usage.add(
-            UsageRecord(role, endpoint.model, purpose, usage, estimated, cost(endpoint, usage), endpoint.currency)
-        )
-        self._totals = await self._store.usage.totals()
+        record = UsageRecord(role, endpoint.model, purpose, usage, estimated, cost(endpoint, usage), endpoint.currency)
+        await self._store.usage.add(record)
+        self._totals = self._totals.plus(record)
         self._emit(UsageChanged(self._totals))
 
     async def check_all(self) -> tuple[EndpointCheck, ...]:

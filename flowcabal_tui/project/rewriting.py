@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.binding import fill
-from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import clean
@@ -33,13 +33,21 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
         "project.name": parts.settings.project.name,
         "project.language": parts.settings.project.language,
     }
-    model = parts.models.booked("user")
     _kind, params = kind_and_params(workflow.nodes[0])
     if not isinstance(params, PromptParams):
         raise WorkflowError(_("The first node of {name} is not a prompt.").format(name=workflow.reference))
     system, prompt = _text(params.system, values), _text(params.prompt, values)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
-    answer = await model.answer(ModelRequest(messages, purpose="rewrite"))
+    request = ModelRequest(messages, "rewrite", params.max_tokens, params.temperature)
+    answer = await parts.models.booked(params.role).answer(request)
+    if answer.finish == "length":
+        raise ModelError(
+            ModelFault.TRUNCATED,
+            _("The model stopped at its length limit: the passage would be cut off."),
+            _("Nothing was changed."),
+            _("Choose a shorter passage, or raise max_tokens in the workflow {name}.").format(name=workflow.id),
+            partial=answer.text,
+        )
     return RewriteProposed(command, asked.chapter, asked.start, asked.end, asked.text, clean(answer.text).strip("\n"))
 
 
