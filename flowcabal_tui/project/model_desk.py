@@ -37,6 +37,9 @@ from flowcabal_tui.settings.secrets import find_key
 from flowcabal_tui.store import Store
 
 CALIBRATION: Final = "tokens"
+ANSWER_TOKENS: Final = 4_096
+PROMPT_TOKENS: Final = 4_096
+"""What is kept free in a model's window for the writer's own prompt with upstream outputs."""
 
 
 class ModelDesk:
@@ -86,6 +89,14 @@ class ModelDesk:
         """Where a role's model is reached; None when it is not configured."""
         chosen = self._settings.models.of(role)
         return chosen.endpoint() if chosen else None
+
+    def context_budget(self) -> int:
+        """What the Context agent may add, in tokens: less than the settings say where the model's window is small."""
+        wanted, endpoint = self._settings.budget.context_tokens, self.endpoint("user")
+        if endpoint is None or endpoint.context_window is None:
+            return wanted
+        room = endpoint.context_window - (endpoint.max_output or ANSWER_TOKENS) - PROMPT_TOKENS
+        return max(0, min(wanted, room))
 
     def is_offline(self, role: Role = "user") -> bool:
         """True when the role is played by the embedded model."""

@@ -180,7 +180,7 @@ class Parts:
         return ContextAgent(
             self.store.memory,
             counter,
-            self.settings.budget.context_tokens,
+            self.models.context_budget(),
             prompts=self.prompts,
             model=self.models.agent,
             finder=RememberingFinder(self.knowledge, self.store, self.queries, generation, remember=spend),
