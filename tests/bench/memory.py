@@ -17,7 +17,7 @@ from tests.bench.report import Figure, checked, percentile
 from tests.bench.servers import PacedServer
 from tests.bench.stalled import begun, start_streams
 from tests.bench.streams import RATE, STREAMS, project_for_streams
-from tests.bench.terminal import ENTER, Terminal
+from tests.bench.terminal import ENTER, ESCAPE, SAVE, Terminal
 
 SECONDS = 60.0
 RARE = "龘靐齉齾爩鱻麤龗灪吁" * 4
@@ -75,12 +75,11 @@ def _echoes(source: Path) -> Iterator[Figure]:
             terminal.read(3.0)
             _edit(terminal)
             quiet = _typed(terminal)
-            terminal.press("\x1b")
+            _leave(terminal)
             start_streams(terminal)
             _edit(terminal)
             streaming = _typed(terminal)
-            terminal.press("\x1b")
-            terminal.read(0.5)
+            _leave(terminal)
             terminal.press("1", "I")
             terminal.wait_for("import")
             terminal.press(str(source), ENTER)
@@ -104,6 +103,13 @@ def _edit(terminal: Terminal) -> None:
     terminal.read(0.3)
     terminal.press("e")
     terminal.read(0.5)
+
+
+def _leave(terminal: Terminal) -> None:
+    """Saves and goes out of the editor."""
+    for key in (SAVE, ESCAPE):
+        terminal.press(key)
+        terminal.read(0.7)
 
 
 def _typed(terminal: Terminal) -> list[float]:

@@ -28,6 +28,8 @@ def measure() -> list[Figure]:
         project_for_streams(book, server.url)
         asyncio.run(begun(book))
         with Terminal("--lang", "en", "open", book) as terminal:
+            terminal.wait_for(f"n{STREAMS - 1}")
+            terminal.read(1.0)
             start_streams(terminal)
             before = len(server.streams()[0])
             terminal.read(2.0)
@@ -50,13 +52,13 @@ def measure() -> list[Figure]:
 
 def start_streams(terminal: Terminal) -> None:
     """Presses what runs the workflow in view, and waits for its text."""
-    terminal.wait_for("n15")
-    terminal.read(1.0)
     terminal.press(F5)
     terminal.wait_for("Instruction")
     terminal.press(ENTER)
     terminal.wait_for("Run?")
     terminal.press("y")
+    terminal.wait_for("running")
+    terminal.press("4")
     terminal.wait_for("字")
 
 

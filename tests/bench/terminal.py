@@ -19,8 +19,8 @@ from tests.bench.processes import tree
 
 COLUMNS, ROWS = 160, 48
 ENTER, ESCAPE = "\r", "\x1b"
-F1, F2, F5 = "\x1bOP", "\x1bOQ", "\x1b[15~"
-QUIT: Final = "\x11"
+F1, F5 = "\x1bOP", "\x1b[15~"
+QUIT, SAVE = "\x11", "\x13"
 _ANSWERS: Final = {b"\x1b[c": b"\x1b[?62;22c", b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y"}
 _ESCAPES: Final = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[P_^][^\x1b]*\x1b\\|[ -/]*[0-~])"
