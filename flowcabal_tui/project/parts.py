@@ -14,7 +14,7 @@ from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.monitor import Monitor, feedback
 from flowcabal_tui.agents.prompt_library import PromptLibrary
-from flowcabal_tui.domain.errors import ModelError, SettingsError
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
@@ -32,7 +32,7 @@ from flowcabal_tui.project.run_desk import RunDesk
 from flowcabal_tui.project.steps import Steps, StepTools
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol import Event
+from flowcabal_tui.protocol import Event, Status
 from flowcabal_tui.runner.scope import Limits, Services
 from flowcabal_tui.settings.project_file import (
     OFFLINE,
@@ -144,16 +144,29 @@ class Parts:
 
     async def begin(self, *, knowledge: bool) -> None:
         """What starts after the project is open: background work, the knowledge server, a look at the mirror."""
+        self.emit(Status("connected"))
         if self.read_only:
             return
         self.background.start()
         if knowledge:
-            try:
-                agent = self.models.model("agent")
-            except ModelError:
-                agent = None
+            await self._start_knowledge()
+        try:
+            await self.curation.look_outside()
+        except FlowCabalError as error:
+            log.warning("mirror: %s", error)
+            self.emit(Status("error", error.title))
+
+    async def _start_knowledge(self) -> None:
+        """What hinders it is told in the status line, and hinders nothing else."""
+        try:
+            agent = self.models.model("agent")
+        except (ModelError, SettingsError):
+            agent = None
+        try:
             await self.knowledge.start(self.models.embedder(), agent)
-        await self.curation.look_outside()
+        except (FlowCabalError, OSError) as error:
+            log.warning("knowledge server: %s", error)
+            self.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))
 
     async def _knowledge_ready(self, held: frozenset[str]) -> None:
         """Chapters may have moved, and tasks may have been done, while another server or none was there."""
@@ -231,6 +244,7 @@ class Parts:
 
     async def close(self) -> None:
         """Runs first, so that their text is journalled; the store last."""
+        self.emit(Status("closing"))
         await self.runs.close()
         await self.background.close()
         await self.tasks.close()

@@ -178,10 +178,11 @@ class RunDesk:
             if self._runs[run].cancel(node):
                 return
             raise RunError(_("The step {node} is not running.").format(node=node), _("Nothing was stopped."))
-        log = fold(await self._store.runs.history(run))
-        if node is not None or log.state != "running" or run not in await self._store.runs.unfinished():
+        history = await self._store.runs.history(run)
+        left = fold(history)
+        if node is not None or not history or left.state != "running":
             raise RunError(_("That run is not running."), _("Nothing was stopped."))
-        open_nodes = [name for name, known in log.nodes.items() if known.state in ("pending", "running", "waiting")]
+        open_nodes = [name for name, known in left.nodes.items() if known.state in ("pending", "running", "waiting")]
         await self._store.runs.record(
             *(RunEvent(run, "cancelled", name) for name in open_nodes),
             RunEvent(run, "run-ended", payload={"state": "cancelled"}),

@@ -43,7 +43,7 @@ class Status(Event):
     """The state of the project as a whole."""
 
     type: ClassVar[str] = "status"
-    status: Literal["connected", "busy", "error", "closing"]
+    status: Literal["connected", "error", "closing"]
     message: str = ""
 
 

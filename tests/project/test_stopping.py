@@ -10,8 +10,16 @@ from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.project.feed import LIMIT, PIECE, EventFeed
-from flowcabal_tui.protocol import CancelRun, Decide, NodeStreaming, RunStateChanged, SaveWorkflow
-from flowcabal_tui.settings.project_file import OFFLINE
+from flowcabal_tui.protocol import (
+    CancelRun,
+    Decide,
+    KnowledgeStatus,
+    NodeStreaming,
+    RunStateChanged,
+    SaveWorkflow,
+    Status,
+)
+from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
 from tests.project.desk import both, leave, make_one, opened
 from tests.runner.fakes import flow, prompt
 
@@ -82,3 +90,24 @@ def test_a_guest_that_sleeps_gets_pieces_of_bounded_size_and_all_of_the_text() -
     events = [event for event in feed.take() if isinstance(event, NodeStreaming)]
     assert max(len(event.chunk) for event in events) <= PIECE + 10 and len(events) < LIMIT
     assert "".join(event.chunk for event in events) == "0123456789" * (3 * PIECE // 10)
+
+
+async def test_the_status_tells_when_the_project_is_there_and_when_it_goes(folder: Path) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.until(Status)
+    assert [event.status for event in desk.told(Status)] == ["connected", "closing"]
+
+
+async def test_keys_that_others_can_read_stop_the_knowledge_server_and_nothing_else(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOWCABAL_CONFIG_DIR", str(tmp_path))
+    (tmp_path / "secrets.toml").write_text('mine = "k"')
+    (tmp_path / "secrets.toml").chmod(0o644)
+    embedding = ModelSettings(model="vectors", base_url="http://127.0.0.1:9", secret="mine")
+    await make_one(folder, ModelsSettings(user=OFFLINE, embedding=embedding))
+    async with opened(folder, knowledge=True) as desk:
+        told = await desk.until(KnowledgeStatus)
+        assert told.state == "failed" and "read by others" in told.message
+        assert await desk.project.chapters()
