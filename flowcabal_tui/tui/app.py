@@ -232,7 +232,7 @@ class FlowCabalApp(App[int]):
     def on_decisions_screen_decided(self, event: DecisionsScreen.Decided) -> None:
         """The writer's answer."""
         if (workspace := self.departure.workspace) is not None:
-            attempt(workspace, workspace.questions.decide(event.question, event.decision))
+            attempt(workspace, workspace.decide(event.question, event.decision))
 
     def on_decisions_screen_waive_requested(self, event: DecisionsScreen.WaiveRequested) -> None:
         """A finding is intended."""

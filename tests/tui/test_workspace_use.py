@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.run import Decision
+from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
@@ -10,7 +15,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.test_workspace import app_over, screen_of, settled, until, workspace
+from tests.tui.test_workspace import app_over, pane_in_view, screen_of, settled, told, until, workspace
 from textual.widgets._toast import Toast
 
 
@@ -60,3 +65,33 @@ async def test_the_palette_begins_with_the_pane_and_knows_no_cursor_keys(tmp_pat
         titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
     assert "Edit  (e)" in titles[:5]
     assert not [title for title in titles if title.startswith(("Scroll", "Page", "Up", "Down"))]
+
+
+async def test_a_run_that_was_interrupted_is_told_at_the_start_unless_an_answer_lets_it_go_on(tmp_path):
+    workbench = FakeWorkbench()
+    asked = replace(workbench.run_rows[0], state="interrupted")
+    broken = replace(asked, id=RunId("run-8"), nodes=((books.PLAN, "pending"),))
+    workbench.run_rows = [asked, broken]
+    async with workspace(workbench, tmp_path) as pilot:
+        assert "1 interrupted: F3" in screen_of(pilot).status.words
+
+
+async def test_after_a_decision_the_output_shows_what_comes_of_it(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).decide(workbench.waiting[0].id, Decision("approve", 2))
+        await settled(pilot)
+        assert pane_in_view(pilot) == "output"
+        assert any(isinstance(item, Decide) for item in workbench.sent)
+
+
+async def test_an_event_that_changes_no_word_paints_nothing(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, KnowledgeStatus("ready"), BackgroundChanged((("waiting", 2),)))
+        painted: list[object] = []
+        screen_of(pilot).status.query_one(".status-words").refresh = lambda *regions, **how: painted.append(how)
+        await told(pilot, workbench, KnowledgeStatus("ready"), BackgroundChanged((("waiting", 2),)))
+        assert painted == []
+        await told(pilot, workbench, BackgroundChanged((("waiting", 1),)))
+        assert painted and not any(how.get("layout") for how in painted), "the whole screen would be laid out again"

@@ -48,11 +48,17 @@ class RunDesk:
         self._node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
         self._unsaved: Workflow | None = None
+        self._asked: set[RunId] = set()
 
     @property
     def active(self) -> tuple[RunId, ...]:
         """Runs that do something at this moment."""
         return tuple(run for run, state in self.run_states.items() if state == "running")
+
+    @property
+    def interrupted(self) -> tuple[RunId, ...]:
+        """Runs that a crash or the end of the program broke off; those that wait for an answer go on by it."""
+        return tuple(run for run, state in self.run_states.items() if state == "interrupted" and run not in self._asked)
 
     async def load(self, chapter: ChapterId | None) -> None:
         """Reads templates and runs, and shows what belongs to the chapter."""
@@ -64,6 +70,7 @@ class RunDesk:
         await self.save()
         summaries = await self._workbench.runs()
         self.run_states = {item.id: item.state for item in summaries}
+        self._asked = {item.id for item in summaries if any(state == "waiting" for _node, state in item.nodes)}
         newest = next((item for item in summaries if item.chapter == chapter), None)
         if newest is not None:
             await self.show_run(newest)
@@ -89,9 +96,10 @@ class RunDesk:
         pane.show_templates(self._templates, workflow.reference)
         pane.show(workflow, self._node_states)
         busy = ("waiting", "running", "retrying", "failed", "done")
-        ranked = sorted(self._node_states.items(), key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
+        latest_first = [(node.id, self._node_states.get(node.id)) for node in reversed(workflow.nodes)]
+        ranked = sorted(latest_first, key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
         self.node = None
-        if ranked:
+        if self._node_states and ranked:
             await self.show_node(ranked[0][0])
         elif workflow.nodes:
             await self.show_node(workflow.nodes[0].id)

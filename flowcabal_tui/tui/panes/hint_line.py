@@ -20,6 +20,8 @@ class HintLine(Static):
 
     DEFAULT_CSS = "HintLine { height: 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }"
 
+    _hints_now = Content()
+
     def on_mount(self) -> None:
         """Follows the focus."""
         self.screen.bindings_updated_signal.subscribe(self, self._show_hints)
@@ -41,4 +43,7 @@ class HintLine(Static):
         others = [item for item in rest if item not in ask_for_help][: HINTS - len(first) - len(ask_for_help)]
         hints_shown = [*first, *others, *ask_for_help]
         parts = [part for words, key in hints_shown for part in ((f" {key} ", "bold"), f"{words} ")]
-        self.update(Content.assemble(*parts))
+        hints_now = Content.assemble(*parts)
+        if hints_now != self._hints_now:
+            self._hints_now = hints_now
+            self.update(hints_now, layout=False)

@@ -29,8 +29,9 @@ class _PaneName(Static):
 
     def mark_shown(self, shown: bool) -> None:
         """Brackets say it, and bold where there is bold."""
-        self.set_class(shown, "-shown")
-        self.update(f"[{self._plain_words}]" if shown else f" {self._plain_words} ")
+        if shown != self.has_class("-shown"):
+            self.set_class(shown, "-shown")
+            self.update(f"[{self._plain_words}]" if shown else f" {self._plain_words} ", layout=False)
 
     def on_click(self, event: Click) -> None:
         """The mouse is a second way; digits are the first."""

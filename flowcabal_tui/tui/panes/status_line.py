@@ -57,7 +57,9 @@ class StatusLine(Horizontal):
     def __init__(self, *, offline: bool = False, read_only: bool = False) -> None:
         super().__init__()
         self._offline_model, self._only_reading = offline, read_only
-        self._running_count = self._question_count = self._memory_left = self._memory_failed = 0
+        self._running_count = self._question_count = self._interrupted_count = 0
+        self._memory_left = self._memory_failed = 0
+        self._words_shown = ""
         self._spent = ""
         self._saved_at: datetime | None = None
         self._knowledge_words = ""
@@ -74,9 +76,9 @@ class StatusLine(Horizontal):
         self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
         self._show_words()
 
-    def update_runs(self, running: int, waiting: int) -> None:
-        """How many runs are active, how many questions wait."""
-        self._running_count, self._question_count = running, waiting
+    def update_runs(self, running: int, waiting: int, interrupted: int) -> None:
+        """How many runs are active, how many questions wait, how many runs could go on."""
+        self._running_count, self._question_count, self._interrupted_count = running, waiting, interrupted
         self._show_words()
 
     def update_totals(self, totals: Totals) -> None:
@@ -127,6 +129,8 @@ class StatusLine(Horizontal):
             parts.append(_Part(_("{n} running").format(n=self._running_count), 1))
         if self._question_count:
             parts.append(_Part(_("{n} waiting for you: F8").format(n=self._question_count), 1))
+        if self._interrupted_count:
+            parts.append(_Part(_("{n} interrupted: F3").format(n=self._interrupted_count), 2))
         if self._spent:
             parts.append(_Part(self._spent, 4))
         if self._saved_at is not None:
@@ -148,13 +152,17 @@ class StatusLine(Horizontal):
     def _show_words(self) -> None:
         if not self.is_mounted:
             return
-        self.query_one(".status-words", Static).update(self.words)
+        if self.words != self._words_shown:
+            self._words_shown = self.words
+            self.query_one(".status-words", Static).update(self._words_shown, layout=False)
         if self._spin_timer is not None and self._running_count:
             self._spin_timer.resume()
         elif self._spin_timer is not None:
             self._spin_timer.pause()
-            self.query_one(".status-spinner", Static).update("")
+            if self._spin_step:
+                self._spin_step = 0
+                self.query_one(".status-spinner", Static).update("", layout=False)
 
     def _spin(self) -> None:
-        self._spin_step = (self._spin_step + 1) % len(_SPINNER)
-        self.query_one(".status-spinner", Static).update(_SPINNER[self._spin_step])
+        self._spin_step += 1
+        self.query_one(".status-spinner", Static).update(_SPINNER[self._spin_step % len(_SPINNER)], layout=False)

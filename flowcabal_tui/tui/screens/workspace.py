@@ -11,7 +11,8 @@ from textual import on
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId
+from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.tui import messages
 from flowcabal_tui.tui.actions import bindings
@@ -68,8 +69,8 @@ class WorkspaceScreen(ColumnsScreen):
     def on_mount(self) -> None:
         """The panes fill behind the first frame; the feed is drained from then on."""
         super().on_mount()
-        self._drain_timer = self.set_interval(drain_seconds(), self.bridge.drain)
         self.questions.set_title()
+        self._drain_timer = self.set_interval(drain_seconds(), self.bridge.drain)
         self._work(self._load(), "load")
 
     async def _load(self) -> None:
@@ -86,7 +87,7 @@ class WorkspaceScreen(ColumnsScreen):
         attempt(self, work, group=group, exclusive=exclusive)
 
     def _show_counts(self) -> None:
-        self.status.update_runs(len(self.runs.active), self.questions.count)
+        self.status.update_runs(len(self.runs.active), self.questions.count, len(self.runs.interrupted))
 
     def stop_intake(self) -> None:
         """Nothing more is taken from the feed."""
@@ -103,8 +104,6 @@ class WorkspaceScreen(ColumnsScreen):
         if self.pane_in_view == "prompt" and pane != "prompt":
             self._work(self.runs.save(), "workflow")
         super().action_pane(pane, focus)
-
-    # Chapters and manuscript
 
     @on(ChapterList.Chosen)
     def open_chapter(self, event: ChapterList.Chosen) -> None:
@@ -188,9 +187,7 @@ class WorkspaceScreen(ColumnsScreen):
         """The book as a file."""
         self._work(self.book.export_book())
 
-    # Workflow and runs
-
-    async def _start(self, targets: tuple[NodeId, ...] = ()) -> None:
+    async def _start(self, *targets: NodeId) -> None:
         if await self.runs.start(self.book.current, targets):
             self.action_pane("output")
         self._show_counts()
@@ -215,7 +212,7 @@ class WorkspaceScreen(ColumnsScreen):
     @on(BlockEditor.BlockRunRequested)
     def run_block(self, event: BlockEditor.BlockRunRequested) -> None:
         """One node, with what it needs."""
-        self._work(self._start((event.node,)), "start", exclusive=True)
+        self._work(self._start(event.node), "start", exclusive=True)
 
     @on(WorkflowPane.StopRequested)
     def stop_workflow(self, event: WorkflowPane.StopRequested) -> None:
@@ -260,8 +257,7 @@ class WorkspaceScreen(ColumnsScreen):
         self._work(self._keep(event), "keep", exclusive=True)
 
     async def _keep(self, event: OutputPane.KeepRequested) -> None:
-        words = await self.runs.keep(event.run, event.node, event.attempt, self.book.current)
-        if words:
+        if words := await self.runs.keep(event.run, event.node, event.attempt, self.book.current):
             self.action_pane("manuscript")
             self.notify(words, markup=False)
 
@@ -293,8 +289,6 @@ class WorkspaceScreen(ColumnsScreen):
         """Text was missed."""
         self._work(self.runs.text_moved(event.run, event.node), "node", exclusive=True)
 
-    # Memory
-
     @on(ReceiptPane.SourceOpened)
     def open_receipt_source(self, event: ReceiptPane.SourceOpened) -> None:
         """The text that went into the prompt."""
@@ -322,13 +316,15 @@ class WorkspaceScreen(ColumnsScreen):
         """One small call each."""
         self._work(self.memory.check_models(), "models", exclusive=True)
 
-    # Decisions
+    async def decide(self, question: QuestionId, decision: Decision) -> None:
+        """The writer's answer, and what comes of it."""
+        self.runs.following = True
+        self.action_pane("output")
+        await self.questions.decide(question, decision)
 
     def action_decisions(self) -> None:
-        """What is waiting for the writer."""
+        """What waits for the writer."""
         self._work(self.questions.open(), "decisions", exclusive=True)
-
-    # The engine's facts
 
     @on(messages.RunMoved)
     def show_run_state(self, event: messages.RunMoved) -> None:
