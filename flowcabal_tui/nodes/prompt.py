@@ -60,9 +60,7 @@ class Prompt:
                 continue
             if (reason := _why_ask(params, attempt, evaluation)) is None:
                 return await context.settle(request, params, attempt)
-            decision = await context.ask(
-                "review", reason, attempts=attempts, required=params.review == "always"
-            )
+            decision = await context.ask("review", reason, attempts=attempts, required=params.review == "always")
             match decision.kind:
                 case "approve":
                     return await context.settle(request, params, _chosen(attempts, decision))
