@@ -32,7 +32,8 @@ def show(arguments: Namespace) -> int:
         )
     folder: Path | None = arguments.project
     if arguments.command == "demo":
-        folder = asyncio.run(demo_project(arguments.project, arguments.language or arguments.lang, fresh=arguments.fresh))
+        language = arguments.language or arguments.lang
+        folder = asyncio.run(demo_project(arguments.project, language, fresh=arguments.fresh))
     elif folder is None and (Path.cwd() / PROJECT_FILE).exists():
         folder = Path.cwd()
     return _screen(folder, arguments.lang, read_only=getattr(arguments, "read_only", False))
