@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import Decision
-from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus
+from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, ResumeRun
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
+from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -95,3 +97,17 @@ async def test_an_event_that_changes_no_word_paints_nothing(tmp_path):
         assert painted == []
         await told(pilot, workbench, BackgroundChanged((("waiting", 1),)))
         assert painted and not any(how.get("layout") for how in painted), "the whole screen would be laid out again"
+
+
+async def test_an_interrupted_run_that_is_chosen_goes_on_and_its_output_is_shown(tmp_path):
+    workbench = FakeWorkbench()
+    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted")]
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await settled(pilot)
+        assert ResumeRun(books.RUN) in workbench.sent
+        assert pane_in_view(pilot) == "output"

@@ -202,7 +202,11 @@ class WorkspaceScreen(ColumnsScreen):
 
     def action_runs(self) -> None:
         """Earlier runs."""
-        self._work(self.runs.choose_run())
+        self._work(self._choose_run())
+
+    async def _choose_run(self) -> None:
+        if await self.runs.choose_run():
+            self.action_pane("output")
 
     @on(WorkflowPane.RunRequested)
     def run_workflow(self) -> None:
