@@ -207,7 +207,9 @@ class RunDesk:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
+        self._screen.notify(_("The run is being prepared ..."), markup=False)
         run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
+        self._screen.app.clear_notifications()
         self.following = True
         summary = next((item for item in await self._workbench.runs() if item.id == run), None)
         if summary is not None:
