@@ -10,9 +10,9 @@ from pathlib import Path
 
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol import ImportManuscript
-from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings
+from flowcabal_tui.settings.project_file import KnowledgeSettings
 from tests.bench.processes import named, rss_mib, tree
-from tests.bench.projects import new_project, novel, own_folders
+from tests.bench.projects import model_at, new_project, novel, own_folders
 from tests.bench.report import Figure, checked, percentile
 from tests.bench.servers import PacedServer
 from tests.bench.stalled import begun, start_streams
@@ -39,7 +39,8 @@ def _open(source: Path, *, knowledge: bool) -> Figure:
     """All processes of the screen with the whole novel, once everything is indexed and the server has started."""
     with own_folders() as folder:
         book = folder / "book"
-        new_project(book, OFFLINE, OFFLINE, knowledge=KnowledgeSettings(enabled=knowledge))
+        nobody = model_at("http://127.0.0.1:9", "openai")  # never called: an import spends nothing
+        new_project(book, nobody, nobody, knowledge=KnowledgeSettings(enabled=knowledge))
         asyncio.run(_import(book, source))
         with Terminal("--lang", "en", "open", book) as terminal:
             terminal.wait_for("knowledge: ready" if knowledge else "Chapters", 60)

@@ -122,6 +122,7 @@ class Writer:
                 case RunStarted() | NodeCompleted():
                     self._idle_since = time.perf_counter()
                 case NodeStarted(node=node, attempt=1):
+                    say(phase="stream", begins=True, node=node)
                     self.assembly[node] = time.perf_counter() - self._idle_since
 
     async def _request(self) -> RunRequest:
