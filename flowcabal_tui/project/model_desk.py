@@ -145,6 +145,12 @@ class ModelDesk:
         """Raises BudgetExceeded when the hard cap on money or tokens is reached."""
         budget, spent = self._settings.budget, self._totals
         tokens = spent.input_tokens + spent.output_tokens
+        if budget.max_cost is not None and spent.cost is None:
+            raise BudgetExceeded(
+                _("The cap on money cannot be kept, so no new call was made."),
+                _("What was spent is not known: a model has no price, or there are two currencies."),
+                _("Set price_in and price_out of the models, or cap tokens with max_tokens instead."),
+            )
         over_cost = budget.max_cost is not None and (spent.cost or Decimal(0)) >= budget.max_cost
         if over_cost or (budget.max_tokens is not None and tokens >= budget.max_tokens):
             raise BudgetExceeded(

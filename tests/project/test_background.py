@@ -90,6 +90,17 @@ async def test_an_unknown_price_stays_unknown(folder: Path, server: FaultServer)
         assert (await desk.project.totals()).cost is None
 
 
+async def test_a_cap_on_money_that_cannot_be_kept_stops_new_calls(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    change(folder, "budget", max_cost=Decimal(100))
+    async with opened(folder) as desk:
+        await desk.run("quick-draft", 1)
+        before = calls(server)
+        assert await desk.follow(await desk.start("quick-draft", 1, again=("draft",))) == "failed"
+        assert "price_in" in desk.told(WorkflowFailed)[0].advice
+        assert calls(server) == before
+
+
 @pytest.mark.parametrize(
     "cap",
     [
