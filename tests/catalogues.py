@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import flowcabal_tui
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
@@ -15,6 +14,8 @@ from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Checkbox, Input, OptionList, Select, TextArea, Tree
+
+import flowcabal_tui
 
 SOURCE = Path(flowcabal_tui.__file__).parent
 FOLDER = SOURCE / "locale" / "zh_CN" / "LC_MESSAGES"

@@ -9,9 +9,15 @@ import pytest
 from flowcabal_tui.locale import use_language
 
 KEYS = (
-    "OPENAI_API_KEY ANTHROPIC_API_KEY DEEPSEEK_API_KEY DASHSCOPE_API_KEY MOONSHOT_API_KEY ZHIPUAI_API_KEY "
-    "OPENROUTER_API_KEY GEMINI_API_KEY"
-).split()
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "MOONSHOT_API_KEY",
+    "ZHIPUAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "GEMINI_API_KEY",
+)
 
 
 @pytest.fixture(autouse=True)

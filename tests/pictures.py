@@ -14,6 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from textual.pilot import Pilot
+
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.tui.app import FlowCabalApp
@@ -25,7 +27,6 @@ from flowcabal_tui.tui.screens.question_kinds import GRACE
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from textual.pilot import Pilot
 
 IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"
 WIDE, MIDDLE, NARROW = (140, 40), (110, 36), (80, 24)

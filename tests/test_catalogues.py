@@ -14,6 +14,7 @@ from typing import IO
 import pytest
 from babel.messages.catalog import Message
 from babel.messages.mofile import read_mo
+
 from tests.catalogues import MO, PO, SOURCE, collected, compiled, merged, save, stored, untranslated
 
 PLACE = re.compile(r"\{+\w[^{}]*\}+")

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.cli.parser import parser
 from flowcabal_tui.protocol import Command, from_message
 from flowcabal_tui.settings.paths import PROJECT_FILE, user_file

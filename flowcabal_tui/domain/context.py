@@ -100,4 +100,3 @@ class Injection:
     user_suffix: str
     receipt: Receipt
     inquiries: tuple[tuple[str, str], ...] = ()
-

@@ -9,13 +9,14 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from flowcabal_tui.agents.names import NameIndex
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, Usage
 from flowcabal_tui.domain.text import digest, han_count
-from pydantic import BaseModel
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -7,6 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from flowcabal_tui.agents.context import ContextAgent, Found
 from flowcabal_tui.agents.context.budget import SHARES
 from flowcabal_tui.agents.paid import PaidOnce
@@ -15,8 +18,6 @@ from flowcabal_tui.domain.errors import KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Level
 from flowcabal_tui.domain.workflow import InquiryBlock, Node, PromptParams, TextBlock, VirtualBlock, Workflow
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
 NODE = Node(id=NodeId("draft"), name="Draft")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from flowcabal_tui.agents.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce

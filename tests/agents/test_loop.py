@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from flowcabal_tui.agents.loop import Again, Agent
 
 

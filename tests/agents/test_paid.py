@@ -4,10 +4,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from pydantic import BaseModel
+
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, Message, ModelRequest
-from pydantic import BaseModel
 from tests.agents.fakes import FakeAnswers, FakeModel
 
 

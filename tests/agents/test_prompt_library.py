@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources
 from flowcabal_tui.domain.errors import SettingsError
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from flowcabal_tui.agents.quotes import VerbatimText
 from hypothesis import given
 from hypothesis import strategies as st
+
+from flowcabal_tui.agents.quotes import VerbatimText
 
 TEXT = "林远说道：“左臂  的伤，\n还没好。”  She said, 'the bridge (of stone) fell'."
 

@@ -19,7 +19,7 @@ from tests.bench.processes import tree
 
 COLUMNS, ROWS = 160, 48
 ENTER, ESCAPE = "\r", "\x1b"
-F1, F5 = "\x1bOP", "\x1b[15~"
+F5 = "\x1b[15~"
 QUIT, SAVE = "\x11", "\x13"
 _ANSWERS: Final = {b"\x1b[c": b"\x1b[?62;22c", b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y"}
 _ESCAPES: Final = re.compile(

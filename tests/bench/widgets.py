@@ -22,15 +22,16 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
-from flowcabal_tui.tui.widgets.stream_view import StreamView
 from textual.app import App, ComposeResult
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import TextArea
+
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph
+from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 SENTENCE = "她推开门，雨正落在院子里。「你怎么来了？」他问，声音很轻。"
 SCREEN = (160, 48)

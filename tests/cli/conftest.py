@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flowcabal_tui.cli import main
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.settings.project_file import ModelsSettings

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui import __version__
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer

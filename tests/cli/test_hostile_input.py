@@ -6,6 +6,7 @@ import io
 import sys
 
 import pytest
+
 from flowcabal_tui.cli.running import _command, _lines
 from flowcabal_tui.domain.errors import RunError
 from tests.cli.conftest import Call, Make

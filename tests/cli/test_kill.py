@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol import ResumeRun
 from tests.cli.conftest import Make

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import clean, digest
@@ -18,8 +21,6 @@ from flowcabal_tui.manuscript import (
     render_mirror,
     write_atomically,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 BOOK = (
     ImportedChapter("第一章 雪 & <灯>", "他推开门。\n\n雪落了一地。", "第一卷 风起"),

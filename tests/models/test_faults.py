@@ -10,6 +10,7 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
+
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Finished,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from flowcabal_tui.models.lexical import LexicalEmbedder
 
 

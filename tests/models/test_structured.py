@@ -6,10 +6,11 @@ import json
 from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel
+
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Provider, StructuredMode
 from flowcabal_tui.models.http_model import HttpModel
-from pydantic import BaseModel
 from tests.faultserver import FaultServer
 from tests.models.calls import REQUEST
 from tests.models.conftest import MakeModel

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from flowcabal_tui.domain.model_calls import Message, ModelRequest, Usage
-from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from hypothesis import given
 from hypothesis import strategies as st
+
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, Usage
+from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 
 CHINESE = "夜色落在长街上，灯火一点一点亮起来。少年推开茶馆的门，听见雨声。“你来了？”老人说。\n" * 80
 ENGLISH = 'The old ferry had gone at 3.14 when she came down. "Nobody," he said, "will answer." '

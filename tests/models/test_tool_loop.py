@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.model_calls import Provider, Tool
 from flowcabal_tui.models.http_model import HttpModel

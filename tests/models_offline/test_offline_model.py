@@ -7,6 +7,8 @@ import html
 from contextlib import aclosing
 
 import pytest
+from pydantic import BaseModel
+
 from flowcabal_tui.agents import monitor
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -16,7 +18,6 @@ from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.offline.reading import token_estimate
 from flowcabal_tui.models.offline.task import Task
-from pydantic import BaseModel
 from tests.models_offline.prompts import Desk
 
 ANGLES = ["character_state", "timeline", "world_rules", "echoes"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+
 from tests.faultserver import FaultServer
 from tests.project.desk import settled_demo
 

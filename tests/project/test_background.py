@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.protocol import BackgroundChanged, CancelBackground, RetryBackground, WorkflowFailed, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings

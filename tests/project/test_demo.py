@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import CheckFinding, Decision, Question
 from flowcabal_tui.protocol import OutputPersisted, ProfileUpdated

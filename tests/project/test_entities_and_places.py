@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+
 from flowcabal_tui.domain.errors import ManuscriptError, RunError, VersionConflict
 from flowcabal_tui.protocol import (
     AddChapter,

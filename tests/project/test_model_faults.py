@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.protocol import (

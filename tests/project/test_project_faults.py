@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import (
     DiskFull,
     ProjectExists,

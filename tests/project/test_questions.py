@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.protocol import CancelRun, Decide, NodeNeedsHuman, RunStateChanged

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Usage, UsageRecord

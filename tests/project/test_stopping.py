@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import Decision

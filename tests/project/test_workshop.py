@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.reader import read_manuscript

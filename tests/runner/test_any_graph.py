@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import Decision
@@ -14,8 +17,6 @@ from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.protocol import NodeNeedsHuman
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.runner.run import Run
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.runner.fakes import Bench, FakeModel, flow, prompt
 
 ENDS = {"done", "failed", "blocked", "cancelled"}

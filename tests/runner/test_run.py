@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import RetryWait

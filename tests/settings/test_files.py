@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
@@ -178,5 +179,5 @@ def test_the_first_frame_sees_the_same_settings_as_everything_else():
 def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
     paths.user_file().parent.mkdir(parents=True)
     paths.user_file().write_text(text, encoding="utf-8")
-    with pytest.raises(SettingsError, match="config.toml"):
+    with pytest.raises(SettingsError, match=r"config\.toml"):
         glance()

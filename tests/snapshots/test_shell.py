@@ -7,13 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.entry import Preferences
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import PROPOSALS, invented_doors
-from textual.pilot import Pilot
 
 NOW = datetime(2026, 11, 21, 9, 41)
 SIZES = [(80, 24), (140, 40)]

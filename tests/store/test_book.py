@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from flowcabal_tui.domain.errors import ProjectError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import ImportedChapter
@@ -12,8 +15,6 @@ from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.curation import Keeping
 from flowcabal_tui.store.store import Store
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 
 def index(subject, source, position):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
@@ -12,8 +15,6 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.store.store import Store
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 RUN, NODE = RunId("r1"), NodeId("草稿")
 FLOW = Workflow(id="章", version=3, nodes=(Node(id=NODE),))

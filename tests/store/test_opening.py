@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+
 from flowcabal_tui.domain.errors import (
     DiskFull,
     ProjectDamaged,

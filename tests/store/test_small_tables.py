@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, Totals
 from flowcabal_tui.domain.model_calls import Usage, UsageRecord

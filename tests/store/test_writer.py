@@ -13,6 +13,7 @@ import threading
 from itertools import pairwise
 
 import pytest
+
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent

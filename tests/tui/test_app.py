@@ -6,6 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
 from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app import FlowCabalApp
@@ -17,8 +20,6 @@ from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.too_small import TooSmallScreen
 from flowcabal_tui.tui.trouble import Trouble
 from tests.tui.try_out import PROPOSALS, invented_doors
-from textual.pilot import Pilot
-from textual.widgets import Input, OptionList, Static
 
 NOW = datetime(2026, 11, 21, 9, 41)
 

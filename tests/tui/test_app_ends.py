@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.tui.crash import scrubbed
 
 ROOT = Path(__file__).parents[2]

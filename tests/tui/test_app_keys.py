@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.tui.actions import ACTIONS, KeyRow, all_keys, keys_page
 from flowcabal_tui.tui.keymap import Clash, checked_keymap, clashes

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from textual.pilot import Pilot
+from textual.widgets import Checkbox, Input, Select
+
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import HumanParams, Node, PromptParams, TextBlock, VirtualBlock, Workflow
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -10,8 +13,6 @@ from flowcabal_tui.tui.screens.node_form import NodeForm
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
-from textual.pilot import Pilot
-from textual.widgets import Checkbox, Input, Select
 
 DOCUMENT = books.workflow(books.EN)
 TEXT = books.EN.prompts[1]

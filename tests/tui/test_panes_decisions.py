@@ -3,6 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
 from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.project.views import NodeView
@@ -15,8 +18,6 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
-from textual.pilot import Pilot
-from textual.widgets import Input
 
 WORDS = books.EN
 REVIEW = books.review(WORDS)

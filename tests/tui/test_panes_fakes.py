@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project.views import Workbench
 from flowcabal_tui.protocol import NodeStreaming, RunWorkflow, WriteChapter

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from textual import on
+from textual.pilot import Pilot
+from textual.widgets import Input
+
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
@@ -11,9 +15,6 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
-from textual import on
-from textual.pilot import Pilot
-from textual.widgets import Input
 
 ONE, TWO = books.chapters(books.EN)[:2]
 TEXT, OTHER = books.EN.texts[:2]

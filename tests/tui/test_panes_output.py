@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from flowcabal_tui.domain.run import Attempt, NodeState
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.project.views import NodeView

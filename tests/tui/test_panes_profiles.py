@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from textual.pilot import Pilot
+
 from flowcabal_tui.project.views import ProfileView
 from flowcabal_tui.tui.panes.lists import PickTree
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
-from textual.pilot import Pilot
 
 PROFILES = books.profiles(books.ZH)
 ROWS = [row for row, _view in PROFILES.values()]

@@ -34,9 +34,7 @@ async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
         assert "outline · full text · 420 · always included" in screen
         assert "The Ferry · summary · 200 · previous chapter" in screen
         rows = [row.strip() for row in shown(app)]
-        assert rows.index("chapters before") < next(
-            n for n, row in enumerate(rows) if row.startswith("Empty City")
-        )
+        assert rows.index("chapters before") < next(n for n, row in enumerate(rows) if row.startswith("Empty City"))
 
 
 async def test_what_is_not_there_yet_makes_the_total_an_at_most() -> None:

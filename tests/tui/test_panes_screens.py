@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
+from textual.pilot import Pilot
+
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.text import digest
@@ -13,7 +15,6 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
-from textual.pilot import Pilot
 
 STORY = "\n".join(f"第{number}段。" for number in range(500))
 

@@ -10,6 +10,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
 from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
 from flowcabal_tui.domain.ids import OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
@@ -43,8 +46,6 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import invented_doors
-from textual.pilot import Pilot
-from textual.widgets import Input
 
 NOW = datetime(2026, 11, 21, 9, 41)
 PANE_IDS = ("chapters", "workflow", "manuscript", "output", "prompt", "context", "profiles")

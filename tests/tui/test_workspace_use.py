@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.widgets._toast import Toast
+
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, ResumeRun
@@ -18,7 +20,6 @@ from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import app_over, pane_in_view, screen_of, settled, told, until, workspace
-from textual.widgets._toast import Toast
 
 
 def hints(pilot) -> str:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+
 from flowcabal_tui.viking.client import KnowledgeClient
 from flowcabal_tui.viking.server import OpenVikingServer
 from flowcabal_tui.viking.status import Ready

@@ -19,9 +19,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         allowed = self.path == "/health" or self.headers["X-API-Key"] == os.environ["FLOWCABAL_VIKING_KEY"]
-        content = json.dumps(
-            {"status": "ok", "result": []} if allowed else {"error": {"code": "UNAUTHENTICATED"}}
-        )
+        content = json.dumps({"status": "ok", "result": []} if allowed else {"error": {"code": "UNAUTHENTICATED"}})
         self.send_response(200 if allowed else 401)
         self.send_header("content-length", str(len(content)))
         self.end_headers()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.viking.client import KnowledgeClient
 from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer, find_server
 from flowcabal_tui.viking.status import KnowledgeStatus
@@ -140,9 +141,7 @@ def server_command() -> Path:
     """The installed server; skips the test when there is none."""
     found = find_server()
     if found is None:
-        pytest.skip(
-            "no openviking-server: set FLOWCABAL_OPENVIKING_SERVER or install flowcabal-tui[knowledge]"
-        )
+        pytest.skip("no openviking-server: set FLOWCABAL_OPENVIKING_SERVER or install flowcabal-tui[knowledge]")
     return found
 
 

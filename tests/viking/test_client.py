@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
+
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.viking.client import Address, KnowledgeBusy, KnowledgeClient
 from flowcabal_tui.viking.external import ExternalKnowledge

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.viking import layout
-from hypothesis import given
-from hypothesis import strategies as st
 
 ZH = ("黛玉进了荣国府，见了贾母。" * 12 + "\n\n") * 30
 EN = ("The rain had not stopped since the river. " * 12 + "\n\n") * 60
@@ -19,12 +20,8 @@ def pieces(text: str, language: str) -> list[str]:
     return [text[span.start : span.end] for span in layout.scenes(text, language)]
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "least", "most"), [(ZH, "zh", 800, 1500), (EN, "en", 3000, 5000)]
-)
-def test_scenes_cover_the_text_and_end_with_paragraphs(
-    text: str, language: str, least: int, most: int
-) -> None:
+@pytest.mark.parametrize(("text", "language", "least", "most"), [(ZH, "zh", 800, 1500), (EN, "en", 3000, 5000)])
+def test_scenes_cover_the_text_and_end_with_paragraphs(text: str, language: str, least: int, most: int) -> None:
     found = pieces(text, language)
     assert "".join(found) == text
     assert all(least <= len(piece) <= most for piece in found)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.viking.manifest import Manifest, Record
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -71,9 +72,7 @@ async def test_the_child_sees_no_key_of_the_user(running: Running) -> None:
     assert USERS_KEY.encode() not in environment
 
 
-async def test_a_wrong_key_is_told_and_the_right_one_works(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_wrong_key_is_told_and_the_right_one_works(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     address = running.server.address()
     for key, told in (("wrong-key-of-mine", "refused our key"), (address.key, "")):
         monkeypatch.setenv("MY_VIKING_KEY", key)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.viking import guard
 from flowcabal_tui.viking.server import (
@@ -31,13 +32,9 @@ ENDPOINT = EmbeddingEndpoint("http://127.0.0.1:9/v1", KEY, 8)
 
 
 @asynccontextmanager
-async def supervised(
-    folder: Path, *options: str, **settings: Any
-) -> AsyncIterator[tuple[OpenVikingServer, Statuses]]:
+async def supervised(folder: Path, *options: str, **settings: Any) -> AsyncIterator[tuple[OpenVikingServer, Statuses]]:
     statuses = Statuses()
-    server = OpenVikingServer(
-        folder, ENDPOINT, statuses, command=[*FAKE_SERVER, *options], first_wait=0.01, **settings
-    )
+    server = OpenVikingServer(folder, ENDPOINT, statuses, command=[*FAKE_SERVER, *options], first_wait=0.01, **settings)
     await server.start()
     try:
         yield server, statuses
@@ -81,9 +78,7 @@ async def test_a_port_that_was_taken_meanwhile_is_changed(tmp_path: Path) -> Non
         restarting = next(status for status in statuses.seen if isinstance(status, Restarting))
         assert "port" in restarting.reason
         os.kill(server_process(tmp_path), signal.SIGKILL)
-        again = await statuses.wait_for(
-            lambda status: isinstance(status, Restarting) and status != restarting
-        )
+        again = await statuses.wait_for(lambda status: isinstance(status, Restarting) and status != restarting)
         assert "port" not in again.reason
     other.close()
 
@@ -94,9 +89,7 @@ async def test_a_server_that_never_answers_is_stopped_and_tried_again(tmp_path: 
         assert "seconds" in restarting.reason
 
 
-async def test_without_an_installed_server_it_is_absent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_an_installed_server_it_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(COMMAND_VARIABLE, str(tmp_path / "nowhere"))
     statuses = Statuses()
     server = OpenVikingServer(tmp_path / "knowledge", ENDPOINT, statuses)

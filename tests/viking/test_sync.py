@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -41,9 +42,7 @@ async def read_scenes(running: Running, root: str, chapter: Chapter) -> str:
     return "".join([await running.client.read(name) for name in names])
 
 
-async def test_a_chapter_is_read_back_in_all_three_levels(
-    running: Running, root: str, sync: KnowledgeSync
-) -> None:
+async def test_a_chapter_is_read_back_in_all_three_levels(running: Running, root: str, sync: KnowledgeSync) -> None:
     for chapter, text in ((RIVER, RIVER_TEXT), (RAIN, RAIN_TEXT)):
         assert await sync.put_chapter(chapter, text, f"L0 of {chapter.title}", f"L1 of {chapter.title}")
         uri = f"{root}/{layout.chapter_path(chapter)}"
@@ -127,9 +126,7 @@ async def test_nothing_stays_of_a_longer_earlier_version(
     assert await running.client.abstract(uri) == "L0 short"
 
 
-async def test_a_renamed_chapter_leaves_its_old_place(
-    running: Running, root: str, sync: KnowledgeSync
-) -> None:
+async def test_a_renamed_chapter_leaves_its_old_place(running: Running, root: str, sync: KnowledgeSync) -> None:
     await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
     renamed = replace(RIVER, title="江边", volume="卷二")
     await sync.put_chapter(renamed, RIVER_TEXT, "L0", "L1")
@@ -153,13 +150,9 @@ async def test_removing_is_safe_to_repeat_and_calls_no_chat_model(
     assert running.model.chats == []
 
 
-async def test_resources_of_every_kind_have_levels_too(
-    running: Running, root: str, sync: KnowledgeSync
-) -> None:
+async def test_resources_of_every_kind_have_levels_too(running: Running, root: str, sync: KnowledgeSync) -> None:
     await sync.put_resource("meta", "style-guide", "简洁", "短句，白描。", "全书用短句。")
-    await sync.put_resource(
-        "entities/characters", "阿青", "船家女", "渡口船家之女。", "年十七。", identity="e1"
-    )
+    await sync.put_resource("entities/characters", "阿青", "船家女", "渡口船家之女。", "年十七。", identity="e1")
     uri = f"{root}/{layout.resource_path('entities/characters', '阿青', 'e1')}"
     assert await running.client.overview(uri) == "渡口船家之女。"
     await sync.remove_resource("entities/characters", "e1")
@@ -181,9 +174,7 @@ async def test_what_the_embedder_refused_is_not_taken_for_written(
     assert await read_scenes(running, root, RIVER) == RIVER_TEXT
 
 
-async def test_a_server_elsewhere_gets_the_l1_as_a_plain_file(
-    running: Running, root: str, tmp_path: Path
-) -> None:
+async def test_a_server_elsewhere_gets_the_l1_as_a_plain_file(running: Running, root: str, tmp_path: Path) -> None:
     sync = KnowledgeSync(running.client, root, tmp_path, "zh")
     await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "灯火与老柳树")
     uri = f"{root}/{layout.chapter_path(RIVER)}"
@@ -191,9 +182,7 @@ async def test_a_server_elsewhere_gets_the_l1_as_a_plain_file(
     assert (await sync.find("灯火与老柳树"))[0].level == "L1"
 
 
-async def test_writers_of_one_chapter_at_once_wait_for_each_other(
-    running: Running, root: str, tmp_path: Path
-) -> None:
+async def test_writers_of_one_chapter_at_once_wait_for_each_other(running: Running, root: str, tmp_path: Path) -> None:
     syncs = [KnowledgeSync(running.client, root, tmp_path / str(n), "zh") for n in range(3)]
     await asyncio.gather(*(one.put_chapter(RIVER, RIVER_TEXT, "L0", "L1") for one in syncs))
     assert await read_scenes(running, root, RIVER) == RIVER_TEXT
@@ -214,9 +203,7 @@ async def test_repair_makes_missing_vectors_anew(running: Running, root: str, sy
     running.model.broken = True
     try:
         with pytest.raises(KnowledgeError):
-            await running.client.batch_write(
-                uri, [FileWrite(f"{uri}/scene-002.md", "老柳树下的旧船")], wait=True
-            )
+            await running.client.batch_write(uri, [FileWrite(f"{uri}/scene-002.md", "老柳树下的旧船")], wait=True)
     finally:
         running.model.broken = False
     assert not (await running.client.check_consistency(uri)).ok

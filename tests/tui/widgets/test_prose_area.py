@@ -4,18 +4,19 @@ import random
 from typing import Any
 
 import pytest
-from flowcabal_tui.domain.text import clean
-from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.widgets.prose_document import ProseDocument, ProseLines, wrap_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tui.widgets.fake_terminal import Cell, PaintedApp
 from textual._wrap import compute_wrap_offsets
 from textual.app import ComposeResult
 from textual.document._document import Document
 from textual.document._wrapped_document import WrappedDocument
 from textual.events import Paste
 from textual.widgets import Input, TextArea
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.prose_document import ProseDocument, ProseLines, wrap_offsets
+from tests.tui.widgets.fake_terminal import Cell, PaintedApp
 
 LINES = st.text(alphabet="雨門aB \t，\u0301\u3000\u200d❤\ufe0f", max_size=60)
 

@@ -4,9 +4,10 @@ import random
 import time
 from itertools import pairwise
 
-from flowcabal_tui.tui.widgets.prose_diff import Change, Run, hunks, prose_diff
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from flowcabal_tui.tui.widgets.prose_diff import Change, Run, hunks, prose_diff
 
 TEXT = st.text(alphabet="雨门开了 ab.\n", max_size=60)
 

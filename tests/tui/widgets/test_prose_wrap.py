@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from flowcabal_tui.tui.widgets.cells import cell_widths, crop
-from flowcabal_tui.tui.widgets.prose_wrap import NEVER_FIRST, NEVER_LAST, wrap
-from flowcabal_tui.tui.widgets.wrapped_text import WrappedText
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+
+from flowcabal_tui.tui.widgets.cells import cell_widths, crop
+from flowcabal_tui.tui.widgets.prose_wrap import NEVER_FIRST, NEVER_LAST, wrap
+from flowcabal_tui.tui.widgets.wrapped_text import WrappedText
 
 PROSE = st.text(alphabet="雨門她あカ한。，、」「（”“…—aB9 -.\tе\u0301\u200d👩\ufe0f❤\n", max_size=160)
 ANY_TEXT = st.text(max_size=80)

@@ -3,9 +3,10 @@ from __future__ import annotations
 import random
 import time
 
-from flowcabal_tui.tui.widgets.rail_layout import MAX_LANES, NODE_SIGN, PLAIN_RAILS, RailNode, rail_rows
 from hypothesis import given
 from hypothesis import strategies as st
+
+from flowcabal_tui.tui.widgets.rail_layout import MAX_LANES, NODE_SIGN, PLAIN_RAILS, RailNode, rail_rows
 
 
 def drawn(*nodes: RailNode) -> list[str]:

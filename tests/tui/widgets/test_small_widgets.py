@@ -5,17 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flowcabal_tui.domain.errors import DiskFull
-from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass, bar_lines
-from flowcabal_tui.tui.widgets.clipboard import LARGEST, copy
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-from flowcabal_tui.tui.widgets.diff_view import DiffView
-from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen
-from flowcabal_tui.tui.widgets.jump import JumpOverlay
-from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
-from flowcabal_tui.tui.widgets.stream_view import StreamView
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -27,6 +16,18 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
+
+from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass, bar_lines
+from flowcabal_tui.tui.widgets.clipboard import LARGEST, copy
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen
+from flowcabal_tui.tui.widgets.jump import JumpOverlay
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
+from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class Stage(App[None]):

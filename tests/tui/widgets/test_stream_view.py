@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from flowcabal_tui.tui.widgets.stream_view import StreamView
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+
+from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 CHAPTER = "\n".join(f"第{number}段，雨落在院子里。" for number in range(100))
 

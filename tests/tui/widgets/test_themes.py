@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import flowcabal_tui
 import pytest
-from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.tui.themes import load_themes, read_theme, themes_folder
 from textual.app import App, ComposeResult
 from textual.color import Color
 from textual.widgets import Static
+
+import flowcabal_tui
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.tui.themes import load_themes, read_theme, themes_folder
 
 
 class Gallery(App[None]):
