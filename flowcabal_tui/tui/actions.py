@@ -99,7 +99,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
            "workspace", "check_models"),
     Action("project.close", "ctrl+w", mark("Close project"), mark("Close the project and go to the first page."),
-           "workspace", "close_project"),
+           "workspace", "app.close_project"),
 )  # fmt: skip
 WHERE_WORDS: Final[dict[str, str]] = {
     "app": mark("Everywhere"),

@@ -13,13 +13,23 @@ from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, R
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.test_workspace import app_over, pane_in_view, screen_of, settled, told, until, workspace
+from tests.tui.test_workspace import (
+    LingeringWorkbench,
+    app_over,
+    pane_in_view,
+    screen_of,
+    settled,
+    told,
+    until,
+    workspace,
+)
 
 
 def hints(pilot) -> str:
@@ -112,3 +122,11 @@ async def test_an_interrupted_run_that_is_chosen_goes_on_and_its_output_is_shown
         await settled(pilot)
         assert ResumeRun(books.RUN) in workbench.sent
         assert pane_in_view(pilot) == "output"
+
+
+async def test_ctrl_w_closes_the_project_and_shows_the_first_page(tmp_path):
+    workbench = LingeringWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("ctrl+w")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HomeScreen))
+        assert "close" in workbench.ends
