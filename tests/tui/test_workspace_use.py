@@ -21,6 +21,7 @@ from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import (
+    PANE_IDS,
     LingeringWorkbench,
     app_over,
     pane_in_view,
@@ -130,3 +131,25 @@ async def test_ctrl_w_closes_the_project_and_shows_the_first_page(tmp_path):
         await pilot.press("ctrl+w")
         await until(pilot, lambda: isinstance(pilot.app.screen, HomeScreen))
         assert "close" in workbench.ends
+
+
+async def test_another_pane_repaints_the_panes_concerned_and_not_the_screen(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        screen = screen_of(pilot)
+        repaints: list[object] = []
+        screen.refresh = lambda *regions, **how: repaints.append(how)
+        for digit in "2317":
+            await pilot.press(digit)
+            await settled(pilot)
+        assert repaints == []
+
+
+async def test_a_pane_that_was_chosen_beside_others_is_the_one_left_when_the_screen_narrows(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        for digit in "72":
+            await pilot.press(digit)
+            await settled(pilot)
+        await pilot.resize_terminal(90, 30)
+        await settled(pilot)
+        shown_panes = [pane for pane in PANE_IDS if screen_of(pilot).query_one(f"#{pane}").region.area]
+        assert shown_panes == ["workflow"]

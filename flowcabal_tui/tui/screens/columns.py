@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
@@ -46,6 +47,9 @@ class ColumnsScreen(Screen[None]):
     AUTO_FOCUS = ""
     """Textual would take the chapters' filter, which styles have not hidden yet."""
 
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Textual would repaint the whole screen; what gains or loses the focus repaints itself."""
+
     def __init__(self, output: OutputPane, status: StatusLine) -> None:
         super().__init__()
         self.output, self.status = output, status
@@ -79,15 +83,19 @@ class ColumnsScreen(Screen[None]):
         self.action_pane(PANES[0][1])
 
     def action_pane(self, pane: str, focus: bool = True) -> None:
-        """Shows a pane and gives it the focus."""
+        """Shows a pane and gives it the focus.
+
+        Where three columns stand side by side no style asks which is current: restyling them would repaint all.
+        """
         self.pane_in_view = pane
+        is_stacked = self.has_class("-narrow") or self.has_class("-zoom")
         for column, panes in _COLUMNS.items():
-            self.query_one(f"#{column}").set_class(pane in panes, "-current")
+            self.query_one(f"#{column}").set_class(pane in panes, "-current", update=is_stacked)
             for switcher in self.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
                 if pane in panes:
                     switcher.current = pane
         for other in _COLUMNS["left"]:
-            self.query_one(f"#{other}").set_class(other == pane, "-current")
+            self.query_one(f"#{other}").set_class(other == pane, "-current", update=is_stacked)
         self._mark_tabs()
         if focus:
             self.call_after_refresh(self._focus_pane, pane)
