@@ -3,6 +3,7 @@ from __future__ import annotations
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
+from flowcabal_tui.tui.panes.lists import PickTree
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -117,3 +118,19 @@ async def test_hostile_names_are_shown_as_words() -> None:
         assert screen.count("[/] [b]bold[/b] red") >= 3
         assert "\x1b" not in screen
         assert "\u202e" not in screen
+
+
+async def test_the_cursor_follows_the_view_and_chooses_nothing() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        pane.show(DOCUMENT, STATES)
+        await pilot.pause()
+        app.set_focus(None)
+        pane.follow(books.DRAFT)
+        pane.follow(books.POLISH)
+        await pilot.pause()
+        cursor = pane.query_one(PickTree).cursor_node
+        assert pane.highlighted == books.POLISH
+        assert cursor is not None and cursor.data == books.POLISH
+        assert app.focused is None
+        assert app.posted(WorkflowPane) == []

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 from textual.widgets._toast import Toast
 
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import Decision
+from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, ResumeRun
 from flowcabal_tui.tui.commands import ActionCommands
+from flowcabal_tui.tui.desks.runs import run_words
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
@@ -153,3 +156,11 @@ async def test_a_pane_that_was_chosen_beside_others_is_the_one_left_when_the_scr
         await settled(pilot)
         shown_panes = [pane for pane in PANE_IDS if screen_of(pilot).query_one(f"#{pane}").region.area]
         assert shown_panes == ["workflow"]
+
+
+def test_the_list_of_runs_stands_in_columns_of_cells_in_chinese_too():
+    use_language("zh")
+    row = replace(FakeWorkbench("zh").run_rows[0], error="")
+    rows = [run_words(replace(row, state=state), 3) for state in ("done", "waiting", "interrupted")]
+    assert "完成" in rows[0]
+    assert len({cell_len(words) for words in rows}) == 1

@@ -21,6 +21,7 @@ from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen
+from flowcabal_tui.tui.widgets.cells import padded
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -99,10 +100,10 @@ class RunDesk:
         latest_first = [(node.id, self._node_states.get(node.id)) for node in reversed(workflow.nodes)]
         ranked = sorted(latest_first, key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
         self.node = None
-        if self._node_states and ranked:
-            await self.show_node(ranked[0][0])
-        elif workflow.nodes:
-            await self.show_node(workflow.nodes[0].id)
+        if workflow.nodes:
+            node = ranked[0][0] if self._node_states else workflow.nodes[0].id
+            pane.follow(node)
+            await self.show_node(node)
 
     async def choose_node(self, node: NodeId) -> None:
         """The writer went to a node: the view stays there."""
@@ -141,8 +142,12 @@ class RunDesk:
         if run != self.run:
             return
         self._node_states[node] = state
-        self._screen.query_one(WorkflowPane).set_state(node, state, detail)
-        if node == self.node or (self.following and state in ("running", "waiting")):
+        pane = self._screen.query_one(WorkflowPane)
+        pane.set_state(node, state, detail)
+        follows = self.following and state in ("running", "waiting")
+        if follows:
+            pane.follow(node)
+        if follows or node == self.node:
             await self.show_node(node)
 
     async def text_moved(self, run: RunId, node: NodeId) -> None:
@@ -275,7 +280,7 @@ class RunDesk:
         """Lists earlier runs; an interrupted one can be taken up again. True when one was chosen."""
         summaries = await self._workbench.runs()
         places: dict[ChapterId | None, int] = {item.id: item.position for item in await self._workbench.chapters()}
-        choices = tuple((str(item.id), _run_words(item, places.get(item.chapter))) for item in summaries)
+        choices = tuple((str(item.id), run_words(item, places.get(item.chapter))) for item in summaries)
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
             return False
@@ -325,7 +330,8 @@ def quote_words(quote: Quote) -> str:
     return "\n".join(lines)
 
 
-def _run_words(run: RunSummary, position: int | None) -> str:
+def run_words(run: RunSummary, position: int | None) -> str:
+    """A run as a row: when, state, chapter, workflow and its error, in columns of cells."""
     states: dict[RunState, str] = {
         "running": _("running"),
         "waiting": _("waiting for you"),
@@ -335,4 +341,5 @@ def _run_words(run: RunSummary, position: int | None) -> str:
         "interrupted": _("interrupted"),
     }
     chapter = _("chapter {n}").format(n=position) if position is not None else ""
-    return f"{run.started_at:%m-%d %H:%M}  {states[run.state]:<12}  {chapter:<12}{run.workflow}  {run.error}".rstrip()
+    state = padded(states[run.state], 16)
+    return f"{run.started_at:%m-%d %H:%M}  {state}{padded(chapter, 12)}{run.workflow}  {run.error}".rstrip()

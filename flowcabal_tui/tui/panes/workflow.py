@@ -152,6 +152,22 @@ class WorkflowPane(Vertical):
             self.query_one(RailGraph).set_state(node, state)
             self._refresh_head()
 
+    def follow(self, node: NodeId) -> None:
+        """The cursor goes where the view went: the focus stays, and nothing is posted, for nobody chose."""
+        if node in self._branches and node != self._at:
+            self._at = node
+            self._refresh_head()
+            with self.prevent(RailGraph.NodeHighlighted):
+                self.query_one(RailGraph).go_to(node)
+            self.call_after_refresh(self._place_cursor)
+
+    def _place_cursor(self) -> None:
+        """The tree's cursor, as soon as lines are known; silent, for the view may have gone on since."""
+        if self._at is not None and (branch := self._branches.get(self._at)) is not None:
+            tree = self.query_one(PickTree)
+            with tree.prevent(Tree.NodeHighlighted):
+                tree.move_cursor(branch)
+
     def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
         """What `w` offers; `current` is the reference of the one in use."""
         names = self.query_one("#templates", PickList)
@@ -178,7 +194,7 @@ class WorkflowPane(Vertical):
                 words = _("reads {name}").format(name=self._title(source))
                 branch.add_leaf(Text(words, style="dim"), source)
         self._at = at
-        tree.place(self._branches.get(at) if at is not None else None)
+        self.call_after_refresh(self._place_cursor)
 
     def _fill_rails(self, rows: Sequence[NodeId], needs: Dependencies) -> None:
         """One row a node; the state in words stands above, for the node under the cursor."""
@@ -266,7 +282,7 @@ class WorkflowPane(Vertical):
         if self.is_rails and self._at is not None:
             self.query_one(RailGraph).go_to(self._at)
         elif self._at is not None:
-            self.query_one(PickTree).place(self._branches.get(self._at))
+            self.call_after_refresh(self._place_cursor)
         self._refresh_head()
         self._focus_nodes()
 

@@ -29,6 +29,11 @@ def cell_width(text: str) -> int:
     return cell_len(text) + TAB_CELLS * text.count("\t")
 
 
+def padded(text: str, cells: int) -> str:
+    """`text` with blanks up to `cells` cells; longer text stays as it is."""
+    return text + " " * (cells - cell_width(text))
+
+
 def cell_widths(text: str) -> Iterator[int]:
     """What each character of `text` adds to its width, so that the sum is Rich's `cell_len` (a tab: 4)."""
     if _JOINER in text or _EMOJI_STYLE in text:
