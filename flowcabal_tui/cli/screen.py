@@ -17,6 +17,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.paths import PROJECT_FILE
 
 if TYPE_CHECKING:
+    from flowcabal_tui.domain.model_calls import Endpoint
     from flowcabal_tui.models.discover import Proposal
     from flowcabal_tui.project.views import Workbench
     from flowcabal_tui.tui.entry import FirstChoices, ModelProposal, Recent
@@ -90,6 +91,13 @@ async def _create(folder: Path, name: str, language: str) -> Path:
     return await create_project(folder, name=name, language=language, models=load_user().models)
 
 
+def _address(endpoint: Endpoint) -> str:
+    """Where the text of the book would be sent, also when the provider's own address is meant."""
+    from flowcabal_tui.models import anthropic, openai
+
+    return (anthropic if endpoint.provider == "anthropic" else openai).base_url(endpoint)
+
+
 class _FoundModels:
     """What was found on this machine, as the wizard shows it and as settings take it."""
 
@@ -97,7 +105,7 @@ class _FoundModels:
         from flowcabal_tui.tui.entry import ModelProposal
 
         self._found = {
-            ModelProposal(item.name, f"{item.endpoint.model} @ {item.endpoint.base_url}"): item.endpoint
+            ModelProposal(item.name, f"{item.endpoint.model} @ {_address(item.endpoint)}"): item.endpoint
             for item in found
         }
 

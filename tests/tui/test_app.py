@@ -64,6 +64,18 @@ async def test_home_works_by_single_keys(tmp_path):
         assert isinstance(pilot.app.screen, FirstRunScreen)
 
 
+async def test_every_step_of_the_wizard_has_its_own_number(tmp_path):
+    titles = []
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause()
+        for _step in range(4):
+            titles.append(str(pilot.app.screen.query_one("#wizard-title", Static).render()).split(" · ")[0])
+            await pilot.press("enter")
+            await pilot.pause()
+    assert [title.split()[-1] for title in titles] == ["1/4", "2/4", "3/4", "4/4"]
+
+
 async def test_the_folder_of_a_new_project_follows_its_name_until_one_is_typed(tmp_path):
     async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
         await pilot.press("n")

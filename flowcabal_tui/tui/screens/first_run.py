@@ -1,4 +1,4 @@
-"""Three steps at the first start: language and theme, model, sample or own project. Esc skips it."""
+"""Four steps at the first start: language, theme, model, sample or own project. Esc skips it."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class FirstRunScreen(Screen[None]):
 
     def _show_step(self) -> None:
         title, words, options, marked = self._step_words()
-        number = min(STEPS.index(self._step) or 1, 3)
-        self.query_one("#wizard-title", Static).update(_("First steps, {n} of 3: {what}").format(n=number, what=title))
+        place = f"{STEPS.index(self._step) + 1}/{len(STEPS)}"
+        self.query_one("#wizard-title", Static).update(f"{_('First steps')} {place} · {title}")
         self.query_one("#wizard-words", Static).update(words)
         self.query_one("#wizard-keys", Static).update(_("Enter: choose   Backspace: back   Esc: skip all of this"))
         choices = self.query_one("#wizard-list", OptionList)

@@ -72,8 +72,8 @@ class NewProjectScreen(ModalScreen[NewProject | None]):
     @on(Input.Changed, "#new-name")
     def propose_folder(self, event: Input.Changed) -> None:
         """The folder follows the name until the writer types one."""
-        if not self._folder_typed:
-            folder = self.query_one("#new-folder", Input)
+        folder = self.query_one("#new-folder", Input)
+        if not (self._folder_typed or folder.has_focus):
             with folder.prevent(Input.Changed):
                 folder.value = str(self._parent_folder / slug(event.value, fallback=_("novel")))
 
