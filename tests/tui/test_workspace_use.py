@@ -15,6 +15,8 @@ from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, R
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.desks.runs import run_words
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
@@ -164,3 +166,11 @@ def test_the_list_of_runs_stands_in_columns_of_cells_in_chinese_too():
     rows = [run_words(replace(row, state=state), 3) for state in ("done", "waiting", "interrupted")]
     assert "完成" in rows[0]
     assert len({cell_len(words) for words in rows}) == 1
+
+
+async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):
+    async with workspace(FakeWorkbench("zh"), tmp_path) as pilot:
+        screen = screen_of(pilot)
+        assert length_words("\n", screen.output.book_language) == "0 characters"
+        assert length_words("\n", screen.query_one(ManuscriptPane).book_language) == "0 characters"
+        assert length_words("rain", "zh") == "1 word"

@@ -105,6 +105,7 @@ class ManuscriptPane(Vertical):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
+        self.book_language = ""
         self._chapter: Chapter | None = None
         self._saved_text = ""
         self._draft_text: str | None = None
@@ -229,8 +230,9 @@ class ManuscriptPane(Vertical):
         if chapter is None:
             return
         words = head_words(
-            chapter, self.text, self.face, self._proposal, is_unsaved=self.is_unsaved, notice=self._notice
-        )
+            chapter, self.text, self.face, self._proposal,
+            is_unsaved=self.is_unsaved, notice=self._notice, book_language=self.book_language,
+        )  # fmt: skip
         self.query_one(".head", Static).update(words)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -24,13 +24,20 @@ class Proposal:
 
 
 def head_words(
-    chapter: Chapter, text: str, face: Face, proposal: Proposal | None, *, is_unsaved: bool, notice: str
+    chapter: Chapter,
+    text: str,
+    face: Face,
+    proposal: Proposal | None,
+    *,
+    is_unsaved: bool,
+    notice: str,
+    book_language: str,
 ) -> str:
     """The head of a chapter; a proposal says what can be done with it."""
     parts = [f"{chapter.position} {one_line(chapter.title) or _('untitled')}"]
     parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
     if face != "edit" and text:
-        parts.append(length_words(text))
+        parts.append(length_words(text, book_language))
     if is_unsaved:
         parts.append(_("* unsaved, Ctrl+s saves"))
     lines = [" · ".join(parts), *([notice] if notice else [])]

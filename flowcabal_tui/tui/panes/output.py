@@ -106,6 +106,7 @@ class OutputPane(Vertical):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
+        self.book_language = ""
         self._view: NodeView | None = None
         self._live_text = ""
         self._live_number = 1
@@ -277,7 +278,7 @@ class OutputPane(Vertical):
             parts.append(_("attempt {n} of {m}").format(n=place, m=len(numbers)))
         settled = self._settled()
         if settled is not None:
-            parts.append(length_words(settled.text))
+            parts.append(length_words(settled.text, self.book_language))
             parts += [_("written by hand")] if settled.author == "human" else []
             parts += [_("from the store, nothing paid")] if settled.cached else []
         elif self._live_text:

@@ -57,9 +57,10 @@ def one_line(text: str, limit: int = 400) -> str:
     return " ".join(clean(text[: 4 * limit]).split())[:limit]
 
 
-def length_words(text: str) -> str:
-    """How long a text is, in characters for Chinese and in words otherwise."""
-    return counted(word_count(text, "zh"), chinese=is_chinese(text))
+def length_words(text: str, book_language: str = "") -> str:
+    """How long a text is, in characters for Chinese and in words otherwise; an empty text is in the book's language."""
+    chinese = is_chinese(text) if text.strip() else book_language.startswith("zh")
+    return counted(word_count(text, "zh"), chinese=chinese)
 
 
 def is_chinese(text: str) -> bool:

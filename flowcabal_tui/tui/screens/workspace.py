@@ -69,6 +69,7 @@ class WorkspaceScreen(ColumnsScreen):
     def on_mount(self) -> None:
         """The panes fill behind the first frame; the feed is drained from then on."""
         super().on_mount()
+        self.output.book_language = self.query_one(ManuscriptPane).book_language = self._workbench.info.language
         self.questions.set_title()
         self._drain_timer = self.set_interval(drain_seconds(), self.bridge.drain)
         self._work(self._load(), "load")
