@@ -95,7 +95,7 @@ def _address(endpoint: Endpoint) -> str:
     """Where the text of the book would be sent, also when the provider's own address is meant."""
     from flowcabal_tui.models import anthropic, openai
 
-    return (anthropic if endpoint.provider == "anthropic" else openai).base_url(endpoint)
+    return anthropic.base_url(endpoint) if endpoint.provider == "anthropic" else openai.base_url(endpoint)
 
 
 class _FoundModels:
@@ -129,7 +129,8 @@ class _FoundModels:
 
 
 def _remember(language: str, theme: str) -> None:
-    _save({"language": language, "theme": theme})
+    """Who has changed the screen, or skipped the first steps, is not shown them again."""
+    _save({"language": language, "theme": theme, "wizard_done": True})
 
 
 def _save(values: dict[str, object]) -> None:

@@ -147,6 +147,7 @@ class FrontDoor:
         else:
             self._app.use_screen_language(self._preferences.language)
             self._app.use_theme(self._preferences.theme)
+            self._doors.remember(self._app.screen_language, self._app.theme)
         self.show_home()
         if start:
             self._app.call_after_refresh(self.go, start)

@@ -1,4 +1,4 @@
-"""Four steps at the first start: language, theme, model, sample or own project. Esc skips it."""
+"""Three steps at the first start: the screen (language, colours), the model, where to begin. Esc skips it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from flowcabal_tui.tui.entry import FirstChoices, ModelProposal
 
 _LANGUAGES: Final = (("zh_CN", "中文"), ("en", "English"))
 STEPS: Final = ("language", "theme", "model", "start")
+PLACES: Final = {"language": 1, "theme": 1, "model": 2, "start": 3}
+"""Language and colours are one step in two lists: how the screen looks."""
 
 
 class FirstRunScreen(Screen[None]):
@@ -68,7 +70,7 @@ class FirstRunScreen(Screen[None]):
 
     def _show_step(self) -> None:
         title, words, options, marked = self._step_words()
-        place = f"{STEPS.index(self._step) + 1}/{len(STEPS)}"
+        place = f"{PLACES[self._step]}/{max(PLACES.values())}"
         self.query_one("#wizard-title", Static).update(f"{_('First steps')} {place} · {title}")
         self.query_one("#wizard-words", Static).update(words)
         self.query_one("#wizard-keys", Static).update(_("Enter: choose   Backspace: back   Esc: skip all of this"))
