@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.agents.curation_shapes import Dimension, DimensionAdvice
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.names import discover
 from flowcabal_tui.agents.profiler import ProfileGoal, Profiler, profile_uri
@@ -14,6 +15,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.curation import tasks
 from flowcabal_tui.project.indexing import index_text
 from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
@@ -24,6 +26,12 @@ from flowcabal_tui.protocol import Event, OutputChecked, ProfileUpdated
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.view import View
 
+ADVICE: Final[dict[Dimension, str]] = {
+    "prevents_errors": mark("Keeping it is not likely to prevent a later error."),
+    "reusable": mark("It will hardly be used again."),
+    "self_contained": mark("It does not stand alone: other text is needed to understand it."),
+    "new": mark("It says nothing that is not kept already."),
+}
 DISCOVERY_CHAPTERS: Final = 20
 """New names are looked for in a kept chapter together with so many before it: rules need some text."""
 
@@ -216,9 +224,15 @@ class Steps:
             return
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
         advice = await curator.check_kept(chapter.id, f"manuscript/{chapter.id}", chapter.title, text, view)
-        said = tuple(f"{item.dimension}: {item.detail}" for item in advice.dimensions if item.passed is False)
+        said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
         self._tools.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
 
 
 def _is_fresh(state: Derived | None, source: str) -> bool:
     return state is not None and state.source == source
+
+
+def _advice(failed: DimensionAdvice) -> str:
+    """One of the four questions in words, with what the model said of it."""
+    words = _(ADVICE[failed.dimension])
+    return f"{words} {failed.detail}".strip()
