@@ -81,10 +81,10 @@ class Departure:
 
     async def finish(self) -> None:
         """After the screen: after a hang-up lets active runs reach their end or their questions; then closes."""
+        if self.hung_up:
+            let_go_of_terminal()
         if self.workbench is not None:
             with suppress(FlowCabalError):
-                if self.hung_up:
-                    let_go_of_terminal()
-                    if isinstance(self.workbench, _Lingering):
-                        await self.workbench.linger()
+                if self.hung_up and isinstance(self.workbench, _Lingering):
+                    await self.workbench.linger()
                 await self.workbench.close()

@@ -105,6 +105,7 @@ async def interrupted(folder: Path, server: FaultServer) -> None:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
     )
     assert ran.stdout is not None
     async for line in ran.stdout:
