@@ -67,12 +67,12 @@ class Terminal:
         """The exit code; what was still written is read first."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
-            if read and select.select([self._master], [], [], 0.05)[0]:
+            done, status = os.waitpid(self.child, os.WNOHANG)
+            while read and select.select([self._master], [], [], 0.05)[0]:
                 try:
                     self.written += os.read(self._master, 65536)
                 except OSError:
                     read = False
-            done, status = os.waitpid(self.child, os.WNOHANG)
             if done:
                 return os.waitstatus_to_exitcode(status)
         os.kill(self.child, signal.SIGKILL)
