@@ -285,8 +285,9 @@ class FlowCabalApp(App[int]):
 
     def _fatal_error(self) -> None:
         """Textual's own shows the values of local variables: the book, and perhaps keys. Ours shows three lines."""
-        report = write_report(self._state_folder, self._exception or RuntimeError("unknown"), self._now())
-        self.crash_words = last_words(report)
+        if not self.crash_words:  # Textual comes here again while it closes
+            report = write_report(self._state_folder, self._exception or RuntimeError("unknown"), self._now())
+            self.crash_words = last_words(report)
         self._close_messages_no_wait()
 
     def on_resize(self, event: Resize) -> None:
