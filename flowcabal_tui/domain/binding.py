@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
-from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.items import readable
+from flowcabal_tui.domain.paths import look_up
 from flowcabal_tui.domain.workflow import Block, TextBlock, VirtualBlock
-from flowcabal_tui.locale import _
 
 BINDING: Final = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
 _RESULT: Final = re.compile(r"result_of\.(.+?)(?:\.text)?$")
@@ -45,24 +45,21 @@ def references(blocks: Iterable[Block]) -> tuple[NodeId, ...]:
     return tuple(found)
 
 
-def fill(text: str, values: Mapping[str, str], results: Mapping[NodeId, str]) -> str:
+def block_paths(blocks: Iterable[Block]) -> tuple[str, ...]:
+    """Every path between double braces in the blocks."""
+    return tuple(path for block in blocks if isinstance(block, TextBlock) for path in bindings(block.text))
+
+
+def fill(text: str, names: Mapping[str, Any], text_of: Callable[[NodeId], str | None]) -> str:
     """`text` with every `{{path}}` replaced; inserted text is never read as a binding again.
 
-    Raises WorkflowError naming the path and the available names.
+    `result_of.NODE` and `result_of.NODE.text` give the node's text; any other path is looked up in `names`.
+    Raises BindingError naming the path and what there is.
     """
 
     def value(match: re.Match[str]) -> str:
-        path = match[1]
-        if path in values:
-            return values[path]
-        if (node := node_of(path)) is not None and node in results:
-            return results[node]
-        raise WorkflowError(
-            _("The prompt asks for {path}, which is not there.").format(path="{{" + path + "}}"),
-            _("Available: {names}").format(
-                names=", ".join([*sorted(values), *(f"result_of.{node}.text" for node in sorted(results))])
-            ),
-            _("Say for which chapter the workflow runs (--chapter N), give the value, or correct the prompt."),
-        )
+        node = node_of(match[1])
+        known = None if node is None else text_of(node)
+        return readable(look_up(match[1], names)) if known is None else known
 
     return BINDING.sub(value, text)

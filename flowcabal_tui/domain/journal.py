@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
+from flowcabal_tui.domain.items import Form
 from flowcabal_tui.domain.model_calls import Finish, Usage
 
 EventKind = Literal[
@@ -20,6 +21,8 @@ EventKind = Literal[
     "asked",
     "answered",
     "node-done",
+    "nodes-served",
+    "node-skipped",
     "node-failed",
     "node-blocked",
     "cancelled",
@@ -33,7 +36,8 @@ class RunEvent:
 
     `payload` by kind: attempt-started {key, receipt}; attempt-done {digest, key, cached, stands: taken over as the
     outcome of an earlier run}; evaluated {evaluation};
-    asked {question}; answered {question, decision}; node-done {attempt, digest}; node-failed {title, detail, fault};
+    asked {question}; answered {question, decision}; node-done {digest} of an attempt, or {digest, form, key} of a
+    node that makes none; nodes-served {nodes: {path: [digest, form]}}: taken from earlier runs; node-failed {title, detail, fault};
     cancelled {partial}; run-ended {state}.
     """
 
@@ -58,3 +62,4 @@ class StoredResult:
     finish: Finish
     usage: Usage
     seconds: float
+    form: Form = "text"

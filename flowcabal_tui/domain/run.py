@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.model_calls import Finish, Usage
 from flowcabal_tui.domain.workflow import Angle
 
 NodeState = Literal[
-    "pending", "ready", "running", "retrying", "waiting", "done", "failed", "blocked", "skipped", "cancelled"
+    "pending",
+    "ready",
+    "running",
+    "retrying",
+    "waiting",
+    "done",
+    "frozen",
+    "failed",
+    "blocked",
+    "skipped",
+    "cancelled",
 ]
-RunState = Literal["running", "waiting", "done", "failed", "cancelled", "interrupted"]
-"""waiting: only human questions are left; interrupted: the process ended before the run did."""
+RunState = Literal["running", "waiting", "paused", "done", "failed", "cancelled", "interrupted"]
+"""waiting: only human questions are left; paused: step mode waits to go on; interrupted: the process ended before."""
 Verdict = Literal["approve", "retry", "ask"]
-DecisionKind = Literal["approve", "retry", "edit", "reject"]
+DecisionKind = Literal["approve", "retry", "edit", "reject", "choose"]
+QuestionKind = Literal["review", "input", "confirm", "choice", "gate"]
+"""review: of an output; input: free text; confirm: first use of a model; choice: one of several; gate: may it act?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +87,10 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One output of one node in one run. Attempts count from 1; `author` "human" is an edit."""
+    """One output of one node in one run. Attempts count from 1; `author` "human" is an edit.
+
+    `text` is what is stored: the text, or the JSON when `form` says so.
+    """
 
     number: int
     text: str
@@ -90,20 +106,34 @@ class Attempt:
     evaluation: Evaluation | None = None
     receipt: Receipt | None = None
     complete: bool = True
+    form: Form = "text"
+
+    @property
+    def output(self) -> Output:
+        return Output(self.text, self.form, self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the things to choose from: a candidate's text, or an answer. `node` is the path of who made it."""
+
+    label: str
+    text: str = ""
+    node: NodeId = NodeId("")
+    evaluation: Evaluation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A durable question to the human; it holds up only the nodes behind it.
+    """A durable question to the human; it holds up only the nodes behind it. `choices` are numbered from 1.
 
-    `kind`: "review" (approve / retry / edit of an output), "input" (free text), "confirm" (first use of a model).
     `required` questions can be answered only by a person at the screen or on standard input, never by a flag.
     """
 
     id: QuestionId
     run: RunId
     node: NodeId
-    kind: Literal["review", "input", "confirm"]
+    kind: QuestionKind
     reason: str
     asked_at: datetime
     attempts: tuple[int, ...] = ()
@@ -112,11 +142,15 @@ class Question:
     options: tuple[DecisionKind, ...] = ("approve", "retry", "edit")
     node_title: str = ""
     chapter: ChapterId | None = None
+    choices: tuple[Choice, ...] = ()
+    blind: bool = False
+    """Choices are shown without saying who made them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's answer. `attempt` is the one approved or edited; `text` the edit or the input; `note` feedback."""
+    """A person's answer. `attempt` is the one approved, edited or chosen (from 1); `text` the edit or the input;
+    `note` feedback."""
 
     kind: DecisionKind
     attempt: int = 0
@@ -130,11 +164,14 @@ class RunRequest:
 
     workflow: str
     chapter: ChapterId | None = None
-    inputs: tuple[tuple[str, str], ...] = ()
+    inputs: tuple[tuple[str, Any], ...] = ()
+    """Names and JSON values that prompts and bindings find under `input`."""
     targets: tuple[NodeId, ...] = ()
     fresh_context: bool = False
     again: tuple[NodeId, ...] = ()
     """Nodes for which a new sample is wanted though a result is there."""
+    step: bool = False
+    """Pause after each level of the graph until told to go on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,13 +56,7 @@ class PromptParams(_Frozen):
     review: Literal["never", "doubt", "always"] = Field(
         "doubt", description="When a human is asked: never, when the check is in doubt, or always."
     )
-
-
-class HumanParams(_Frozen):
-    """A question to the writer; the answer is the output."""
-
-    question: str
-    proposal: Blocks = Field((), description="What the answer starts from, such as an upstream output.")
+    sample: int = Field(0, ge=0, description="Which of several answers to one prompt this is; equal numbers are paid once.")
 
 
 class Node(_Frozen):
@@ -79,11 +73,19 @@ class Node(_Frozen):
 
 
 class Edge(_Frozen):
-    """An order between two nodes that no reference expresses."""
+    """An order between two nodes that no reference expresses; with a condition, one branch of its source."""
 
     source: NodeId
     target: NodeId
-    condition: str | None = None
+    condition: str | None = Field(None, description='The label of the branch, such as "true"; none: always.')
+
+
+class Body(_Frozen):
+    """A graph inside a node: what a loop repeats, one branch of a parallel. It sees the nodes around it."""
+
+    nodes: tuple[Node, ...] = Field(min_length=1)
+    edges: tuple[Edge, ...] = ()
+    exit: NodeId | None = Field(None, description="Whose output is that of the body; none: its last node's.")
 
 
 class Keep(_Frozen):

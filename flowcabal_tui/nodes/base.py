@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel
 
 from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import Attempt, Decision, Evaluation
-from flowcabal_tui.domain.workflow import Block, Blocks, Node, PromptParams
+from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, QuestionKind
+from flowcabal_tui.domain.state import DualState, StateEffect
+from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
 
-QuestionKind = Literal["review", "input"]
+Schema = Mapping[str, Any]
+"""A JSON Schema of what a node yields; for static checks of paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """The output of a node that makes no attempts: a JSON value, and what it changes in the state."""
+
+    value: Any
+    effect: StateEffect | None = None
 
 
 class NodeContext(Protocol):
@@ -21,8 +34,60 @@ class NodeContext(Protocol):
     @property
     def node(self) -> Node: ...
 
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What bindings can name: `result_of`, `input`, `state`, `loop`, aliases, `chapter`, `project`."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """How many sub-flows this node stands in."""
+        ...
+
+    @property
+    def memory(self) -> DualState:
+        """The state that this node reads and writes."""
+        ...
+
+    def bind(self, value: Any) -> Any:
+        """`value` with every binding in it resolved. Raises BindingError naming what there is."""
+        ...
+
     def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
         """The text of the blocks; `answers` are (question, answer) of inquiries. Raises WorkflowError."""
+        ...
+
+    async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
+        """Runs the nodes of a body as `<this node>/<part>/<id>`; they also see `names` and the nodes around.
+
+        Returns the outputs of those that were not skipped. Raises StepFailed when one of them failed.
+        """
+        ...
+
+    async def flow(
+        self, workflow: Workflow, part: str, inputs: Mapping[str, Any], *, own_state: bool
+    ) -> Mapping[NodeId, Output]:
+        """Runs another workflow as `<this node>/<part>/<id>`; its nodes see only `inputs`. Raises StepFailed."""
+        ...
+
+    async def workflow(self, reference: str) -> Workflow:
+        """A workflow by `id@version` or id. Raises WorkflowError."""
+        ...
+
+    async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
+        """Carries out an action of the registry and returns its JSON result. Raises FlowCabalError."""
+        ...
+
+    def gated(self, action: str) -> bool:
+        """Must a person allow this action? Raises FlowCabalError for an unknown one."""
+        ...
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Calls an allow-listed function. Raises FlowCabalError naming the functions there are."""
+        ...
+
+    def identity(self, params: PromptParams) -> Any:
+        """The model and what of its settings changes its text, as JSON; None when the Context agent adds to the prompt."""
         ...
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
@@ -62,8 +127,11 @@ class NodeContext(Protocol):
         attempts: Sequence[Attempt] = (),
         proposal: str = "",
         required: bool = False,
+        choices: Sequence[Choice] = (),
+        blind: bool = False,
+        part: str = "",
     ) -> Decision:
-        """Waits for the human; holds no slot. The same question is asked once."""
+        """Waits for the human; holds no slot. The same question is asked once; `part` tells several apart."""
         ...
 
     async def edited(self, text: str, number: int) -> Attempt:
@@ -71,20 +139,60 @@ class NodeContext(Protocol):
         ...
 
 
-class NodeKind(Protocol):
-    """A kind of node. `version` enters the content key: raise it when the meaning of the params changes."""
+class NodeKind:
+    """A kind of node. One instance serves all nodes: it holds nothing of a run."""
 
     name: ClassVar[str]
-    version: ClassVar[int]
+    version: ClassVar[int] = 1
+    """Enters the content key: raise it when the meaning of the params changes."""
     params: ClassVar[type[BaseModel]]
+    reusable: ClassVar[bool] = True
+    """May an equal node's output of another run be taken? False for what acts on the world or asks a person."""
+    joins: ClassVar[bool] = False
+    """Runs also when some of the nodes that it refers to were skipped."""
 
     def blocks(self, params: Any) -> tuple[Block, ...]:
-        """Every block in the params, for references and bindings."""
-        ...
+        """Every prompt block in the params."""
+        return ()
 
-    async def run(self, context: NodeContext, params: Any) -> Attempt:
-        """Runs to the output that stands. Raises ModelError, WorkflowError, or Rejected."""
-        ...
+    def bound(self, params: Any) -> Any:
+        """The part of the params that may hold bindings, as JSON."""
+        return None
+
+    def bodies(self, params: Any) -> tuple[tuple[str, Body], ...]:
+        """The graphs inside the node, by the field that holds them."""
+        return ()
+
+    def labels(self, params: Any) -> tuple[str, ...]:
+        """The branches that edges may name as their condition; none: not a branching kind."""
+        return ()
+
+    def names(self, params: Any) -> frozenset[str]:
+        """Names that the nodes of its bodies find beside those around, such as a loop's `item`."""
+        return frozenset()
+
+    def rounds(self, params: Any) -> int:
+        """How often at most its bodies run; for a quote."""
+        return 1
+
+    def yields(self, params: Any) -> Schema | None:
+        """The shape of the output; None when it can be anything."""
+        return None
+
+    def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
+        """What is wrong with the params beyond their types."""
+        return ()
+
+    def fingerprint(self, context: NodeContext, params: Any) -> Any:
+        """What the output depends on beside the params, the inputs and the names, as JSON.
+
+        None: it can only be said when the node runs; then the kind looks for an earlier outcome itself.
+        """
+        return () if self.reusable else None
+
+    async def run(self, context: NodeContext, params: Any) -> Attempt | Produced:
+        """Runs to the output that stands. Raises FlowCabalError, or Rejected."""
+        raise NotImplementedError
 
 
 class Rejected(Exception):

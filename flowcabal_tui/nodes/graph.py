@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
+from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-from flowcabal_tui.domain.binding import references
+from flowcabal_tui.domain.binding import block_paths, references
+from flowcabal_tui.domain.bindings import paths_in
+from flowcabal_tui.domain.bindings import references as bound_references
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
@@ -16,6 +20,7 @@ from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.registry import kinds
 
 Dependencies = Mapping[NodeId, tuple[NodeId, ...]]
+_STATE: Final = re.compile(r"\bstate\b")
 
 
 def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
@@ -33,12 +38,29 @@ def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
         raise WorkflowError(_("Node {node} has bad parameters.").format(node=node.id), problems) from error
 
 
+def needs_of(kind: NodeKind, params: BaseModel, known: Collection[NodeId]) -> tuple[tuple[NodeId, ...], bool]:
+    """The nodes whose live outputs the parameters need, bodies included, and whether they name the state.
+
+    Order of appearance, without doubles; nodes that are not in `known` stand around the graph, or nowhere.
+    """
+    blocks, bound = kind.blocks(params), kind.bound(params)
+    found = dict.fromkeys((*references(blocks), *bound_references(bound, known)))
+    state = any(_STATE.search(path) for path in (*block_paths(blocks), *(path for _place, path in paths_in(bound))))
+    for _field, body in kind.bodies(params):
+        inner = {node.id for node in body.nodes}
+        for node in body.nodes:
+            needed, reads = needs_of(*kind_and_params(node), known={*known, *inner})
+            found |= dict.fromkeys(each for each in needed if each not in inner)
+            state = state or reads
+    return tuple(found), state
+
+
 def dependencies(workflow: Workflow) -> Dependencies:
     """For each node the nodes that it needs: by reference first, then by edge; unknown ones are left in."""
+    known = {node.id for node in workflow.nodes}
     needed: dict[NodeId, dict[NodeId, None]] = {}
     for node in workflow.nodes:
-        kind, params = kind_and_params(node)
-        needed[node.id] = dict.fromkeys(references(kind.blocks(params)))
+        needed[node.id] = dict.fromkeys(needs_of(*kind_and_params(node), known)[0])
     for edge in workflow.edges:
         needed.setdefault(edge.target, {})[edge.source] = None
     return {node: tuple(sources) for node, sources in needed.items()}

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation
 from flowcabal_tui.domain.workflow import Block, InquiryBlock, PromptParams
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.base import NodeContext, Rejected
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Rejected
 
 MODEL_ATTEMPTS: Final = 3
 """In all, as in v4: one and two retries with feedback. A human may ask for more."""
 
 
-class Prompt:
+class Prompt(NodeKind):
     """Three layers make the prompt: the user's blocks, the Context agent's injection, upstream outputs."""
 
     name: ClassVar[str] = "prompt"
-    version: ClassVar[int] = 1
     params: ClassVar[type[PromptParams]] = PromptParams
 
     def blocks(self, params: PromptParams) -> tuple[Block, ...]:
         return (*params.system, *params.prompt)
+
+    def yields(self, params: PromptParams) -> dict[str, Any]:
+        return {"type": "object", "properties": {"text": {"type": "string"}}}
+
+    def fingerprint(self, context: NodeContext, params: PromptParams) -> Any:
+        """None when context is injected: then the key covers the whole prompt, and `run` looks for an outcome."""
+        return context.identity(params)
 
     async def run(self, context: NodeContext, params: PromptParams) -> Attempt:
         inquiries = [block.question for block in self.blocks(params) if isinstance(block, InquiryBlock)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -31,7 +32,7 @@ from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.protocol import Event, UsageChanged
-from flowcabal_tui.runner.scope import Limits
+from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.settings.secrets import find_key
 from flowcabal_tui.store import Store
@@ -211,6 +212,11 @@ def _key(endpoint: Endpoint) -> str | None:
     return key
 
 
+def _priority(request: ModelRequest) -> float:
+    """What a running node waits for goes before other nodes; work in the background goes after them."""
+    return math.inf if request.purpose.startswith(("monitor.", "context.")) else 0.0
+
+
 class _Booked:
     """A model whose whole answers wait for a place, ask the budget first, and are booked."""
 
@@ -226,14 +232,14 @@ class _Booked:
 
     async def answer(self, request: ModelRequest) -> Answer:
         self._desk.require_budget()
-        async with self._limits.slot(self.endpoint):
+        async with self._limits.slot(self.endpoint, _priority(request)):
             answer = await self._model.answer(request)
         await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
         return answer
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
         self._desk.require_budget()
-        async with self._limits.slot(self.endpoint):
+        async with self._limits.slot(self.endpoint, _priority(request)):
             value, answer = await self._model.structured(request, shape)
         await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
         return value, answer

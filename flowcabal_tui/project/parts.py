@@ -33,7 +33,8 @@ from flowcabal_tui.project.steps import Steps, StepTools
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import Event, Status
-from flowcabal_tui.runner.scope import Limits, Services
+from flowcabal_tui.runner.limits import Limits
+from flowcabal_tui.runner.scope import Services
 from flowcabal_tui.settings.project_file import (
     OFFLINE,
     ModelSettings,

@@ -2,61 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from flowcabal_tui.domain.binding import references
 from flowcabal_tui.domain.context import Injection, Receipt
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
-from flowcabal_tui.domain.run import Attempt, Decision, Quote
-from flowcabal_tui.domain.workflow import Blocks, PromptParams
-from flowcabal_tui.nodes.base import QuestionKind
-from flowcabal_tui.nodes.graph import dependencies, kind_and_params, needed_for, order
+from flowcabal_tui.domain.run import Attempt, Decision, Quote, QuestionKind
+from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.nodes.base import Produced, Rejected
+from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.nodes.prompt import MODEL_ATTEMPTS
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.node_run import NodeRun
-from flowcabal_tui.runner.scope import RunScope
+from flowcabal_tui.runner.scope import Frame, RunScope
 
-DRAFT_TOKENS = 2_000
+DRAFT_TOKENS: Final = 2_000
 """What an output is taken to be long when nothing else tells."""
 
 
-class _WouldCall(Exception):
-    """The node would call a model with this many tokens."""
+@dataclass(slots=True)
+class _Tally:
+    """What would be spent. `calls` and tokens are those of nodes that would run."""
 
-    def __init__(self, tokens_in: int, tokens_out: int, calls: int) -> None:
-        self.tokens_in, self.tokens_out, self.calls = tokens_in, tokens_out, calls
+    would_run: list[NodeId] = field(default_factory=list)
+    served: list[NodeId] = field(default_factory=list)
+    tokens_in: int = 0
+    tokens_out: int = 0
+    calls: int = 0
+    at_most: bool = False
+
+    def add(self, other: _Tally, times: int) -> None:
+        """The sum, with what the other would spend taken `times`."""
+        self.tokens_in += other.tokens_in * times
+        self.tokens_out += other.tokens_out * times
+        self.calls += other.calls * times
+        self.at_most = self.at_most or other.at_most or times > 1
 
 
-class _WouldAsk(Exception):
-    """The node would ask the human first."""
+class _Stop(Exception):
+    """The node would do something that cannot be foreseen without doing it; `spent` is what that costs."""
+
+    def __init__(self, spent: _Tally | None = None, *, inside: bool = False) -> None:
+        self.spent, self.inside = spent or _Tally(at_most=True), inside
 
 
 class _QuoteRun(NodeRun):
     """Follows a node until it would spend something. An upstream output that is not there counts as a draft."""
 
-    def __init__(self, scope: RunScope, node: NodeId, count: Callable[[str], int]) -> None:
-        found = scope.workflow.node(node)
-        kind, _params = kind_and_params(found)
-        super().__init__(scope, found, kind, NodeFold(), lambda *_: None)
-        self._count = count
+    def __init__(self, quoter: _Quoter, frame: Frame, step: Step) -> None:
+        super().__init__(quoter, frame, step, NodeFold())
+        self._count = quoter.count
         self.receipt: Receipt | None = None
-        self.at_most = False
+        self._unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
 
     def state(self, state: object, detail: str = "") -> None:
         """Nobody is told: nothing happens."""
-
-    def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
-        missing = set(references(blocks)) - set(self._scope.outputs)
-        self.at_most = self.at_most or bool(missing)
-        known = dict(self._scope.outputs)
-        self._scope.outputs.update(dict.fromkeys(missing, ""))
-        try:
-            return super().resolve(blocks, answers)
-        finally:
-            self._scope.outputs.clear()
-            self._scope.outputs.update(known)
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
         injection = await super().inject(params, prompt, inquiries)
@@ -64,58 +68,99 @@ class _QuoteRun(NodeRun):
         return injection
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        return None if self.at_most else await self._standing(request, params)
+        return None if self._unknown else await self._standing(request, params)
 
     async def generate(
         self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
     ) -> Attempt:
         tokens = sum(self._count(message.content) for message in request.messages)
-        tokens += DRAFT_TOKENS if self.at_most else 0
+        tokens += DRAFT_TOKENS if self._unknown else 0
         checks = len(params.angles) if self._scope.services.monitor else 0
         calls = (MODEL_ATTEMPTS if checks else 1) * (1 + checks)
-        raise _WouldCall(tokens, params.max_tokens or DRAFT_TOKENS, calls)
+        spent = _Tally(
+            tokens_in=tokens,
+            tokens_out=params.max_tokens or DRAFT_TOKENS,
+            calls=calls,
+            at_most=self._unknown or calls > 1,
+        )
+        raise _Stop(spent)
 
     async def ask(self, kind: QuestionKind, reason: str, **_asked: object) -> Decision:
-        raise _WouldAsk
+        raise _Stop
+
+    async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
+        raise _Stop
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise _Stop
+
+
+class _Quoter:
+    """Walks the graphs of a run in order, and is the host of their nodes."""
+
+    def __init__(self, scope: RunScope, counter: TokenCounter) -> None:
+        self.scope, self.count = scope, counter.count
+        self.tally = _Tally()
+
+    def waits(self, node: NodeId) -> None:
+        """Nobody waits: nothing is asked."""
+
+    async def execute_inside(self, frame: Frame, node: NodeId) -> None:
+        outer, self.tally = self.tally, _Tally()
+        try:
+            for step in map(frame.plan.steps.__getitem__, frame.plan.order):
+                await self.walk(frame, step)
+            spent = self.tally
+        finally:
+            self.tally = outer
+        if spent.would_run:
+            raise _Stop(spent, inside=True)
+
+    async def walk(self, frame: Frame, step: Step) -> Receipt | None:
+        """Counts one node, and gives its output to those behind it when it is known."""
+        path = NodeId(frame.path + step.node.id)
+        run = _QuoteRun(self, frame, step)
+        tally = self.tally
+        try:
+            frame.outputs[step.node.id] = await self._output(run, frame, step, path)
+            tally.served.append(path)
+        except _Stop as stop:
+            tally.would_run.append(path)
+            tally.add(stop.spent, step.kind.rounds(step.params) if stop.inside else 1)
+        except (FlowCabalError, Rejected):  # it depends on what is not there yet, or fails: the run will say
+            tally.would_run.append(path)
+            tally.at_most = True
+        return run.receipt
+
+    async def _output(self, run: _QuoteRun, frame: Frame, step: Step, path: NodeId) -> Output:
+        if (pinned := self.scope.pins.get(path)) is not None:
+            return pinned
+        if any(frame.output(source) is None for source in step.needs) or (stored := run.standing()) is None:
+            result = await step.kind.run(run, step.params)
+            return Output.of(result.value) if isinstance(result, Produced) else result.output
+        return Output(stored.text, stored.form, stored.digest)
+
+
+def _frame(scope: RunScope, targets: Sequence[NodeId]) -> Frame:
+    whole = plan(scope.workflow.nodes, scope.workflow.edges)
+    return Frame(scope, whole.part(targets), scope.workflow, scope.values, scope.state)
 
 
 async def quote(scope: RunScope, counter: TokenCounter) -> Quote:
     """Walks the nodes in order: served ones give their outputs, the rest are counted."""
-    graph = dependencies(scope.workflow)
-    wanted = needed_for(graph, scope.request.targets)
-    would_run: list[NodeId] = []
-    served: list[NodeId] = []
-    tokens_in = tokens_out = calls = 0
-    at_most = False
-    for node in (node for node in order(graph) if node in wanted):
-        run = _QuoteRun(scope, node, counter.count)
-        kind, params = kind_and_params(scope.workflow.node(node))
-        try:
-            scope.outputs[node] = (await kind.run(run, params)).text
-            served.append(node)
-        except _WouldCall as call:
-            would_run.append(node)
-            tokens_in, tokens_out, calls = tokens_in + call.tokens_in, tokens_out + call.tokens_out, calls + call.calls
-            at_most = at_most or run.at_most or call.calls > 1
-        except _WouldAsk:
-            would_run.append(node)
-            at_most = True
-    return Quote(tuple(would_run), tuple(served), tokens_in, tokens_out, calls, at_most)
+    quoter, frame = _Quoter(scope, counter), _frame(scope, scope.request.targets)
+    for node in frame.plan.order:
+        await quoter.walk(frame, frame.plan.steps[node])
+    tally = quoter.tally
+    return Quote(
+        tuple(tally.would_run), tuple(tally.served), tally.tokens_in, tally.tokens_out, tally.calls, tally.at_most
+    )
 
 
 async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Receipt | None:
     """The receipt that a node would get now; None when it gets no context."""
-    graph = dependencies(scope.workflow)
-    above = needed_for(graph, (node,)) - {node}
-    for other in (other for other in order(graph) if other in above):
-        run = _QuoteRun(scope, other, counter.count)
-        kind, params = kind_and_params(scope.workflow.node(other))
-        try:
-            scope.outputs[other] = (await kind.run(run, params)).text
-        except (_WouldCall, _WouldAsk):
-            continue
-    target = _QuoteRun(scope, node, counter.count)
-    kind, params = kind_and_params(scope.workflow.node(node))
-    with suppress(_WouldCall, _WouldAsk):
-        await kind.run(target, params)
-    return target.receipt
+    quoter, frame = _Quoter(scope, counter), _frame(scope, (node,))
+    receipt: Receipt | None = None
+    for each in frame.plan.order:
+        receipt = await quoter.walk(frame, frame.plan.steps[each])
+    return receipt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.binding import fill
@@ -25,13 +26,11 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     """Asks the user's model through the project's `rewrite` template. Raises ModelError or WorkflowError."""
     workflow = await parts.store.workflows.get(REWRITE)
     chapter = await parts.store.book.chapter(asked.chapter)
+    project = parts.settings.project
     values = {
-        "input.selection": asked.text,
-        "input.instruction": asked.instruction,
-        "chapter.title": chapter.title,
-        "chapter.number": str(chapter.position),
-        "project.name": parts.settings.project.name,
-        "project.language": parts.settings.project.language,
+        "input": {"selection": asked.text, "instruction": asked.instruction},
+        "chapter": {"title": chapter.title, "number": str(chapter.position)},
+        "project": {"name": project.name, "language": project.language},
     }
     _kind, params = kind_and_params(workflow.nodes[0])
     if not isinstance(params, PromptParams):
@@ -51,5 +50,5 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     return RewriteProposed(command, asked.chapter, asked.start, asked.end, asked.text, clean(answer.text).strip("\n"))
 
 
-def _text(blocks: Blocks, values: Mapping[str, str]) -> str:
-    return "".join(fill(block.text, values, {}) for block in blocks if isinstance(block, TextBlock))
+def _text(blocks: Blocks, values: Mapping[str, Any]) -> str:
+    return "".join(fill(block.text, values, lambda _node: None) for block in blocks if isinstance(block, TextBlock))

@@ -12,6 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -40,6 +41,7 @@ class RunDesk:
         self._store, self._services, self._settings, self._emit = store, services, settings, emit
         self._runs: dict[RunId, Run] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        self._kept_state: DualState | None = None
 
     @property
     def quiet(self) -> bool:
@@ -93,9 +95,23 @@ class RunDesk:
         self, run: RunId, workflow: Workflow, request: RunRequest, generation: Generation, *, spend: bool = True
     ) -> RunScope:
         """Everything the nodes of a run share, with the values that prompts can name."""
-        values = {f"input.{name}": text for name, text in request.inputs} | await self._values(request.chapter)
-        values.setdefault("input.instruction", "")
-        return RunScope(run, workflow, request, generation, values, await self._services(generation, spend))
+        inputs = {"instruction": ""} | dict(request.inputs)
+        values = {"input": inputs} | await self._values(request.chapter)
+        return RunScope(
+            run,
+            workflow,
+            request,
+            generation,
+            values,
+            await self._services(generation, spend),
+            state=await self._state(),
+        )
+
+    async def _state(self) -> DualState:
+        """The project's state: one value for all runs, so that each sees at once what another has written."""
+        if self._kept_state is None:
+            self._kept_state = await self._store.states.load()
+        return self._kept_state
 
     async def imagined(self, request: RunRequest) -> RunScope:
         """What a run of this request would share, for a quote or a preview; nothing begins."""
@@ -104,21 +120,13 @@ class RunDesk:
         request = replace(request, workflow=workflow.reference)
         return await self.scope(RunId(""), workflow, request, await self.generation(request), spend=False)
 
-    async def _values(self, chapter: ChapterId | None) -> dict[str, str]:
+    async def _values(self, chapter: ChapterId | None) -> dict[str, dict[str, str]]:
         project = self._settings().project
-        values = {
-            "project.name": project.name,
-            "project.language": project.language,
-            "project.author": project.author,
-        }
+        values = {"project": {"name": project.name, "language": project.language, "author": project.author}}
         if chapter is None:
             return values
         known = await self._store.book.chapter(chapter)
-        return values | {
-            "chapter.title": known.title,
-            "chapter.number": str(known.position),
-            "chapter.volume": known.volume,
-        }
+        return values | {"chapter": {"title": known.title, "number": str(known.position), "volume": known.volume}}
 
     def _execute(self, run: Run) -> None:
         self._runs[run.scope.id] = run

@@ -9,9 +9,11 @@ from typing import Any
 from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
+from flowcabal_tui.domain.items import Form
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, RunState
+from flowcabal_tui.domain.state import StateEffect
 
 
 @dataclass(slots=True)
@@ -49,6 +51,7 @@ class AttemptFold:
             evaluation=self.evaluated(),
             receipt=from_plain(Receipt, receipt) if receipt else None,
             complete=bool(self.done),
+            form=self.done.get("form", "text"),
         )
 
 
@@ -59,6 +62,10 @@ class NodeFold:
     state: NodeState = "pending"
     attempts: dict[int, AttemptFold] = field(default_factory=dict)
     chosen: int = 0
+    digest: Digest = Digest("")
+    """Of the output that stands."""
+    form: Form = "text"
+    effect: StateEffect | None = None
     question: QuestionId | None = None
     error: str = ""
 
@@ -90,12 +97,15 @@ def _apply(run: RunFold, event: RunEvent) -> None:
     if event.kind == "run-resumed":
         run.state = "running"
         for known in run.nodes.values():
-            if known.state not in ("done", "waiting"):
+            if known.state not in ("done", "skipped", "waiting"):
                 known.state, known.error = "pending", ""
         return
     if event.kind == "run-ended":
         run.state = payload["state"]
         return
+    if event.kind == "nodes-served":
+        for path, said in payload["nodes"].items():
+            _served(run.node(NodeId(path)), said)
     if not event.node:
         return
     node = run.node(event.node)
@@ -113,9 +123,20 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             node.state, node.question = "running", None
         case "node-done":
             node.state, node.chosen = "done", event.attempt
+            node.digest, node.form = Digest(payload.get("digest", "")), payload.get("form", "text")
+            node.effect = from_plain(StateEffect, payload["effect"]) if "effect" in payload else None
+        case "node-skipped":
+            node.state = "skipped"
         case "node-failed":
             node.state, node.error = "failed", "\n".join(filter(None, (payload["title"], payload["detail"])))
         case "node-blocked":
             node.state = "blocked"
         case "cancelled":
             node.state, node.question = "cancelled", None
+
+
+def _served(node: NodeFold, said: dict[str, Any]) -> None:
+    node.state, node.digest, node.form = "done", Digest(said["digest"]), said["form"]
+    if "key" in said:
+        node.chosen = 1
+        node.attempt(1).done = said

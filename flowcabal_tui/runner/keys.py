@@ -8,17 +8,20 @@ numbers, concurrency and display names stay out.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest
-from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.base import NodeKind
+from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.runner.scope import Frame
 
 
-def request_key(kind: NodeKind, request: ModelRequest, endpoint: Endpoint) -> Digest:
-    """The key of a request, whatever the sample."""
-    return digest_of(
+def request_key(kind: NodeKind, request: ModelRequest, endpoint: Endpoint, among: int = 0) -> Digest:
+    """The key of a request, whatever the sample; `among` tells equal requests of one workflow apart."""
+    key = digest_of(
         [
             kind.name,
             kind.version,
@@ -29,6 +32,7 @@ def request_key(kind: NodeKind, request: ModelRequest, endpoint: Endpoint) -> Di
             [[message.role, message.content] for message in request.messages],
         ]
     )
+    return digest_of([key, "among", among]) if among else key
 
 
 def sample_key(request: Digest, sample: int) -> Digest:
@@ -48,3 +52,18 @@ def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
     *others, last = request.messages
     told = f"{last.content}\n\n<feedback>\n{feedback}\n</feedback>"
     return replace(request, messages=(*others, Message(last.role, told)))
+
+
+def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
+    """The key of a node from digests alone: no text is read.
+
+    It covers kind, version and parameters, the outputs that it takes in, in declared order, all else that bindings
+    can name, the state when it is named, and what the kind itself says that its output depends on.
+    """
+    inputs = [
+        output.digest if (output := frame.output(source)) else ""
+        for source in (*step.needs, *step.outer)
+    ]
+    state = digest_of(frame.state.view(prompt=True)) if step.reads_state else ""
+    told = digest_of(fingerprint) if fingerprint else ""
+    return digest("\0".join((step.digest, frame.digest, state, told, *inputs)))

@@ -1,254 +1,156 @@
-"""One node of one run: every step is looked up in the journal before it is done."""
+"""One node of one run, as its kind sees it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.binding import fill
+from flowcabal_tui.domain.bindings import resolve
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.context import Injection
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import ModelError, RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
-from flowcabal_tui.domain.journal import EventKind, RunEvent, StoredResult
-from flowcabal_tui.domain.model_calls import (
-    Finished,
-    ModelPort,
-    ModelRequest,
-    Queued,
-    RetryWait,
-    TextDelta,
-    ThinkingDelta,
-)
-from flowcabal_tui.domain.run import Attempt, Decision, DecisionKind, Evaluation, NodeState, Question
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import StoredResult
+from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, Question, QuestionKind
+from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of
-from flowcabal_tui.domain.workflow import Blocks, InquiryBlock, Node, PromptParams, TextBlock
+from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, TextBlock, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.base import NodeKind, QuestionKind
-from flowcabal_tui.protocol import NodeNeedsHuman, NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
+from flowcabal_tui.nodes.plan import Step, plan
+from flowcabal_tui.protocol import NodeNeedsHuman
 from flowcabal_tui.runner.fold import NodeFold
-from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key, with_feedback
-from flowcabal_tui.runner.scope import RunScope
-from flowcabal_tui.runner.streaming import StreamedText
+from flowcabal_tui.runner.keys import node_key
+from flowcabal_tui.runner.model_steps import ModelSteps, done_payload, stored_result
+from flowcabal_tui.runner.ports import ActionsPort
+from flowcabal_tui.runner.scope import Frame
 
-OPTIONS: dict[QuestionKind, tuple[DecisionKind, ...]] = {
+OPTIONS: Final[Mapping[QuestionKind, tuple[DecisionKind, ...]]] = {
     "review": ("approve", "retry", "edit", "reject"),
     "input": ("approve", "edit", "reject"),
+    "choice": ("choose", "edit", "reject"),
+    "gate": ("approve", "reject"),
 }
 
 
-class NodeRun:
-    """Implements `NodeContext`. `past` is what the log already says of this node."""
+class Host(Protocol):
+    """The run around a node."""
 
-    def __init__(
-        self,
-        scope: RunScope,
-        node: Node,
-        kind: NodeKind,
-        past: NodeFold,
-        waits: Callable[[NodeId], None],
-    ) -> None:
-        self._scope, self._node, self._kind, self._past, self._waits = scope, node, kind, past, waits
-        self._services = scope.services
-        self._requests: list[Digest] = []
+    def waits(self, node: NodeId) -> None:
+        """The node waits for a person."""
+        ...
+
+    async def execute_inside(self, frame: Frame, node: NodeId) -> None:
+        """Runs a graph inside the node. Raises StepFailed when one of its nodes failed."""
+        ...
+
+
+class NodeRun(ModelSteps):
+    """Implements `NodeContext`."""
+
+    def __init__(self, host: Host, frame: Frame, step: Step, past: NodeFold) -> None:
+        super().__init__(frame, step, past)
+        self._host = host
+
+    def standing(self) -> StoredResult | None:
+        """What an equal node ended with in an earlier run, unless a new sample is wanted; read at once."""
+        key = None if self._wanted_again else self.key()
+        return self._services.journal.standing(key) if key else None
+
+    def key(self) -> Digest | None:
+        """The content key, from digests alone; None when only running the node can tell."""
+        try:
+            fingerprint = self._kind.fingerprint(self, self._step.params)
+        except ModelError:  # no model: the node says so when it runs
+            return None
+        return None if fingerprint is None else node_key(self._frame, self._step, fingerprint)
 
     @property
     def node(self) -> Node:
         return self._node
 
-    def state(self, state: NodeState, detail: str = "") -> None:
-        """Tells the guests in which state the node is."""
-        self._services.emit(NodeStateChanged(self._scope.id, self._node.id, state, detail))
+    @property
+    def names(self) -> Mapping[str, Any]:
+        return self._frame.names
 
-    def event(self, kind: EventKind, attempt: int = 0, **payload: object) -> RunEvent:
-        """A line of the log about this node."""
-        return RunEvent(self._scope.id, kind, self._node.id, attempt, payload, at=self._services.now())
+    @property
+    def depth(self) -> int:
+        return self._frame.depth
+
+    @property
+    def memory(self) -> DualState:
+        return self._frame.state
+
+    def bind(self, value: Any) -> Any:
+        return resolve(value, self._frame.names)
 
     def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
         answered = dict(answers)
         parts: list[str] = []
         for block in blocks:
             if isinstance(block, TextBlock):
-                parts.append(fill(block.text, self._scope.values, self._scope.outputs))
+                parts.append(fill(block.text, self._frame.names, self._text))
             elif isinstance(block, InquiryBlock):
                 parts.append(answered.get(block.question, ""))
             else:
-                parts.append(self._scope.outputs[block.node] if block.frozen is None else block.frozen)
-        return self._scope.workflow.join.join(parts)
+                parts.append(self._text(block.node) or "" if block.frozen is None else block.frozen)
+        return self._frame.workflow.join.join(parts)
 
-    async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
-        if self._services.context is None or not params.context:
-            return None
-        return await self._services.context.assemble(
-            self._scope.workflow,
-            self._node,
-            params,
-            prompt,
-            self._scope.request.chapter,
-            self._scope.generation,
-            inquiries,
+    def _text(self, node: NodeId) -> str | None:
+        output = self._frame.output(node)
+        return None if output is None else output.text
+
+    async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
+        around = self._frame
+        inside = Frame(
+            scope=self._scope,
+            plan=plan(body.nodes, body.edges, outside=_stands_in(around)),
+            workflow=around.workflow,
+            values={**around.values, **(names or {})},
+            state=around.state,
+            path=f"{self._path}/{part}/",
+            outer=around,
+            depth=around.depth,
+            rank=self._rank,
         )
+        await self._host.execute_inside(inside, self._path)
+        return inside.outputs
 
-    def _model(self, params: PromptParams) -> ModelPort:
-        return self._services.models.model(params.role, params.model)
-
-    async def _standing(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        """What stands for the request, unless a new sample is wanted or attempts of this run's own have begun."""
-        begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
-        if begun or self._node.id in self._scope.request.again:
-            return None
-        key = request_key(self._kind, request, self._model(params).endpoint)
-        stored = await self._services.journal.outcome(outcome_key(key, params))
-        return _attempt(1, stored) if stored else None
-
-    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        attempt = await self._standing(request, params)
-        if attempt is not None:
-            await self._services.journal.record(
-                self.event("attempt-started", 1, key=attempt.key),
-                self.event("attempt-done", 1, stands=True, **_done(attempt)),
-            )
-        return attempt
-
-    async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
-        key = outcome_key(request_key(self._kind, request, self._model(params).endpoint), params)
-        await self._services.journal.remember_outcome(key, _result(attempt.key, attempt))
-        return attempt
-
-    def feedback(self, evaluation: Evaluation | None, note: str) -> str:
-        found = self._services.feedback(evaluation) if evaluation else ""
-        return "\n\n".join(part for part in (found, note.strip()) if part)
-
-    async def generate(
-        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
-    ) -> Attempt:
-        asked = with_feedback(request, feedback)
-        model = self._model(params)
-        base = request_key(self._kind, asked, model.endpoint)
-        given = _given(injection, feedback)
-        async with self._services.limits.turn(base):
-            key = await self._key(base, number)
-            stored = await self._services.journal.result(key)
-            if stored is not None:
-                attempt = await self._served(stored, number, given)
-            else:
-                self._services.spend.require_budget()
-                await self._restart(number)
-                await self._services.journal.record(self.event("attempt-started", number, key=key, **given))
-                attempt = await self._call(model, params, asked, number, key)
-        return replace(attempt, feedback=feedback, receipt=injection.receipt if injection else None)
-
-    async def _served(self, stored: StoredResult, number: int, given: Mapping[str, object]) -> Attempt:
-        attempt = _attempt(number, stored)
-        past = self._past.attempts.get(number)
-        if past is None or not past.done:
-            await self._services.journal.record(
-                self.event("attempt-started", number, key=stored.key, **given),
-                self.event("attempt-done", number, **_done(attempt)),
-            )
-        return attempt
-
-    async def _key(self, request: Digest, number: int) -> Digest:
-        """The key that the log gives this attempt if it ended, else that of the next sample that this run wants."""
-        sample = self._requests.count(request)
-        self._requests.append(request)
-        past = self._past.attempts.get(number)
-        if past is not None and past.done and past.key:
-            return past.key
-        if self._node.id in self._scope.request.again:
-            while await self._services.journal.result(sample_key(request, sample)) is not None:
-                sample += 1
-        return sample_key(request, sample)
-
-    async def _restart(self, number: int) -> None:
-        """Puts aside what an interrupted try of the same attempt had streamed: it stays in the log."""
-        partial = await self._services.journal.partial_text(self._scope.id, self._node.id, number)
-        if partial:
-            kept = await self._services.journal.put_text(partial)
-            await self._services.journal.record(self.event("attempt-reset", number, partial=kept))
-
-    async def _call(
-        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, key: Digest
-    ) -> Attempt:
-        async with self._services.limits.slot(model.endpoint):
-            self.state("running")
-            self._services.emit(NodeStarted(self._scope.id, self._node.id, self._node.title, number))
-            begun = asyncio.get_running_loop().time()
-            text, finished = await self._stream(model, request, number)
-            seconds = asyncio.get_running_loop().time() - begun
-        attempt = Attempt(
-            number=number,
-            text=text,
-            digest=digest(text),
-            key=key,
-            model=finished.model or model.endpoint.model,
-            finish=finished.finish,
-            usage=finished.usage,
-            seconds=round(seconds, 3),
+    async def flow(
+        self, workflow: Workflow, part: str, inputs: Mapping[str, Any], *, own_state: bool
+    ) -> Mapping[NodeId, Output]:
+        around = self._frame
+        inside = Frame(
+            scope=self._scope,
+            plan=plan(workflow.nodes, workflow.edges),
+            workflow=workflow,
+            values={**self._scope.values, "input": dict(inputs)},
+            state=DualState() if own_state else around.state,
+            path=f"{self._path}/{part}/",
+            depth=around.depth + 1,
+            rank=self._rank,
         )
-        await _to_the_end(self._paid(model, params, request, attempt))
-        return attempt
+        await self._host.execute_inside(inside, self._path)
+        return inside.outputs
 
-    async def _paid(self, model: ModelPort, params: PromptParams, request: ModelRequest, attempt: Attempt) -> None:
-        """Keeps and books what was paid for."""
-        await self._services.journal.keep_result(
-            _result(attempt.key, attempt), self.event("attempt-done", attempt.number, **_done(attempt))
-        )
-        await self._services.spend.spent(params.role, f"node:{self._node.id}", model.endpoint, request, attempt.usage)
+    async def workflow(self, reference: str) -> Workflow:
+        return await self._actions.workflow(reference)
 
-    async def _stream(self, model: ModelPort, request: ModelRequest, number: int) -> tuple[str, Finished]:
-        streamed = StreamedText(self._scope, self._node.id, number)
-        finished: Finished | None = None
-        waited = False
-        try:
-            async with aclosing(model.stream(request)) as events:
-                async for event in events:
-                    if waited and not isinstance(event, RetryWait):
-                        self.state("running")
-                    waited = isinstance(event, RetryWait)
-                    match event:
-                        case TextDelta(text=text):
-                            streamed.append(text)
-                        case ThinkingDelta(text=text):
-                            self._services.emit(NodeThinking(self._scope.id, self._node.id, number, text))
-                        case RetryWait(seconds=seconds, reason=reason, attempt=attempt):
-                            self._services.emit(NodeRetrying(self._scope.id, self._node.id, seconds, reason, attempt))
-                            self.state("retrying", reason)
-                        case Queued():
-                            self.state("running", _("queued by the provider"))
-                        case Finished():
-                            finished = event
-        finally:
-            streamed.journal()
-        if finished is None or not streamed.text.strip():
-            raise ModelError(
-                ModelFault.EMPTY,
-                _("The model answered without text."),
-                _("Nothing was kept from this attempt."),
-                _("Run the node again, or choose another model."),
-            )
-        return streamed.text, finished
+    async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
+        return await self._actions.act(action, params, approved=approved)
 
-    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
-        if self._services.monitor is None or not params.angles:
-            return None
-        if (past := self._past.attempts.get(attempt.number)) and (known := past.evaluated()):
-            return known
-        self.state("running", _("checking facts"))
-        evaluation = await self._services.monitor.evaluate(
-            self._node,
-            params,
-            attempt.text,
-            self._scope.request.chapter,
-            self._scope.generation,
-            attempt.number,
-        )
-        await self._services.journal.record(self.event("evaluated", attempt.number, evaluation=to_plain(evaluation)))
-        self._past.attempt(attempt.number).evaluation = to_plain(evaluation)
-        return evaluation
+    def gated(self, action: str) -> bool:
+        return self._actions.gated(action)
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        return await self._actions.call(function, item)
+
+    @property
+    def _actions(self) -> ActionsPort:
+        if self._services.actions is None:
+            raise RunError(_("Actions and other workflows cannot be used here."))
+        return self._services.actions
 
     async def ask(
         self,
@@ -258,11 +160,15 @@ class NodeRun:
         attempts: Sequence[Attempt] = (),
         proposal: str = "",
         required: bool = False,
+        choices: Sequence[Choice] = (),
+        blind: bool = False,
+        part: str = "",
     ) -> Decision:
+        told = [self._scope.id, self._path, kind, len(attempts), *([part] if part else [])]
         question = Question(
-            id=QuestionId(digest_of([self._scope.id, self._node.id, kind, len(attempts)])[:16]),
+            id=QuestionId(digest_of(told)[:16]),
             run=self._scope.id,
-            node=self._node.id,
+            node=self._path,
             kind=kind,
             reason=reason,
             asked_at=self._services.now(),
@@ -272,16 +178,18 @@ class NodeRun:
             options=OPTIONS[kind],
             node_title=self._node.title,
             chapter=self._scope.request.chapter,
+            choices=tuple(choices),
+            blind=blind,
         )
         answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        self._scope.waiting[question.id] = self._node.id, answer
+        self._scope.waiting[question.id] = self._path, answer
         try:
             if (given := await self._services.journal.decision(question.id)) is not None:
                 return given
             if self._past.question != question.id:
                 await self._services.journal.ask(question, self.event("asked", question=to_plain(question)))
             self.state("waiting", reason)
-            self._waits(self._node.id)
+            self._host.waits(self._path)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
             self._services.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
             return await answer
@@ -292,64 +200,12 @@ class NodeRun:
         key = digest_of([self._kind.name, self._kind.version, "human", text])
         attempt = Attempt(number=number, text=text, digest=digest(text), key=key, author="human")
         await self._services.journal.keep_result(
-            _result(key, attempt),
+            stored_result(key, attempt),
             self.event("attempt-started", number, key=key),
-            self.event("attempt-done", number, **_done(attempt)),
+            self.event("attempt-done", number, **done_payload(attempt)),
         )
         return attempt
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Awaits work that a cancel must not cut in two; the cancel goes on after it."""
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
-
-
-def _given(injection: Injection | None, feedback: str) -> dict[str, object]:
-    given: dict[str, object] = {"feedback": feedback} if feedback else {}
-    return given | ({"receipt": to_plain(injection.receipt)} if injection else {})
-
-
-def _done(attempt: Attempt) -> dict[str, object]:
-    return {
-        "digest": attempt.digest,
-        "key": attempt.key,
-        "author": attempt.author,
-        "model": attempt.model,
-        "finish": attempt.finish,
-        "usage": to_plain(attempt.usage),
-        "seconds": attempt.seconds,
-        "cached": attempt.cached,
-    }
-
-
-def _result(key: Digest, attempt: Attempt) -> StoredResult:
-    return StoredResult(
-        key=key,
-        text=attempt.text,
-        digest=attempt.digest,
-        model=attempt.model,
-        author=attempt.author,
-        finish=attempt.finish,
-        usage=attempt.usage,
-        seconds=attempt.seconds,
-    )
-
-
-def _attempt(number: int, stored: StoredResult) -> Attempt:
-    """A result that was paid for earlier: its usage is booked already."""
-    return Attempt(
-        number=number,
-        text=stored.text,
-        digest=stored.digest,
-        key=stored.key,
-        author=stored.author,
-        model=stored.model,
-        finish=stored.finish,
-        seconds=stored.seconds,
-        cached=True,
-    )
+def _stands_in(frame: Frame) -> Callable[[NodeId], bool]:
+    return lambda node: any(node in around.plan.steps for around in frame.inside())

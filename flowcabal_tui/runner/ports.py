@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Endpoint, ModelPort, ModelRequest, Role, Usage
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
+from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 
 
@@ -42,6 +44,31 @@ class JournalPort(Protocol):
         """A stored text. KeyError if there is none."""
         ...
 
+    async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
+        """Stored texts, all in one question. KeyError if one is missing."""
+        ...
+
+    def standing(self, key: Digest) -> StoredResult | None:
+        """What `outcome` says, at once: microseconds, without a thread."""
+        ...
+
+    async def keep_output(
+        self,
+        output: Output,
+        *events: RunEvent,
+        outcome: tuple[Digest, StoredResult] | None = None,
+        state: Sequence[StateEntry] = (),
+    ) -> None:
+        """The text and the events that announce it, that it stands under a key from now on, what became of the state.
+
+        All in one transaction.
+        """
+        ...
+
+    def post(self, *events: RunEvent) -> None:
+        """Queues events whose loss costs nothing: they can be found again. Does not wait."""
+        ...
+
     async def put_text(self, text: str) -> Digest: ...
 
     def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
@@ -59,6 +86,26 @@ class JournalPort(Protocol):
         ...
 
     async def decision(self, question: QuestionId) -> Decision | None: ...
+
+
+class ActionsPort(Protocol):
+    """Actions and functions, workflows by name, as the project has them."""
+
+    def gated(self, action: str) -> bool:
+        """Must a person allow it? Raises FlowCabalError for an unknown action."""
+        ...
+
+    async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
+        """The JSON result. Raises FlowCabalError."""
+        ...
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Raises FlowCabalError naming the functions there are."""
+        ...
+
+    async def workflow(self, reference: str) -> Workflow:
+        """By `id@version` or id. Raises WorkflowError."""
+        ...
 
 
 class ContextPort(Protocol):

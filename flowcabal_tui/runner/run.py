@@ -1,20 +1,22 @@
-"""A run: a node starts the moment its own inputs are final; failure blocks descendants only."""
+"""A run: its nodes from start to end, what the log and the guests are told, and who can stop it."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
 import logging
-from functools import partial
-from graphlib import TopologicalSorter
+from collections.abc import Mapping
+from typing import Any
 
-from flowcabal_tui.domain.errors import FlowCabalError, ModelError, RunError
-from flowcabal_tui.domain.ids import NodeId, QuestionId
-from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.run import Attempt, Decision, RunState
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, RunError, StepFailed
+from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import RunEvent, StoredResult
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.run import Attempt, Decision, NodeState, RunState
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.base import Rejected
-from flowcabal_tui.nodes.graph import Dependencies, dependencies, kind_and_params, last_nodes, needed_for
+from flowcabal_tui.nodes.base import Produced, Rejected
+from flowcabal_tui.nodes.plan import Plan, Step, plan
 from flowcabal_tui.protocol import (
     NodeCompleted,
     NodeStateChanged,
@@ -24,9 +26,11 @@ from flowcabal_tui.protocol import (
     WorkflowCompleted,
     WorkflowFailed,
 )
-from flowcabal_tui.runner.fold import RunFold
+from flowcabal_tui.runner.fold import NodeFold, RunFold
+from flowcabal_tui.runner.model_steps import done_payload, served_attempt, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
-from flowcabal_tui.runner.scope import RunScope
+from flowcabal_tui.runner.schedule import Schedule
+from flowcabal_tui.runner.scope import Frame, RunScope
 
 log = logging.getLogger(__name__)
 
@@ -34,30 +38,44 @@ log = logging.getLogger(__name__)
 class Run:
     """Executes one run. `past` is the fold of its log: empty for a new run."""
 
-    def __init__(self, scope: RunScope, past: RunFold) -> None:
+    def __init__(self, scope: RunScope, past: RunFold, prepared: Plan | None = None) -> None:
+        """`prepared` is the plan of the scope's workflow, when it was made before. Raises WorkflowError."""
         self.scope, self._past = scope, past
-        graph = dependencies(scope.workflow)
-        wanted = needed_for(graph, scope.request.targets)
-        self._graph: Dependencies = {node: sources for node, sources in graph.items() if node in wanted}
-        self._rank = _longest_ways(self._graph)
+        whole = prepared or plan(scope.workflow.nodes, scope.workflow.edges, durations=scope.durations)
+        self._frame = Frame(scope, whole.part(scope.request.targets), scope.workflow, scope.values, scope.state)
+        self._schedule = Schedule(self, self._frame, 0 if scope.request.step else None)
         self._resumed = bool(past.nodes)
         for known in past.nodes.values():
-            known.state = "done" if known.state == "done" else "pending"
-        self._tasks: dict[NodeId, asyncio.Task[None]] = {}
-        self._ended: asyncio.Queue[NodeId] = asyncio.Queue()
+            known.state = known.state if known.state in ("done", "skipped") else "pending"
+        self._texts: Mapping[Digest, str] = {}
+        self._tasks: dict[NodeId, asyncio.Task[Output | None]] = {}
         self._waiting: set[NodeId] = set()
+        self._around: set[NodeId] = set()
+        """Nodes whose inner graph is under way: they themselves do nothing."""
+        self._stopped_before: set[NodeId] = set()
+        self._served: dict[str, dict[str, object]] = {}
         self._unwritten: FlowCabalError | None = None
         self._failed = False
-        self._cancelled = self._stopped = False
+        self._cancelled = self._cut = False
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
-        return tuple(self._graph)
+        return tuple(self._frame.plan.steps)
+
+    @property
+    def outputs(self) -> Mapping[NodeId, Output]:
+        """What the nodes of the workflow itself gave, so far."""
+        return self._frame.outputs
 
     @property
     def only_waits(self) -> bool:
         """True when nothing but human answers can bring the run on."""
-        return bool(self._tasks) and set(self._tasks) == self._waiting
+        working = len(self._tasks) - len(self._around)
+        return bool(self._tasks) and working == len(self._waiting)
+
+    @property
+    def stopped(self) -> bool:
+        return self._cancelled
 
     async def execute(self) -> RunState:
         """Runs to the end and returns the state; what ended earlier is not done again.
@@ -67,93 +85,198 @@ class Run:
         services = self.scope.services
         if self._resumed:
             await services.journal.record(RunEvent(self.scope.id, "run-resumed", at=services.now()))
+            await self._read_texts()
         services.emit(
             RunStarted(
                 self.scope.id, self.scope.workflow.reference, self.scope.request.chapter, self.nodes, self._resumed
             )
         )
-        await self._schedule()
+        await self._schedule.execute()
+        if not self.scope.closing:
+            await self._block(self._frame, self._schedule)
+        self._tell_served()
         if self.scope.closing:
             return "interrupted"
         if self._unwritten is not None:
             raise self._unwritten
-        state: RunState = "cancelled" if self._cancelled or self._stopped else "failed" if self._failed else "done"
+        state: RunState = "cancelled" if self._cancelled or self._cut else "failed" if self._failed else "done"
         await services.journal.record(RunEvent(self.scope.id, "run-ended", payload={"state": state}, at=services.now()))
         if state == "done":
-            outputs = tuple((node, self.scope.outputs[node]) for node in last_nodes(self._graph))
-            services.emit(WorkflowCompleted(self.scope.id, outputs))
+            ends = tuple((node, self.outputs[node].text) for node in self._frame.plan.ends if node in self.outputs)
+            services.emit(WorkflowCompleted(self.scope.id, ends))
         services.emit(RunStateChanged(self.scope.id, state))  # the last word: a guest may stop listening here
         return state
 
-    async def _schedule(self) -> None:
-        sorter = TopologicalSorter(self._graph)
-        sorter.prepare()
-        ready: list[tuple[int, int, NodeId]] = []
-        place = {node: index for index, node in enumerate(self._graph)}
-        async with asyncio.TaskGroup() as group:
-            while True:
-                for node in sorter.get_ready():
-                    heapq.heappush(ready, (-self._rank[node], place[node], node))
-                while ready and not self._cancelled:
-                    node = heapq.heappop(ready)[2]
-                    self._tasks[node] = group.create_task(self._node(node), name=f"node {node}")
-                    self._tasks[node].add_done_callback(partial(self._has_ended, node))
-                if not self._tasks:
-                    break
-                ended = await self._ended.get()
-                self._waiting.discard(ended)
-                if self._tasks.pop(ended).cancelled():  # before its first step, or while its end was written
-                    await self._was_cancelled(ended)
-                if ended in self.scope.outputs:
-                    sorter.done(ended)
-                self._tell_if_waiting()
-        if not self.scope.closing:
-            await self._block_the_rest()
+    async def _read_texts(self) -> None:
+        """The outputs that stood when the process before ended, in one question."""
+        done = {state.digest for state in self._past.nodes.values() if state.state == "done" and state.digest}
+        self._texts = await self.scope.services.journal.texts(tuple(done)) if done else {}
 
-    def _has_ended(self, node: NodeId, _task: asyncio.Task[None]) -> None:
-        self._ended.put_nowait(node)
+    async def execute_inside(self, frame: Frame, node: NodeId) -> None:
+        """Runs the graph inside a node. Raises StepFailed when one of its nodes failed or was stopped."""
+        schedule = Schedule(self, frame)
+        self._around.add(node)
+        try:
+            await schedule.execute()
+            if not self.scope.closing:
+                await self._block(frame, schedule)
+        finally:
+            self._around.discard(node)
+        if unfinished := schedule.unfinished:
+            raise StepFailed(
+                _("A step inside did not end: {node}").format(node=frame.path + unfinished[0]),
+                self._past.node(NodeId(frame.path + unfinished[0])).error,
+                _("What the other steps gave is kept. Run it again when the cause is gone."),
+            )
 
-    async def _block_the_rest(self) -> None:
+    async def _block(self, frame: Frame, schedule: Schedule) -> None:
         """Marks what could not run because of a failure, a rejection or a cancel above it."""
-        ended = {node for node, state in self._past.nodes.items() if state.state in ("failed", "cancelled")}
-        blocked = [node for node in self._graph if node not in self.scope.outputs and node not in ended]
+        paths = [NodeId(frame.path + node) for node in schedule.unfinished]
+        blocked = [path for path in paths if self._past.node(path).state not in ("failed", "cancelled")]
         services = self.scope.services
         if blocked:
-            events = [RunEvent(self.scope.id, "node-blocked", node, at=services.now()) for node in blocked]
-            await self._note(*events)
-        for node in blocked:
-            self._past.node(node).state = "blocked"
-            services.emit(NodeStateChanged(self.scope.id, node, "blocked"))
+            await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=services.now()) for path in blocked))
+        for path in blocked:
+            self._past.node(path).state = "blocked"
+            services.emit(NodeStateChanged(self.scope.id, path, "blocked"))
 
-    def _tell_if_waiting(self) -> None:
-        if self.only_waits:
-            self.scope.services.emit(RunStateChanged(self.scope.id, "waiting"))
+    # what a schedule asks for
 
-    async def _node(self, node: NodeId) -> None:
-        past = self._past.node(node)
-        kind, params = kind_and_params(self.scope.workflow.node(node))
-        run = NodeRun(self.scope, self.scope.workflow.node(node), kind, past, self._waits)
+    def began(self, path: NodeId, task: asyncio.Task[Output | None]) -> None:
+        self._tasks[path] = task
+
+    def left(self, path: NodeId) -> None:
+        self._tasks.pop(path, None)
+        self._waiting.discard(path)
+        if self._schedule.held and not self._tasks and not self._cancelled:
+            self._tell_served()
+            self.scope.services.emit(RunStateChanged(self.scope.id, "paused"))
+        self._tell_if_waiting()
+
+    async def cut(self, path: NodeId) -> None:
+        await self._was_cancelled(path)
+
+    def skipped(self, path: NodeId) -> None:
+        past = self._past.node(path)
+        if past.state != "skipped":
+            past.state = "skipped"
+            self.scope.services.journal.post(RunEvent(self.scope.id, "node-skipped", path))
+        self.scope.services.emit(NodeStateChanged(self.scope.id, path, "skipped"))
+
+    def refused(self, path: NodeId) -> bool:
+        if path not in self._stopped_before:
+            return False
+        self._past.node(path).state = "cancelled"
+        self._cut = True
+        self.scope.services.journal.post(RunEvent(self.scope.id, "cancelled", path))
+        self.scope.services.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
+        return True
+
+    def at_once(self, frame: Frame, step: Step) -> Output | None:
+        path = NodeId(frame.path + step.node.id)
+        past = self._past.node(path)
+        if (pinned := self.scope.pins.get(path)) is not None:
+            self._past.node(path).state = "done"
+            self._serve(path, pinned, {})
+            self._told_done(path, pinned, None, "frozen")
+            return pinned
+        if past.state == "done":
+            return self._restored(frame, step, path, past)
+        return self._from_earlier_run(frame, step, path, past)
+
+    def _restored(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output:
+        """The output that stood when the node ended in an earlier process."""
+        output = Output(self._texts[past.digest], past.form, past.digest)
+        if past.effect is not None and not frame.state.durable:
+            frame.state.apply(past.effect)
+        attempts = past.attempts.get(past.chosen)
+        self._told_done(path, output, attempts.attempt(output.stored) if attempts else None)
+        return output
+
+    def _from_earlier_run(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output | None:
+        """What an equal node ended with, unless a new sample is wanted or attempts of this run's own have begun."""
+        stored = None if past.attempts else NodeRun(self, frame, step, past).standing()
+        if stored is None:
+            return None
+        attempt = served_attempt(1, stored)
+        self._serve(path, attempt.output, done_payload(attempt))
+        past.attempt(1).done = done_payload(attempt)
+        past.state, past.chosen = "done", 1
+        self._told_done(path, attempt.output, attempt)
+        return attempt.output
+
+    def _serve(self, path: NodeId, output: Output, said: dict[str, object]) -> None:
+        if not self._served:
+            asyncio.get_running_loop().call_soon(self._tell_served)
+        self._served[path] = {"digest": output.digest, "form": output.form} | said
+
+    def _tell_served(self) -> None:
+        """Logs what was served in one line: it could be found again, so nobody waits for the disk."""
+        if self._served:
+            self.scope.services.journal.post(
+                RunEvent(self.scope.id, "nodes-served", payload={"nodes": self._served}, at=self.scope.services.now())
+            )
+            self._served = {}
+
+    async def node(self, frame: Frame, step: Step) -> Output | None:
+        path = NodeId(frame.path + step.node.id)
+        past = self._past.node(path)
+        run = NodeRun(self, frame, step, past)
         try:
-            if past.state == "done":
-                attempt = await self._restored(node)
-            else:
-                run.state("ready")
-                attempt = await kind.run(run, params)
-                await self.scope.services.journal.record(run.event("node-done", attempt.number, digest=attempt.digest))
-                past.state, past.chosen = "done", attempt.number
-            self._done(node, attempt)
+            run.state("ready")
+            output, attempt = await self._run_kind(frame, step, run, past)
         except asyncio.CancelledError:
-            await self._was_cancelled(node)
+            await self._was_cancelled(path)
         except Rejected:
             self._failed = True
             past.state = "failed"
             await self._note(run.event("node-failed", title="rejected", detail=""))
             run.state("failed", "rejected")
         except FlowCabalError as error:
-            await self._was_failed(run, node, error)
+            await self._was_failed(run, path, error)
         except Exception as error:  # a kind may come from a plug-in: its mistake must not end the other branches
-            log.exception("node %s", node)
-            await self._was_failed(run, node, RunError(_("The node stopped on a mistake in the program."), repr(error)))
+            log.exception("node %s", path)
+            await self._was_failed(run, path, RunError(_("The node stopped on a mistake in the program."), repr(error)))
+        else:
+            self._told_done(path, output, attempt)
+            return output
+        return None
+
+    async def _run_kind(
+        self, frame: Frame, step: Step, run: NodeRun, past: NodeFold
+    ) -> tuple[Output, Attempt | None]:
+        """Runs the kind and records how the node ended: output, event and key in one transaction."""
+        journal = self.scope.services.journal
+        begun = asyncio.get_running_loop().time()
+        result = await step.kind.run(run, step.params)
+        key = run.key()
+        if isinstance(result, Produced):
+            output = Output.of(result.value)
+            effect = result.effect
+            seconds = round(asyncio.get_running_loop().time() - begun, 3)
+            stored = StoredResult(
+                key or Digest(""), output.stored, output.digest, "", "model", "stop", Usage(), seconds, "json"
+            )
+            said: dict[str, Any] = {"digest": output.digest, "form": "json", "seconds": seconds}
+            if effect:
+                said["effect"] = to_plain(effect)
+            await journal.keep_output(
+                output,
+                run.event("node-done", **said),
+                outcome=(key, stored) if key else None,
+                state=frame.state.after(effect) if effect and frame.state.durable else (),
+            )
+            if effect:
+                frame.state.apply(effect)
+            past.state, past.digest, past.form = "done", output.digest, "json"
+            return output, None
+        done = run.event("node-done", result.number, digest=result.digest)
+        if key is None:
+            await journal.record(done)
+        else:
+            await journal.keep_output(result.output, done, outcome=(key, stored_result(result.key, result)))
+        past.state, past.chosen, past.digest, past.form = "done", result.number, result.digest, result.form
+        return result.output, result
 
     async def _note(self, *events: RunEvent) -> None:
         """Writes how nodes ended. When that fails the other nodes go on, and the run tells it at its end."""
@@ -163,30 +286,31 @@ class Run:
             log.warning("run %s: %s", self.scope.id, error.title)
             self._unwritten = error
 
-    def _waits(self, node: NodeId) -> None:
+    # the host of a node
+
+    def waits(self, node: NodeId) -> None:
         self._waiting.add(node)
         self._tell_if_waiting()
 
-    async def _restored(self, node: NodeId) -> Attempt:
-        """The output that stood when the node ended in an earlier process."""
-        past = self._past.node(node)
-        fold = past.attempt(past.chosen)
-        return fold.attempt(await self.scope.services.journal.text(fold.done["digest"]))
+    def _tell_if_waiting(self) -> None:
+        if self.only_waits:
+            self.scope.services.emit(RunStateChanged(self.scope.id, "waiting"))
 
-    def _done(self, node: NodeId, attempt: Attempt) -> None:
-        self.scope.outputs[node] = attempt.text
+    def _told_done(self, path: NodeId, output: Output, attempt: Attempt | None, state: NodeState = "done") -> None:
         emit = self.scope.services.emit
-        emit(NodeStateChanged(self.scope.id, node, "done"))
-        fold = self._past.node(node).attempt(attempt.number)
+        emit(NodeStateChanged(self.scope.id, path, state))
+        past = self._past.node(path)
+        number = attempt.number if attempt else past.chosen
+        evaluated = past.attempt(number).evaluated() if number in past.attempts else None
         emit(
             NodeCompleted(
                 self.scope.id,
-                node,
-                attempt.number,
-                attempt.text,
-                attempt.cached,
-                attempt.evaluation or fold.evaluated(),
-                attempt.receipt,
+                path,
+                number,
+                output.text,
+                attempt.cached if attempt else False,
+                attempt.evaluation or evaluated if attempt else None,
+                attempt.receipt if attempt else None,
             )
         )
 
@@ -206,21 +330,41 @@ class Run:
         if self.scope.closing:
             return
         self._past.node(node).state = "cancelled"
-        self._stopped = True
+        self._cut = True
         services = self.scope.services
         await self._note(RunEvent(self.scope.id, "cancelled", node, at=services.now()))
         services.emit(NodeStateChanged(self.scope.id, node, "cancelled"))
 
-    def cancel(self, node: NodeId | None = None) -> bool:
-        """Stops one node, or all: HTTP streams are closed at once, partial text is journalled.
+    # what its owner may do
 
-        False: that node is not running.
+    def cancel(self, node: NodeId | None = None) -> bool:
+        """Stops one node with all inside it, or the run: streams are closed at once, partial text is journalled.
+
+        A node that has not begun will not. What depends on it is blocked. False: that node has ended, or is unknown.
         """
-        self._cancelled = self._cancelled or node is None
-        stopped = [task for name, task in self._tasks.items() if node in (None, name)]
-        for task in stopped:
-            task.cancel()
-        return node is None or bool(stopped)
+        if node is None:
+            self._cancelled = True
+            for path, task in tuple(self._tasks.items()):
+                if "/" not in path:
+                    task.cancel()
+            self._schedule.go_on()
+            return True
+        if node in self._tasks:
+            self._tasks[node].cancel()
+            return True
+        begun = self._past.nodes.get(node)
+        if node not in self._frame.plan.steps or (begun and begun.state not in ("pending", "ready")):
+            return False
+        self._stopped_before.add(node)
+        return True
+
+    def advance(self) -> bool:
+        """In step mode: begins the next level. False when nothing is held."""
+        if not self._schedule.held:
+            return False
+        self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
+        self._schedule.advance()
+        return True
 
     def close(self) -> None:
         """Stops without a trace in the log, so that the next process can go on."""
@@ -237,12 +381,3 @@ class Run:
         self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
         self.scope.services.emit(QuestionAnswered(question, decision))
         return True
-
-
-def _longest_ways(graph: Dependencies) -> dict[NodeId, int]:
-    """For each node the number of nodes on the longest way from it to an end: the critical path goes first."""
-    rank = dict.fromkeys(graph, 1)
-    for node in reversed(tuple(TopologicalSorter(graph).static_order())):
-        for source in graph.get(node, ()):
-            rank[source] = max(rank[source], rank[node] + 1)
-    return rank

@@ -1,47 +1,29 @@
-"""What all nodes of a run share."""
+"""What all nodes of a run share, and what the nodes of one graph in it share."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from weakref import WeakValueDictionary
+from functools import cached_property
+from typing import Any
 
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import Decision, Evaluation, RunRequest
+from flowcabal_tui.domain.state import DualState
+from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.protocol import Event
-from flowcabal_tui.runner.ports import ContextPort, JournalPort, ModelsPort, MonitorPort, SpendPort
-
-
-class Limits:
-    """How many calls go out at the same time: one limit over all, one for each provider."""
-
-    def __init__(self, concurrency: int) -> None:
-        self._all = asyncio.Semaphore(concurrency)
-        self._providers: dict[str, asyncio.Semaphore] = {}
-        self._turns: WeakValueDictionary[Digest, asyncio.Lock] = WeakValueDictionary()
-
-    @asynccontextmanager
-    async def slot(self, endpoint: Endpoint) -> AsyncIterator[None]:
-        """Waits for a place at the provider, then for one among all calls."""
-        provider = self._providers.setdefault(endpoint.limiter, asyncio.Semaphore(endpoint.concurrency))
-        async with provider, self._all:
-            yield
-
-    @asynccontextmanager
-    async def turn(self, request: Digest) -> AsyncIterator[None]:
-        """Equal requests go one after another, so that the second finds what the first has paid for."""
-        async with self._turns.setdefault(request, asyncio.Lock()):
-            yield
+from flowcabal_tui.runner.limits import Limits
+from flowcabal_tui.runner.ports import ActionsPort, ContextPort, JournalPort, ModelsPort, MonitorPort, SpendPort
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run needs from the project. `context` and `monitor` are None when switched off."""
+    """What a run needs from the project. `context`, `monitor` and `actions` are None when switched off."""
 
     journal: JournalPort
     models: ModelsPort
@@ -53,6 +35,7 @@ class Services:
     """What the model is told about the findings before it tries again."""
     context: ContextPort | None = None
     monitor: MonitorPort | None = None
+    actions: ActionsPort | None = None
 
 
 @dataclass(slots=True)
@@ -63,9 +46,97 @@ class RunScope:
     workflow: Workflow
     request: RunRequest
     generation: Generation
-    values: Mapping[str, str]
+    values: Mapping[str, Any]
+    """What bindings name: `input`, `chapter`, `project`, each with its fields."""
     services: Services
-    outputs: dict[NodeId, str] = field(default_factory=dict)
+    pins: Mapping[NodeId, Output] = field(default_factory=dict)
+    """Frozen outputs: their nodes do not run."""
+    durations: Mapping[NodeId, float] = field(default_factory=dict)
+    """How long nodes took lately, in seconds."""
+    state: DualState = field(default_factory=DualState)
     waiting: dict[QuestionId, tuple[NodeId, asyncio.Future[Decision]]] = field(default_factory=dict)
     closing: bool = False
     """True when the process ends: what is cut off stays resumable."""
+
+
+@dataclass
+class Frame:
+    """One graph of a run: the workflow's own, the body of a loop's third round, a sub-flow."""
+
+    scope: RunScope
+    plan: Plan
+    workflow: Workflow
+    values: Mapping[str, Any]
+    """What bindings name beside outputs and state."""
+    state: DualState
+    path: str = ""
+    """What stands before the ids of its nodes: "" or such as "loop/3/"."""
+    outer: Frame | None = None
+    """The graph around, whose outputs can be named too."""
+    depth: int = 0
+    """How many sub-flows it stands in."""
+    rank: float = 0.0
+    """The longest way from the node that it belongs to."""
+    outputs: dict[NodeId, Output] = field(default_factory=dict)
+
+    def output(self, node: NodeId) -> Output | None:
+        """The output of a node here or in a graph around."""
+        found = self.outputs.get(node)
+        return found if found is not None or self.outer is None else self.outer.output(node)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self)
+
+    @cached_property
+    def digest(self) -> Digest:
+        """Of everything that bindings can name beside outputs and state."""
+        return digest_of(self.values)
+
+    def inside(self) -> Iterator[Frame]:
+        """This graph and those around it."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.outer
+
+
+class Results(Mapping[str, Any]):
+    """The outputs that a frame can name, as JSON values."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+
+    def __getitem__(self, node: str) -> Any:
+        output = self._frame.output(NodeId(node))
+        if output is None:
+            raise KeyError(node)
+        return output.value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(node for frame in self._frame.inside() for node in frame.outputs))
+
+    def __len__(self) -> int:
+        return sum(1 for _node in self)
+
+
+class Names(Mapping[str, Any]):
+    """All that bindings can name in a frame; the state is read when it is asked for."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+        self._results = Results(frame)
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "result_of":
+            return self._results
+        if name == "state":
+            return self._frame.state.view(prompt=True)
+        return self._frame.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from ("result_of", "state")
+        yield from self._frame.values
+
+    def __len__(self) -> int:
+        return len(self._frame.values) + 2

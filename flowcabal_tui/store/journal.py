@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
+from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.blobs import pack_large, put_text, unpack, unpack_large
 from flowcabal_tui.store.connection import Database, Row
+from flowcabal_tui.store.states import put_state
 
 Clock = Callable[[], datetime]
-_RESULT: Final = "digest, model, author, finish, usage, seconds"
+_STANDING: Final = (
+    "SELECT result, body, digest, model, author, finish, usage, seconds, form FROM outcome JOIN blob USING (digest)"
+    " WHERE key=? ORDER BY number DESC LIMIT 1"
+)
+_RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
 
 class Journal:
@@ -75,7 +82,7 @@ class Journal:
         def keep(connection: sqlite3.Connection) -> None:
             put_text(connection, result.text)
             connection.execute(
-                "INSERT OR IGNORE INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR IGNORE INTO result (key, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (result.key, *_fields(result), self._now()),
             )
             self._append(connection, events)
@@ -84,11 +91,12 @@ class Journal:
 
     async def outcome(self, key: Digest) -> StoredResult | None:
         """The output that stands for an equal node, as remembered last."""
-        row = await self._database.row(
-            f"SELECT result, body, {_RESULT} FROM outcome JOIN blob USING (digest)"
-            " WHERE key=? ORDER BY number DESC LIMIT 1",
-            (key,),
-        )
+        row = await self._database.row(_STANDING, (key,))
+        return _result(row) if row else None
+
+    def standing(self, key: Digest) -> StoredResult | None:
+        """What `outcome` says, at once: microseconds, without a thread."""
+        row = self._database.at_once(_STANDING, (key,))
         return _result(row) if row else None
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
@@ -96,12 +104,50 @@ class Journal:
 
         def remember(connection: sqlite3.Connection) -> None:
             put_text(connection, result.text)
-            connection.execute(
-                f"INSERT INTO outcome (key, result, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (key, result.key, *_fields(result), self._now()),
-            )
+            self._stands(connection, key, result)
 
         await self._database.do(remember)
+
+    async def keep_output(
+        self,
+        output: Output,
+        *events: RunEvent,
+        outcome: tuple[Digest, StoredResult] | None = None,
+        state: Sequence[StateEntry] = (),
+    ) -> None:
+        """The text and the events that announce it, that it stands under a key from now on, what became of the state.
+
+        All in one transaction.
+        """
+
+        def keep(connection: sqlite3.Connection) -> None:
+            put_text(connection, output.stored)
+            if outcome is not None:
+                self._stands(connection, *outcome)
+            put_state(connection, state)
+            self._append(connection, events)
+
+        await self._database.do(keep)
+
+    def _stands(self, connection: sqlite3.Connection, key: Digest, result: StoredResult) -> None:
+        connection.execute(
+            f"INSERT INTO outcome (key, result, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, result.key, *_fields(result), self._now()),
+        )
+
+    def post(self, *events: RunEvent) -> None:
+        """Queues events whose loss costs nothing: they can be found again. Does not wait."""
+        self._database.writer.post(lambda connection: self._append(connection, events))
+
+    async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
+        """Stored texts, all in one question. KeyError if one is missing."""
+        rows = await self._database.rows(
+            "SELECT digest, body FROM blob WHERE digest IN (SELECT value FROM json_each(?))", (json.dumps(digests),)
+        )
+        found = {Digest(name): unpack(body) for name, body in rows}
+        if lost := set(digests) - set(found):
+            raise KeyError(min(lost))
+        return found
 
     async def text(self, digest: Digest) -> str:
         """A stored text. KeyError if there is none."""
@@ -206,9 +252,9 @@ def _joined(rows: Iterable[Row]) -> str:
 
 
 def _fields(result: StoredResult) -> Row:
-    return (result.digest, result.model, result.author, result.finish, to_json(result.usage), result.seconds)
+    return (result.digest, result.model, result.author, result.finish, to_json(result.usage), result.seconds, result.form)
 
 
 def _result(row: Row) -> StoredResult:
-    key, body, digest, model, author, finish, usage, seconds = row
-    return StoredResult(key, unpack(body), digest, model, author, finish, from_json(Usage, usage), seconds)
+    key, body, digest, model, author, finish, usage, seconds, form = row
+    return StoredResult(key, unpack(body), digest, model, author, finish, from_json(Usage, usage), seconds, form)

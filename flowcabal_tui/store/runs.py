@@ -21,6 +21,7 @@ _STATES: Final[dict[EventKind, NodeState]] = {
     "asked": "waiting",
     "answered": "running",
     "node-done": "done",
+    "node-skipped": "skipped",
     "node-failed": "failed",
     "node-blocked": "blocked",
     "cancelled": "cancelled",
@@ -49,6 +50,11 @@ class Runs(Journal):
             f" FROM event WHERE run IN ({newest}) AND node<>'' AND kind IN ({_MARKS}) GROUP BY run, node",
             (limit,),
         )
+        served = await self._database.rows(
+            f"SELECT run, payload, seq FROM event WHERE run IN ({newest}) AND node='' AND kind='nodes-served'", (limit,)
+        )
+        for run, payload, seq in served:
+            marks += [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack_large(payload))["nodes"]]
         nodes: defaultdict[RunId, list[Row]] = defaultdict(list)
         for run, *mark in sorted(marks, key=lambda mark: mark[5]):
             nodes[run].append(tuple(mark))
@@ -62,7 +68,7 @@ class Runs(Journal):
         error = ""
         for node, mark, failure, seq, _first in marks:
             state = _STATES[mark]
-            if kind == "run-resumed" and seq < resumed and state not in ("done", "waiting"):
+            if kind == "run-resumed" and seq < resumed and state not in ("done", "skipped", "waiting"):
                 state = "pending"
             states.append((NodeId(node), state))
             if state == "failed":

@@ -18,6 +18,7 @@ from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.memory import Memory
 from flowcabal_tui.store.outbox import Outbox
 from flowcabal_tui.store.runs import Runs
+from flowcabal_tui.store.states import States
 from flowcabal_tui.store.usage import UsageLog
 from flowcabal_tui.store.values import Answers, Values
 from flowcabal_tui.store.workflows import Workflows
@@ -41,6 +42,7 @@ class Store:
         self._database, self._lock = database, lock
         self.holder = holder
         """Who has it open for writing, when this store is read-only."""
+        self.states = States(database)
         self.runs = Runs(database, clock)
         self.answers = Answers(self.runs)
         self.workflows = Workflows(database, clock)

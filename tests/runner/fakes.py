@@ -23,12 +23,14 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
+from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, TextBlock, VirtualBlock, Workflow
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import Limits, RunScope, Services
+from flowcabal_tui.runner.limits import Limits
+from flowcabal_tui.runner.scope import RunScope, Services
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -40,7 +42,8 @@ class FakeJournal:
         self.events: list[RunEvent] = []
         self.results: dict[Digest, StoredResult] = {}
         self.outcomes: dict[Digest, StoredResult] = {}
-        self.texts: dict[Digest, str] = {}
+        self.kept: dict[Digest, str] = {}
+        self.states: dict[str, StateEntry] = {}
         self.partials: dict[tuple[str, str, int], str] = {}
         self.questions: dict[QuestionId, Question] = {}
         self.answers: dict[QuestionId, Decision] = {}
@@ -72,20 +75,37 @@ class FakeJournal:
 
     async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
         self.results.setdefault(result.key, result)
-        self.texts[digest(result.text)] = result.text
+        self.kept[digest(result.text)] = result.text
         await self.record(*events)
 
     async def outcome(self, key: Digest) -> StoredResult | None:
         return self.outcomes.get(key)
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
+        self.kept[digest(result.text)] = result.text
         self.outcomes[key] = result
 
+    def standing(self, key: Digest) -> StoredResult | None:
+        return self.outcomes.get(key)
+
+    async def keep_output(self, output, *events, outcome=None, state=()) -> None:
+        self.kept[output.digest] = output.stored
+        if outcome:
+            self.outcomes[outcome[0]] = outcome[1]
+        self.states |= {entry.key: entry for entry in state}
+        await self.record(*events)
+
+    def post(self, *events: RunEvent) -> None:
+        self._append(events)
+
+    async def texts(self, digests):
+        return {each: self.kept[each] for each in digests}
+
     async def text(self, wanted: Digest) -> str:
-        return self.texts[wanted]
+        return self.kept[wanted]
 
     async def put_text(self, text: str) -> Digest:
-        self.texts[digest(text)] = text
+        self.kept[digest(text)] = text
         return digest(text)
 
     def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
@@ -200,7 +220,7 @@ class Bench:
             self.journal,
             type("Models", (), {"model": lambda _self, role, name=None: self.model})(),
             self.spend,
-            Limits(self.concurrency),
+            Limits(self.concurrency, pause=0),
             self.events.append,
             lambda: NOON,
             lambda evaluation: f"wrong: {evaluation.reason}",
@@ -208,15 +228,15 @@ class Bench:
             self.monitor,
         )
 
-    async def run(self, workflow: Workflow, run: str = "r1", past: RunFold | None = None, **request: object) -> Run:
+    async def run(self, workflow: Workflow, run: str = "r1", past: RunFold | None = None, scope=None, **request) -> Run:
         """A run, not yet executed; with the log of an earlier try of the same id if there is one."""
-        inputs = {f"input.{name}": text for name, text in request.pop("inputs", {}).items()}
+        values = {"input": request.pop("inputs", {})}
         asked = RunRequest(workflow.reference, **request)
         history = await self.journal.history(RunId(run))
         if not history:
             await self.journal.begin_run(RunId(run), asked, workflow, Generation(1))
-        scope = RunScope(RunId(run), workflow, asked, Generation(1), inputs, self.services)
-        return Run(scope, past or fold(history))
+        shared = RunScope(RunId(run), workflow, asked, Generation(1), values, self.services, **(scope or {}))
+        return Run(shared, past or fold(history))
 
     def of(self, kind: type[Event]) -> list[Event]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -239,3 +259,8 @@ async def until(condition: Callable[[], object]) -> None:
             return
         await asyncio.sleep(0)
     raise AssertionError("it never came true")
+
+
+def texts(run: Run) -> dict[str, str]:
+    """What the nodes of the workflow gave."""
+    return {node: output.text for node, output in run.outputs.items()}

@@ -17,7 +17,7 @@ from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.protocol import NodeNeedsHuman
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.runner.run import Run
-from tests.runner.fakes import Bench, FakeModel, flow, prompt
+from tests.runner.fakes import Bench, FakeModel, flow, prompt, texts
 
 ENDS = {"done", "failed", "blocked", "cancelled"}
 
@@ -133,7 +133,7 @@ async def _followed(world: World, troubles: list[Upset], wanted: list[int]) -> N
         if state == "done":
             break
     assert state == "done", "in the end nothing goes wrong any more"
-    assert set(run.scope.outputs) == needed_for(graph, targets)
+    assert set(texts(run)) == needed_for(graph, targets)
     kept = [result for result in world.bench.journal.results.values() if result.author == "model"]
     assert {result.text for result in kept} <= {f"({asked})" for asked in world.begun}
     assert world.bench.spend.booked == len(kept), "no call that was answered is made again"
@@ -150,10 +150,11 @@ def _holds(world: World, run: Run, state: str) -> None:
         assert told.state == state
         assert {node: told.node(node).state for node in graph} == {node: run._past.node(node).state for node in graph}
         assert {told.node(node).state for node in graph} <= ENDS
-    done = [event.node for event in log if event.kind == "node-done"]
+    served = {node for event in log if event.kind == "nodes-served" for node in event.payload["nodes"]}
+    done = [event.node for event in log if event.kind == "node-done" and event.node not in served]
     begun = {node: next(e.seq for e in log if e.node == node and e.kind == "attempt-started") for node in done}
     ended = {node: next(e.seq for e in log if e.node == node and e.kind == "node-done") for node in done}
     for node in done:
-        assert all(ended[source] < begun[node] for source in graph[node]), "nothing begins before its inputs ended"
-    for node in run.scope.outputs:
+        assert all(ended[source] < begun[node] for source in graph[node] if source in ended), "nothing begins before its inputs ended"
+    for node in texts(run):
         assert told.node(node).state == "done" or state in ("cancelled", "interrupted")

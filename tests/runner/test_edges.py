@@ -13,7 +13,7 @@ from flowcabal_tui.domain.model_calls import Endpoint, RetryWait
 from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.protocol import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged
 from flowcabal_tui.runner.fold import fold
-from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, until
+from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 
 
 def echo(request):
@@ -37,7 +37,7 @@ async def test_equal_requests_side_by_side_are_paid_for_once():
     bench = Bench(FakeModel(lambda r: f"answer {len(bench.model.calls)}"))
     first, second = await bench.run(flow(prompt("a", "x"))), await bench.run(flow(prompt("a", "x")), run="r2")
     assert await asyncio.gather(first.execute(), second.execute()) == ["done", "done"]
-    assert len(bench.model.calls) == 1 and first.scope.outputs == second.scope.outputs
+    assert len(bench.model.calls) == 1 and texts(first) == texts(second)
 
 
 async def test_what_was_paid_for_is_kept_and_booked_though_the_run_is_cancelled_at_that_moment():
@@ -62,7 +62,7 @@ async def test_another_model_does_not_take_the_key_of_one_that_failed():
     bench.model.endpoint, bench.model.says = Endpoint("openai", "fake"), lambda r: "by the first"
     run = await bench.run(flow(prompt("a", "x")), run="r2")
     await run.execute()
-    assert run.scope.outputs == {"a": "by the first"}
+    assert texts(run) == {"a": "by the first"}
 
 
 async def test_a_kill_after_an_outcome_was_taken_over_asks_nobody_again():
@@ -77,11 +77,11 @@ async def test_a_kill_after_an_outcome_was_taken_over_asks_nobody_again():
     run.answer(question, Decision("edit", text="mine"))
     await task
     await (await bench.run(workflow, run="r2")).execute()
-    end = next(at for at, e in enumerate(bench.journal.events) if e.run == "r2" and e.kind == "node-done")
+    end = next(at for at, e in enumerate(bench.journal.events) if e.run == "r2" and e.kind == "nodes-served")
     del bench.journal.events[end:]
     again = await bench.run(workflow, run="r2")
     assert await asyncio.wait_for(again.execute(), 2) == "done"
-    assert again.scope.outputs == {"a": "mine"} and len(judged.seen) == 1
+    assert texts(again) == {"a": "mine"} and len(judged.seen) == 1
 
 
 async def test_a_log_that_cannot_be_written_leaves_the_other_branches_and_is_told_as_it_is():
@@ -97,7 +97,7 @@ async def test_a_log_that_cannot_be_written_leaves_the_other_branches_and_is_tol
     bench.journal.record = full
     with pytest.raises(DiskFull, match="no room"):
         await run.execute()
-    assert run.scope.outputs == {"c": "[y]"}
+    assert texts(run) == {"c": "[y]"}
     assert not any(event.kind == "run-ended" for event in bench.journal.events), "so it can be resumed"
 
 
@@ -112,13 +112,20 @@ async def test_a_run_with_an_answer_no_longer_only_waits():
     await task
 
 
-async def test_a_step_that_does_not_run_cannot_be_stopped():
+async def test_a_step_can_be_stopped_before_it_begins_but_not_after_it_ended():
     bench = Bench(FakeModel(echo, gates={"x": asyncio.Event()}))
-    run = await bench.run(flow(prompt("a", "x"), prompt("b", "@a")))
+    run = await bench.run(flow(prompt("a", "x"), prompt("b", "@a"), prompt("c", "@b"), prompt("d", "y")))
     task = asyncio.create_task(run.execute())
-    await until(lambda: bench.model.going)
-    assert not run.cancel(NodeId("b")) and run.cancel(NodeId("a"))
+    await until(lambda: bench.model.going == 1 and "d" in texts(run))
+    assert run.cancel(NodeId("b")) and not run.cancel(NodeId("d")) and not run.cancel(NodeId("nobody"))
+    bench.model.gates["x"].set()
     assert await task == "cancelled"
+    assert {node: state.state for node, state in fold(bench.journal.events).nodes.items()} == {
+        "a": "done",
+        "b": "cancelled",
+        "c": "blocked",
+        "d": "done",
+    }
 
 
 async def test_text_after_a_wait_shows_the_node_running_again():

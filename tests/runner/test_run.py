@@ -21,7 +21,7 @@ from flowcabal_tui.protocol import (
     WorkflowFailed,
 )
 from flowcabal_tui.runner.fold import fold
-from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, until
+from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 
 
 def echo(request):
@@ -69,14 +69,14 @@ async def test_a_question_holds_up_only_its_own_branch():
     workflow = flow(prompt("a", "x", review="always"), prompt("b", "@a"), prompt("c", "y"), prompt("d", "@c"))
     run = await bench.run(workflow)
     task = asyncio.create_task(run.execute())
-    await until(lambda: {"c", "d"} <= set(run.scope.outputs))
+    await until(lambda: {"c", "d"} <= set(texts(run)))
     await until(lambda: any(event.state == "waiting" for event in bench.of(RunStateChanged)))
     (asked,) = bench.of(NodeNeedsHuman)
-    assert asked.question.node == "a" and "b" not in run.scope.outputs
+    assert asked.question.node == "a" and "b" not in texts(run)
     await bench.journal.answer(asked.question.id, Decision("edit", text="mine"))
     assert run.answer(asked.question.id, Decision("edit", text="mine"))
     assert await task == "done"
-    assert run.scope.outputs["b"] == "[mine]"
+    assert texts(run)["b"] == "[mine]"
 
 
 async def test_a_waiting_question_survives_a_restart_and_no_call_is_repeated():
@@ -109,7 +109,7 @@ async def test_retries_with_feedback_end_with_the_human_who_may_pick_any_attempt
     await bench.journal.answer(asked.question.id, Decision("approve", attempt=2))
     run.answer(asked.question.id, Decision("approve", attempt=2))
     await task
-    assert run.scope.outputs["a"] == "bad 2"
+    assert texts(run)["a"] == "bad 2"
 
 
 async def test_a_retry_without_a_word_is_a_new_sample():
@@ -122,7 +122,7 @@ async def test_a_retry_without_a_word_is_a_new_sample():
     await until(lambda: len(bench.of(NodeNeedsHuman)) == 2)
     run.answer(bench.of(NodeNeedsHuman)[1].question.id, Decision("approve", attempt=2))
     await task
-    assert run.scope.outputs["a"] == "two" and len(bench.model.calls) == 2
+    assert texts(run)["a"] == "two" and len(bench.model.calls) == 2
 
 
 async def test_failure_blocks_descendants_only():
@@ -133,7 +133,7 @@ async def test_failure_blocks_descendants_only():
     bench = Bench(FakeModel(says))
     run = await bench.run(flow(prompt("a", "x"), prompt("b", "@a"), prompt("c", "y")))
     assert await run.execute() == "failed"
-    assert run.scope.outputs == {"c": "y"}
+    assert texts(run) == {"c": "y"}
     assert bench.of(WorkflowFailed)[0].node == "a"
     states = {node: state.state for node, state in fold(await bench.journal.history(run.scope.id)).nodes.items()}
     assert states == {"a": "failed", "b": "blocked", "c": "done"}
@@ -163,10 +163,10 @@ async def test_cancelling_one_node_lets_the_others_finish():
     bench = Bench(FakeModel(echo, gates={"x": asyncio.Event()}))
     run = await bench.run(flow(prompt("a", "x"), prompt("c", "y")))
     task = asyncio.create_task(run.execute())
-    await until(lambda: "c" in run.scope.outputs and bench.model.going == 1)
+    await until(lambda: "c" in texts(run) and bench.model.going == 1)
     run.cancel(NodeId("a"))
     assert await task == "cancelled"
-    assert run.scope.outputs == {"c": "[y]"}
+    assert texts(run) == {"c": "[y]"}
 
 
 async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
@@ -180,7 +180,7 @@ async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
     bench.model.gates.clear()
     await (await bench.run(workflow)).execute()
     (reset,) = [event for event in bench.journal.events if event.kind == "attempt-reset"]
-    assert bench.journal.texts[reset.payload["partial"]] == "first half|"
+    assert bench.journal.kept[reset.payload["partial"]] == "first half|"
 
 
 async def test_calls_to_one_provider_keep_to_its_limit():
@@ -249,4 +249,4 @@ async def test_a_missing_input_names_what_is_there():
     bench = Bench(FakeModel(echo))
     await (await bench.run(CHAIN, inputs={"wisch": "x"})).execute()
     failed = bench.of(WorkflowFailed)[0]
-    assert "{{input.wish}}" in failed.error and "input.wisch" in failed.detail
+    assert "input.wish" in failed.error and "wisch" in failed.detail

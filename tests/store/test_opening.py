@@ -26,7 +26,8 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.store.filesystem import file_system_of, is_network
 from flowcabal_tui.store.lock import holder_of
 from flowcabal_tui.store.migrations import MIGRATIONS
-from flowcabal_tui.store.migrations.m001_initial import STATEMENTS
+from flowcabal_tui.store.migrations.m001_initial import STATEMENTS as FIRST
+from flowcabal_tui.store.migrations.m002_items_and_state import STATEMENTS as SECOND
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -59,7 +60,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    assert [digest_of(list(statements)) for statements in (STATEMENTS,)] == RELEASED
+    assert [digest_of(list(statements)) for statements in (FIRST, SECOND)] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
 
@@ -220,4 +221,4 @@ async def test_on_a_network_file_system_a_rollback_journal_is_used(folder, reope
     assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
 
 
-RELEASED = ["3f0302bf7560bdc3468330793509b5c5"]
+RELEASED = ["3f0302bf7560bdc3468330793509b5c5", "a1125b0c94c88a57514dcb2c29efa225"]

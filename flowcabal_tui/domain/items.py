@@ -1,0 +1,76 @@
+"""What a node gives to those behind it: JSON, with a text for people and for prompts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.text import digest
+
+Form = Literal["text", "json"]
+"""How an output is stored: as the text that it is, or as canonical JSON."""
+
+
+class Output:
+    """An output as its dependents see it; JSON is read when it is first asked for."""
+
+    __slots__ = ("_value", "digest", "form", "stored")
+
+    def __init__(self, stored: str, form: Form = "text", name: Digest | None = None) -> None:
+        """`stored` is the text itself or the JSON; `name` is its digest when that is known."""
+        self.stored, self.form = stored, form
+        self.digest = name or digest(stored)
+        self._value: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Output) and (self.digest, self.form) == (other.digest, other.form)
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.form))
+
+    def __repr__(self) -> str:
+        return f"Output({self.stored[:60]!r}, {self.form!r})"
+
+    @classmethod
+    def of(cls, value: Any) -> Output:
+        """The output that holds a JSON value. Raises TypeError or ValueError when it is none."""
+        return cls(canonical(value), "json")
+
+    @property
+    def value(self) -> Any:
+        """The JSON value; a text is `{"text": ...}`. Shared: read it, do not change it."""
+        if self._value is None:
+            self._value = {"text": self.stored} if self.form == "text" else json.loads(self.stored)
+        return self._value
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The value as a list of objects: one for an object, `{"value": ...}` for anything else."""
+        value = self.value
+        return [_item(each) for each in (value if isinstance(value, list) else [value])]
+
+    @property
+    def text(self) -> str:
+        """What a person reads and a prompt takes in: the text, the `text` of an object, or indented JSON."""
+        return self.stored if self.form == "text" else readable(self.value)
+
+
+def readable(value: Any) -> str:
+    """A JSON value for people: the text of `{"text": ...}` objects, a string as it is, else indented JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and isinstance(value.get("text"), str):
+        return str(value["text"])
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "text" in each for each in value):
+        return "\n".join(readable(each) for each in value)
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values have equal digests. No NaN, no infinity."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _item(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"value": value}

@@ -1,0 +1,107 @@
+"""State with two values a key: the working one, and the last stable one that prompts see while a key is rewritten."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class StateEffect:
+    """A change of the state, recorded together with the node that makes it.
+
+    write: both values; working: the working one only; start: the keys become pending; complete: both values, pending
+    no more; fail: pending no more, the working value falls back to the stable one.
+    """
+
+    kind: Literal["write", "working", "start", "complete", "fail"]
+    updates: Mapping[str, Any] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StateEntry:
+    """What is kept of one key. A value that was never set is None in `stable` or `working` with the flag down."""
+
+    key: str
+    working: Any = None
+    stable: Any = None
+    has_working: bool = False
+    has_stable: bool = False
+    pending: bool = False
+
+
+class DualState:
+    """Values go in and come out as copies: nobody can change them from outside."""
+
+    def __init__(self, entries: Iterable[StateEntry] = (), *, durable: bool = False) -> None:
+        """`durable`: effects are stored with the run's log; else they are done again from it."""
+        self.durable = durable
+        self.generation = 0
+        """Counts the effects; never goes back."""
+        known = tuple(entries)
+        self._working = {entry.key: copy.deepcopy(entry.working) for entry in known if entry.has_working}
+        self._stable = {entry.key: copy.deepcopy(entry.stable) for entry in known if entry.has_stable}
+        self._pending = {entry.key for entry in known if entry.pending}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> DualState:
+        """A state in memory in which every value is stable."""
+        return cls(StateEntry(key, value, value, True, True) for key, value in values.items())
+
+    @property
+    def pending(self) -> frozenset[str]:
+        """Keys that are being rewritten."""
+        return frozenset(self._pending)
+
+    def view(self, *, prompt: bool = False) -> dict[str, Any]:
+        """All values, copied; for a prompt, pending keys show their stable value, or nothing when there is none."""
+        if not prompt or not self._pending:
+            return copy.deepcopy(self._working)
+        settled = {key: value for key, value in self._working.items() if key not in self._pending}
+        stable = {key: self._stable[key] for key in self._pending if key in self._stable}
+        return copy.deepcopy(settled | stable)
+
+    def after(self, effect: StateEffect) -> tuple[StateEntry, ...]:
+        """What would become of the keys that the effect touches; changes nothing."""
+        keys = tuple(dict.fromkeys((*effect.updates, *effect.keys)))
+        trial = DualState(self._entry(key) for key in keys)
+        trial.apply(effect)
+        return tuple(trial._entry(key) for key in keys)
+
+    def apply(self, effect: StateEffect) -> None:
+        """Changes the state."""
+        self.generation += 1
+        updates = copy.deepcopy(dict(effect.updates))
+        keys = (*updates, *effect.keys)
+        match effect.kind:
+            case "working":
+                self._working |= updates
+            case "write" | "complete":
+                self._working |= updates
+                self._stable |= copy.deepcopy(updates)
+                if effect.kind == "complete":
+                    self._pending -= set(keys)
+            case "start":
+                self._pending |= set(keys)
+            case "fail":
+                self._pending -= set(keys)
+                self._fall_back(keys)
+
+    def _fall_back(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._working.pop(key, None)
+            if key in self._stable:
+                self._working[key] = copy.deepcopy(self._stable[key])
+
+    def _entry(self, key: str) -> StateEntry:
+        return StateEntry(
+            key,
+            copy.deepcopy(self._working.get(key)),
+            copy.deepcopy(self._stable.get(key)),
+            key in self._working,
+            key in self._stable,
+            key in self._pending,
+        )

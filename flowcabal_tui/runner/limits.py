@@ -1,0 +1,131 @@
+"""How many calls go out at the same time, and when a provider is left alone for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+from weakref import WeakValueDictionary
+
+from flowcabal_tui.domain.errors import ModelError
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import Endpoint
+
+FAILURES: Final = 3
+"""Calls to one provider that fail in a row, each after its own retries, before starts are paused."""
+PAUSE_SECONDS: Final = 15.0
+LONGEST_PAUSE_SECONDS: Final = 300.0
+
+
+class Slots:
+    """A semaphore whose waiters go by priority, the highest first, and in order of arrival among equals."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._arrived = 0
+
+    async def acquire(self, priority: float) -> None:
+        if self._free > 0 and not self._waiting:
+            self._free -= 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._arrived += 1
+        heapq.heappush(self._waiting, (-priority, self._arrived, turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.release()
+            raise
+
+    def release(self) -> None:
+        while self._waiting:
+            turn = heapq.heappop(self._waiting)[2]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
+class Breaker:
+    """Pauses new calls to a provider that fails again and again, instead of burning attempts.
+
+    After the pause one call tries; when it fails too, the next pause is twice as long.
+    """
+
+    def __init__(self, pause: float = PAUSE_SECONDS) -> None:
+        """`pause` is that after the third failure in a row, in seconds."""
+        self._pause_seconds = pause
+        self._failures = 0
+        self._until = 0.0
+        self._trying: asyncio.Lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def watched(self, tell: Callable[[float], None]) -> AsyncIterator[None]:
+        """A call. While the provider is left alone it waits, after `tell` was given the seconds."""
+        if self._failures >= FAILURES:
+            async with self._trying:  # the first to come through is the trial; the others wait for its end
+                if self._failures >= FAILURES:
+                    await self._pause(tell)
+                    async with self._judged():
+                        yield
+                    return
+        async with self._judged():
+            yield
+
+    async def _pause(self, tell: Callable[[float], None]) -> None:
+        left = self._until - asyncio.get_running_loop().time()
+        if left > 0:
+            tell(left)
+            await asyncio.sleep(left)
+
+    @asynccontextmanager
+    async def _judged(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except ModelError as error:
+            if error.retryable:
+                self._failures += 1
+                pause = self._pause_seconds * 2.0 ** max(0, self._failures - FAILURES)
+                self._until = asyncio.get_running_loop().time() + min(pause, LONGEST_PAUSE_SECONDS)
+            raise
+        self._failures = 0
+
+
+class Limits:
+    """One limit over all calls, one for each provider, and a breaker for each."""
+
+    def __init__(self, concurrency: int, *, pause: float = PAUSE_SECONDS) -> None:
+        self._pause = pause
+        self._all = Slots(concurrency)
+        self._providers: dict[str, Slots] = {}
+        self._breakers: dict[str, Breaker] = {}
+        self._turns: WeakValueDictionary[Digest, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def slot(
+        self, endpoint: Endpoint, priority: float, tell: Callable[[float], None] = lambda _seconds: None
+    ) -> AsyncIterator[None]:
+        """Waits for a place at the provider, then for one among all calls. `tell` is given a pause in seconds."""
+        breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
+        provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.concurrency))
+        async with breaker.watched(tell), _held(provider, priority), _held(self._all, priority):
+            yield
+
+    @asynccontextmanager
+    async def turn(self, request: Digest) -> AsyncIterator[None]:
+        """Equal requests go one after another, so that the second finds what the first has paid for."""
+        async with self._turns.setdefault(request, asyncio.Lock()):
+            yield
+
+
+@asynccontextmanager
+async def _held(slots: Slots, priority: float) -> AsyncIterator[None]:
+    await slots.acquire(priority)
+    try:
+        yield
+    finally:
+        slots.release()

@@ -1,0 +1,177 @@
+"""Starts each node of a graph the moment its own inputs are final, the one with the longest way behind it first."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from functools import partial
+from typing import Protocol
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.runner.scope import Frame
+
+
+class Nodes(Protocol):
+    """The run, as a schedule sees it."""
+
+    @property
+    def stopped(self) -> bool:
+        """No new node may start."""
+        ...
+
+    def at_once(self, frame: Frame, step: Step) -> Output | None:
+        """The output, when it is known without running: restored, frozen, or served from an earlier run."""
+        ...
+
+    async def node(self, frame: Frame, step: Step) -> Output | None:
+        """Runs a node to its end; None when it has no output. Never raises."""
+        ...
+
+    def began(self, path: NodeId, task: asyncio.Task[Output | None]) -> None:
+        """Its task was made."""
+        ...
+
+    async def cut(self, path: NodeId) -> None:
+        """Its task was cancelled before its first step, or while its end was written."""
+        ...
+
+    def left(self, path: NodeId) -> None:
+        """Its task is over."""
+        ...
+
+    def skipped(self, path: NodeId) -> None:
+        """It stands on a branch that was not taken."""
+        ...
+
+    def refused(self, path: NodeId) -> bool:
+        """Was it stopped before it began?"""
+        ...
+
+
+class Schedule:
+    """One graph on its way. `level` holds nodes that stand deeper back, for step mode; None: nothing is held."""
+
+    def __init__(self, nodes: Nodes, frame: Frame, level: int | None = None) -> None:
+        self._nodes, self._frame, self._plan = nodes, frame, frame.plan
+        self.level = level
+        self._missing = {node: len(step.sources) for node, step in self._plan.steps.items()}
+        self._place = {node: number for number, node in enumerate(self._plan.steps)}
+        self._ready: list[tuple[float, int, NodeId]] = []
+        self._active: set[NodeId] = set()
+        self._skipped: set[NodeId] = set()
+        self._wake = asyncio.Event()
+        self._closing = False
+
+    @property
+    def unfinished(self) -> list[NodeId]:
+        """Nodes that ended without an output or could not begin; skipped ones are not among them."""
+        outputs = self._frame.outputs
+        return [node for node in self._plan.steps if node not in outputs and node not in self._skipped]
+
+    @property
+    def held(self) -> bool:
+        """True when only step mode holds it up."""
+        return bool(self._ready) and not self._active
+
+    def advance(self) -> None:
+        """Lets the next level begin."""
+        if self.level is not None and self._ready:
+            self.level = max(self.level + 1, min(self._plan.levels[node] for _rank, _place, node in self._ready))
+        self.go_on()
+
+    async def execute(self) -> None:
+        """Returns when no node can begin any more."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            try:
+                for node, missing in self._missing.items():
+                    if not missing:
+                        self._is_ready(node)
+                self.go_on()
+                await self._wake.wait()
+            except asyncio.CancelledError:
+                self._closing = True
+                raise
+
+    def _is_ready(self, node: NodeId) -> None:
+        heapq.heappush(self._ready, (-self._plan.ranks[node], self._place[node], node))
+
+    def go_on(self) -> None:
+        """Starts all that may start; wakes the waiting one when nothing is left."""
+        held: list[tuple[float, int, NodeId]] = []
+        while self._ready and not (self._closing or self._nodes.stopped):
+            entry = heapq.heappop(self._ready)
+            if self.level is not None and self._plan.levels[entry[2]] > self.level:
+                held.append(entry)
+            else:
+                self._begin(entry[2])
+        for entry in held:
+            heapq.heappush(self._ready, entry)
+        if not self._active and (not self._ready or self._nodes.stopped):
+            self._wake.set()
+
+    def _begin(self, node: NodeId) -> None:
+        step = self._plan.steps[node]
+        path = NodeId(self._frame.path + node)
+        if not self._may_run(step):
+            self._skipped.add(node)
+            self._nodes.skipped(path)
+            self._settle(node)
+        elif self._nodes.refused(path):
+            return
+        elif (output := self._nodes.at_once(self._frame, step)) is not None:
+            self._frame.outputs[node] = output
+            self._settle(node)
+        else:
+            self._active.add(node)
+            task = self._group.create_task(self._nodes.node(self._frame, step))
+            self._nodes.began(path, task)
+            task.add_done_callback(partial(self._has_ended, node))
+
+    def _may_run(self, step: Step) -> bool:
+        """False when a branch was not taken, or when an output that the node needs is not there for that reason."""
+        outputs = self._frame.outputs
+        gone = self._skipped.intersection(step.needs)
+        if gone and not (step.kind.joins and len(gone) < len(step.needs)):
+            return False
+        return not step.controls or any(
+            edge.source in outputs and (edge.condition is None or edge.condition == _label(outputs[edge.source]))
+            for edge in step.controls
+        )
+
+    def _has_ended(self, node: NodeId, task: asyncio.Task[Output | None]) -> None:
+        path = NodeId(self._frame.path + node)
+        if task.cancelled():
+            if not self._closing:
+                self._group.create_task(self._cut(node, path))
+            return
+        output = task.result()
+        if output is not None:
+            self._frame.outputs[node] = output
+        self._leave(node, path)
+
+    async def _cut(self, node: NodeId, path: NodeId) -> None:
+        await self._nodes.cut(path)
+        self._leave(node, path)
+
+    def _leave(self, node: NodeId, path: NodeId) -> None:
+        self._active.discard(node)
+        self._nodes.left(path)
+        if node in self._frame.outputs:
+            self._settle(node)
+        self.go_on()
+
+    def _settle(self, node: NodeId) -> None:
+        for after in self._plan.dependents[node]:
+            self._missing[after] -= 1
+            if not self._missing[after]:
+                self._is_ready(after)
+
+
+def _label(output: Output) -> str:
+    """The branch that an output takes: its `label`, else its `result` as "true" or "false"."""
+    value = output.value
+    label = value.get("label") if isinstance(value, dict) else None
+    return str(label) if label is not None else ""

@@ -1,0 +1,24 @@
+"""Outputs that are JSON, the project's state, frozen outputs, and stale marks."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+STATEMENTS: Final = (
+    "ALTER TABLE result ADD COLUMN form TEXT NOT NULL DEFAULT 'text'",
+    "ALTER TABLE outcome ADD COLUMN form TEXT NOT NULL DEFAULT 'text'",
+    "CREATE TABLE state (key TEXT PRIMARY KEY, working, stable, pending INTEGER NOT NULL) WITHOUT ROWID",
+    # of a workflow for a chapter ('' for none): what a person chose of a node's versions, and what is out of date
+    """CREATE TABLE choice (workflow TEXT NOT NULL, chapter TEXT NOT NULL, node TEXT NOT NULL, digest TEXT NOT NULL,
+        form TEXT NOT NULL, frozen INTEGER NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (workflow, chapter, node)) WITHOUT ROWID""",
+    """CREATE TABLE stale (workflow TEXT NOT NULL, chapter TEXT NOT NULL, node TEXT NOT NULL, kind TEXT NOT NULL,
+        at TEXT NOT NULL, PRIMARY KEY (workflow, chapter, node)) WITHOUT ROWID""",
+)
+
+
+def m002_items_and_state(connection: sqlite3.Connection) -> None:
+    """Makes the tables."""
+    for statement in STATEMENTS:
+        connection.execute(statement)
