@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,7 @@ from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
@@ -174,3 +177,32 @@ async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):
         assert length_words("\n", screen.output.book_language) == "0 characters"
         assert length_words("\n", screen.query_one(ManuscriptPane).book_language) == "0 characters"
         assert length_words("rain", "zh") == "1 word"
+
+
+@pytest.mark.parametrize("digit", ["1", "3", "6"])
+async def test_zoom_gives_a_pane_the_whole_width_of_a_wide_screen(tmp_path, digit):
+    async with workspace(FakeWorkbench(), tmp_path, size=(140, 40)) as pilot:
+        await pilot.press(digit)
+        await settled(pilot)
+        pane = screen_of(pilot).query_one(f"#{pane_in_view(pilot)}")
+        assert pane.size.width < 100
+        await pilot.press("z")
+        await settled(pilot)
+        assert pane.size.width >= 138
+        await pilot.press("z")
+        await settled(pilot)
+        assert pane.size.width < 100
+
+
+async def test_work_that_is_replaced_before_it_began_leaves_no_coroutine_behind(tmp_path):
+    async def nothing() -> None:
+        pass
+
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for _time in range(3):
+                attempt(screen_of(pilot), nothing(), group="again", exclusive=True)
+            await settled(pilot)
+            gc.collect()
+        assert [str(item.message) for item in warned if "never awaited" in str(item.message)] == []

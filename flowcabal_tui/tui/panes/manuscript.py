@@ -321,7 +321,8 @@ class ManuscriptPane(Vertical):
             if instruction:
                 self.post_message(self.RewriteRequested(chapter, start, end, passage, instruction))
 
-        question = _("How is this passage to be rewritten? ({length})").format(length=length_words(passage))
+        length = length_words(passage, self.book_language)
+        question = _("How is this passage to be rewritten? ({length})").format(length=length)
         self.app.push_screen(PromptLine(question), ask_for_it)
 
     def action_accept(self) -> None:
@@ -374,7 +375,8 @@ class ManuscriptPane(Vertical):
                 self._posted_text = text
                 self.post_message(self.SaveRequested(chapter.id, text, chapter.version))
 
-        self.app.push_screen(VersionsScreen(chapter.title, self._versions, self._load_version), restore)
+        versions = VersionsScreen(chapter.title, self._versions, self._load_version, self.book_language)
+        self.app.push_screen(versions, restore)
 
     async def _load_version(self, version: int) -> str:
         """The text of a version, as soon as `show_version` brings it."""
