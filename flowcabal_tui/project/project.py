@@ -185,7 +185,6 @@ class Project:
         return await self._ask(self._parts.store.book.versions(chapter))
 
     async def outside_text(self, chapter: ChapterId) -> str | None:
-        """The text of a chapter's file that was changed outside."""
         return self._parts.curation.outside_text(chapter)
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:

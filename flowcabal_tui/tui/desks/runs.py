@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
@@ -190,6 +190,12 @@ class RunDesk:
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = ()) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self.save()
+        if self.workflow is not None and self.workflow.keep.kind == "chapter" and chapter is None:
+            raise RunError(
+                _("There is no chapter to write yet."),
+                _("{name} writes a chapter of the book.").format(name=self.workflow.name),
+                _("Add one first: press `a` in the list of chapters."),
+            )
         if self.workflow is None or not await self._has_model():
             return False
         wish = await self._screen.app.push_screen_wait(
