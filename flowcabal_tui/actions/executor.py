@@ -34,8 +34,6 @@ Commands = Mapping[str, tuple[str, ...]]
 """The project's allow-list: a name and its command line."""
 OUTPUT_LIMIT: Final = 1024 * 1024
 TIMEOUT: Final = 60.0
-DETAIL_LIMIT: Final = 1000
-"""Characters of the parameters that a request for approval shows."""
 PASSED_ON: Final = ("PATH", "LANG", "HOME")
 """Environment variables that a command sees; none that may hold a key."""
 
@@ -80,7 +78,7 @@ class ActionExecutor:
             raise ApprovalRequired(
                 action.action_id,
                 _("{action} needs your approval.").format(action=action.title),
-                json.dumps(given, ensure_ascii=False)[:DETAIL_LIMIT],
+                json.dumps(given, ensure_ascii=False),  # whole: what is cut off would be approved unseen
                 _("Approve it where the run asks for it."),
             )
         if isinstance(binding, tuple):

@@ -176,6 +176,9 @@ async def test_an_action_that_needs_approval_waits_for_it(run: Run) -> None:
     with pytest.raises(ApprovalRequired) as caught:
         await run({"to": "编辑"}, function=called.append, requires_approval=True)
     assert caught.value.action_id == "a" and caught.value.detail == '{"to": "编辑"}' and called == []
+    with pytest.raises(ApprovalRequired) as caught:
+        await run({"to": "x" * 9000 + "secret"}, function=called.append, requires_approval=True)
+    assert "secret" in caught.value.detail, "nothing is approved unseen"
     await run({"to": "编辑"}, function=called.append, requires_approval=True, approved=True)
     assert called == [{"to": "编辑"}]
 
