@@ -5,6 +5,9 @@ FlowCabalError
                      ProjectDamaged, UnsafeFileSystem, VersionConflict, DiskFull
   SettingsError    : names file, line and the nearest known key
   WorkflowError    : carries a list of findings
+    BindingError     : a reference that yields nothing; names what there is
+    ExpressionError  : an expression that cannot be read or is refused, with its column
+    ConditionError   : values that cannot be compared
   RunError         : BudgetExceeded, ContextOverflow, StaleQuestion
   ModelError       : one class a kind, see ModelFault
   KnowledgeError   : OpenViking is absent, down or refused; never stops a run
@@ -15,7 +18,13 @@ Each says what happened (`title`), what was kept or found (`detail`), and what t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Final
+
+from flowcabal_tui.locale import _
+
+_NAMES_SHOWN: Final = 20
 
 
 class FlowCabalError(Exception):
@@ -81,6 +90,33 @@ class WorkflowError(FlowCabalError):
     """A workflow document that cannot run."""
 
     exit_code = 2
+
+
+class BindingError(WorkflowError):
+    """A reference that cannot be resolved: `path` failed because of `reason`; `available` is what there is there."""
+
+    def __init__(self, path: str, reason: str, available: Iterable[str] = ()) -> None:
+        self.path, self.reason, self.available = path, reason, tuple(available)
+        names = [name[:60] for name in self.available[:_NAMES_SHOWN]]
+        shown = ", ".join(names) + (", …" if len(self.available) > _NAMES_SHOWN else "")
+        super().__init__(
+            _("{path} cannot be filled in: {reason}").format(path=path, reason=reason),
+            _("Available: {names}").format(names=shown) if shown else "",
+            _("Correct the path, or what the node before it yields."),
+        )
+
+
+class ExpressionError(WorkflowError):
+    """An expression that cannot be read, or that asks for what is not allowed; `column` counts from 1, 0 if unknown."""
+
+    def __init__(self, expression: str, reason: str, column: int = 0) -> None:
+        self.expression, self.reason, self.column = expression, reason, column
+        where = _("column {n}").format(n=column) + ": " if column else ""
+        super().__init__(_("The expression cannot be used: {reason}").format(reason=where + reason), expression[:200])
+
+
+class ConditionError(WorkflowError):
+    """A condition whose values cannot be compared."""
 
 
 class RunError(FlowCabalError):
