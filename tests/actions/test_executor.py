@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -152,9 +153,24 @@ async def test_params_that_do_not_fit_are_refused_before_anything_starts(
     assert words in caught.value.detail and called == []
 
 
+class Schemas(BaseHTTPRequestHandler):
+    """Answers every request with a schema that everything fits."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_values: object) -> None:
+        """Says nothing."""
+
+
 async def test_a_schema_that_refers_to_elsewhere_fetches_nothing(run: Run) -> None:
-    with pytest.raises(BadParams, match="which is not in it"):
-        await run(arg_schema={"$ref": "http://127.0.0.1:9/schema.json"})
+    with ThreadingHTTPServer(("127.0.0.1", 0), Schemas) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(BadParams, match="which is not in it"):
+            await run(arg_schema={"$ref": f"http://127.0.0.1:{server.server_port}/schema.json"})
+        server.shutdown()
 
 
 async def test_a_forbidden_role_is_refused(run: Run) -> None:
