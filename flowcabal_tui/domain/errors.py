@@ -5,7 +5,10 @@ FlowCabalError
                      ProjectDamaged, UnsafeFileSystem, VersionConflict, DiskFull
   SettingsError    : names file, line and the nearest known key
   WorkflowError    : carries a list of findings
-  RunError         : BudgetExceeded, ContextOverflow, StaleQuestion
+    BindingError     : a reference that yields nothing; names what there is
+    ExpressionError  : an expression that cannot be read or is refused, with its column
+    ConditionError   : values that cannot be compared
+  RunError         : BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed
   ModelError       : one class a kind, see ModelFault
   KnowledgeError   : OpenViking is absent, down or refused; never stops a run
   ManuscriptError  : a file that cannot be read as a novel
@@ -15,7 +18,13 @@ Each says what happened (`title`), what was kept or found (`detail`), and what t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Final
+
+from flowcabal_tui.locale import _
+
+_NAMES_SHOWN: Final = 20
 
 
 class FlowCabalError(Exception):
@@ -83,6 +92,33 @@ class WorkflowError(FlowCabalError):
     exit_code = 2
 
 
+class BindingError(WorkflowError):
+    """A reference that cannot be resolved: `path` failed because of `reason`; `available` is what there is there."""
+
+    def __init__(self, path: str, reason: str, available: Iterable[str] = ()) -> None:
+        self.path, self.reason, self.available = path, reason, tuple(available)
+        names = [name[:60] for name in self.available[:_NAMES_SHOWN]]
+        shown = ", ".join(names) + (", …" if len(self.available) > _NAMES_SHOWN else "")
+        super().__init__(
+            _("{path} cannot be filled in: {reason}").format(path=path, reason=reason),
+            _("Available: {names}").format(names=shown) if shown else "",
+            _("Correct the path, or what the node before it yields."),
+        )
+
+
+class ExpressionError(WorkflowError):
+    """An expression that cannot be read, or that asks for what is not allowed; `column` counts from 1, 0 if unknown."""
+
+    def __init__(self, expression: str, reason: str, column: int = 0) -> None:
+        self.expression, self.reason, self.column = expression, reason, column
+        where = _("column {n}").format(n=column) + ": " if column else ""
+        super().__init__(_("The expression cannot be used: {reason}").format(reason=where + reason), expression[:200])
+
+
+class ConditionError(WorkflowError):
+    """A condition whose values cannot be compared."""
+
+
 class RunError(FlowCabalError):
     """A run could not start or go on."""
 
@@ -97,6 +133,10 @@ class ContextOverflow(RunError):
 
 class StaleQuestion(RunError):
     """The question was answered already, or does not exist."""
+
+
+class StepFailed(RunError):
+    """A step inside a node failed or was stopped, so the node cannot end."""
 
 
 class KnowledgeError(FlowCabalError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -134,9 +134,11 @@ class HttpModel(ABC):
         try:
             async with aclosing(self._transport.events(self.path, self.body(request), arrival.patience)) as batches:
                 async for batch in batches:
-                    for name, payload in batch:
-                        for event in self._read(reader, arrival, name, payload):
-                            yield event
+                    events, failure = self._read(reader, arrival, batch)
+                    for event in events:
+                        yield event
+                    if failure is not None:
+                        raise failure
         except ModelError as error:
             if not reader.reply.whole:
                 raise self._keeping(error, arrival) from None
@@ -144,14 +146,30 @@ class HttpModel(ABC):
             yield event
         yield self._finished(reader, arrival)
 
-    def _read(self, reader: ReplyReader, arrival: _Arrival, name: str, payload: str | None) -> list[ModelEvent]:
-        try:
-            pair = None if payload is None else reader.read(name, payload)
-        except _MALFORMED as error:
-            raise self._transport.failures.error(ModelFault.PROTOCOL, f"{error}: {payload}") from None
-        if pair is None:
-            return [] if arrival.started else [Queued()]
-        return arrival.take(*pair)
+    def _read(
+        self, reader: ReplyReader, arrival: _Arrival, batch: Sequence[tuple[str, str | None]]
+    ) -> tuple[list[ModelEvent], ModelError | None]:
+        """What a batch says, its pieces of text joined, up to its end or to the failure in it."""
+        said: list[str] = []
+        thought: list[str] = []
+        alive, failure = False, None
+        for name, payload in batch:
+            try:
+                pair = None if payload is None else reader.read(name, payload)
+            except ModelError as error:
+                failure = error
+                break
+            except _MALFORMED as error:
+                failure = self._transport.failures.error(ModelFault.PROTOCOL, f"{error}: {payload}")
+                break
+            if pair is None:
+                alive = True
+            else:
+                said.append(pair[0])
+                thought.append(pair[1])
+        waiting = not arrival.started
+        events = arrival.take("".join(said), "".join(thought))
+        return ([Queued()] if alive and waiting and not events else events), failure
 
     def _finished(self, reader: ReplyReader, arrival: _Arrival) -> Finished:
         """The last event, or the reason why there is none."""

@@ -15,22 +15,23 @@ class EventReader:
         self._name = ""
         self._payload: list[bytes] = []
 
-    def feed(self, piece: bytes) -> list[tuple[str, str | None]]:
-        """The events that `piece` completes. Raises ValueError on a line without end or on broken UTF-8."""
+    def feed(self, piece: bytes, events: list[tuple[str, str | None]]) -> None:
+        """Adds the events that `piece` completes.
+
+        Raises ValueError on a line without end or on broken UTF-8; what came before it has been added.
+        """
         if not piece:
-            return []
+            return
         whole = self._rest + piece if self._rest else piece
         lines = whole.splitlines()
         if whole.endswith(b"\n"):
             self._rest = b""
         else:  # a \r at the end may be half of \r\n
             self._rest = lines.pop() + (b"\r" if whole.endswith(b"\r") else b"")
-            if len(self._rest) > LINE_LIMIT:
-                raise ValueError("line without end")
-        events: list[tuple[str, str | None]] = []
         for line in lines:
             self._take(line, events)
-        return events
+        if len(self._rest) > LINE_LIMIT:
+            raise ValueError("line without end")
 
     def end(self) -> list[tuple[str, str | None]]:
         """What is left when the stream has ended: a last event may lack its empty line."""

@@ -28,8 +28,8 @@ GATHER_SECONDS: Final = 0.04
 """How long a stream is left alone after a read, so that several tokens are read at once: reading is what costs."""
 LONG_STREAM: Final = 20
 """Only a stream of more reads than this is read so."""
-AT_ONCE_SECONDS: Final = 0.0005
-"""What is there sooner was read before and did not come from the network."""
+UNREAD_LIMIT: Final = 2**20
+"""Bytes that may wait for a slow taker before reading stops."""
 
 
 def is_loopback(url: str) -> bool:
@@ -39,6 +39,53 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+class Inflow:
+    """Reads a body in a task of its own, so that all that one network read brings is taken, and waited for, at once.
+
+    One piece at a time would cost a timer, a switch and an event for every token.
+    """
+
+    def __init__(self, *, gather: bool) -> None:
+        self._gather = gather
+        self._pieces: list[bytes] = []
+        self.size = 0
+        self._come, self._taken = asyncio.Event(), asyncio.Event()
+
+    async def read(self, body: AsyncGenerator[bytes, None]) -> None:
+        """Reads to the end, and leaves a long stream alone for a moment after each network read."""
+        reads = 0
+        async with aclosing(body):
+            async for piece in body:
+                first = not self._pieces
+                self._pieces.append(piece)
+                self.size += len(piece)
+                if first:  # all was taken, so this one had to be waited for
+                    reads += 1
+                    if self._gather and reads > LONG_STREAM:
+                        await asyncio.sleep(GATHER_SECONDS)
+                    self._come.set()
+                if self.size > UNREAD_LIMIT:
+                    self._taken.clear()
+                    await self._taken.wait()
+
+    def wake(self, *_reading: object) -> None:
+        """Ends the waiting."""
+        self._come.set()
+
+    async def wait(self) -> None:
+        """Until something has come or the body has ended."""
+        await self._come.wait()
+
+    def take(self) -> bytes:
+        """What has come."""
+        piece = b"".join(self._pieces)
+        self._pieces.clear()
+        self.size = 0
+        self._come.clear()
+        self._taken.set()
+        return piece
 
 
 class Transport:
@@ -72,7 +119,13 @@ class Transport:
                 return
             async with aclosing(self._pieces(response, patience, gather=True)) as pieces:
                 async for piece in pieces:
-                    yield reader.feed(piece)
+                    events: list[tuple[str, str | None]] = []
+                    try:
+                        reader.feed(piece, events)
+                    except ValueError as error:
+                        yield events
+                        raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
+                    yield events
             yield reader.end()
         except ValueError as error:
             raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
@@ -128,24 +181,32 @@ class Transport:
     async def _pieces(
         self, response: httpx.Response, patience: Callable[[], float], *, gather: bool = False
     ) -> AsyncGenerator[bytes, None]:
-        clock, reads = asyncio.get_running_loop().time, 0
+        """What has come, again and again; raises when nothing comes for `patience()` seconds."""
+        inflow = Inflow(gather=gather)
         # httpx promises an iterator only, but gives a generator, which has to be closed.
-        async with aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_bytes())) as pieces:
-            with self._faults():
-                while True:
-                    seconds, asked = patience(), clock()
+        body = cast("AsyncGenerator[bytes, None]", response.aiter_bytes())
+        reading = asyncio.create_task(inflow.read(body))
+        reading.add_done_callback(inflow.wake)
+        try:
+            while True:
+                if not (inflow.size or reading.done()):
+                    seconds = patience()
                     try:
                         async with asyncio.timeout(seconds):
-                            piece = await anext(pieces, None)
+                            await inflow.wait()
                     except TimeoutError:
-                        raise self._silent(seconds) from None
-                    if piece is None:
-                        return
-                    came_from_network = clock() - asked > AT_ONCE_SECONDS
-                    yield piece
-                    reads += came_from_network
-                    if gather and came_from_network and reads > LONG_STREAM:
-                        await asyncio.sleep(GATHER_SECONDS)
+                        if not inflow.size:
+                            raise self._silent(seconds) from None
+                if inflow.size:
+                    yield inflow.take()
+                elif reading.done():
+                    with self._faults():
+                        reading.result()
+                    return
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+            _ = reading.cancelled() or reading.exception()  # an error nobody waits for any more is not reported
 
     def _silent(self, seconds: float) -> ModelError:
         return self.failures.error(

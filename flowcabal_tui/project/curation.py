@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from flowcabal_tui.agents.names import discover
-from flowcabal_tui.domain.errors import ManuscriptError, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, ManuscriptError, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
@@ -29,12 +30,16 @@ from flowcabal_tui.protocol import (
     OutputPersisted,
     OutsideEdit,
     PersistOutput,
+    Status,
     WriteChapter,
 )
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Keeping, Store, TaskMaker
 
+log = logging.getLogger(__name__)
+WATCH_SECONDS = 3.0
+"""Between two looks at the times of the chapters' files."""
 AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "l1", "l0", "check", "knowledge")
 AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge")
 """An import spends no money: imported chapters are summarised by rule, from sentences of their own."""
@@ -204,9 +209,33 @@ class Curation:
         self._changed(None)
         return total
 
-    async def look_outside(self) -> None:
-        """Offers every chapter file that another program changed as a new version."""
-        for edited in await self._mirror.edited_outside():
+    async def watch_outside(self) -> None:
+        """Offers what other programs changed in the chapters' files as new versions, as long as the project is open.
+
+        A file that changes is looked at when it has rested, so that half a file is never offered.
+        """
+        seen = looked = await self._mirror.stamps()
+        await self._look_outside(None)
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            before, seen = seen, await self._mirror.stamps()
+            rested = {name: stamp for name, stamp in seen.items() if looked.get(name) != stamp == before.get(name)}
+            if rested:
+                looked = looked | rested
+                await self._look_outside(rested)
+
+    async def _look_outside(self, names: Collection[str] | None) -> None:
+        try:
+            found = await self._mirror.edited_outside(names)
+        except FlowCabalError as error:
+            log.warning("mirror: %s", error)
+            self._emit(Status("error", error.title))
+            return
+        for known in tuple(self._outside.values()):
+            if (names is None or known.path.name in names) and known.path not in [edited.path for edited in found]:
+                del self._outside[known.chapter.id]  # changed back
+                self._emit(BookChanged(known.chapter.id))
+        for edited in found:
             self.offer(edited)
 
     def offer(self, edited: Edited) -> None:

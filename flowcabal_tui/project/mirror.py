@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,13 +78,20 @@ class Mirror:
             return None
         return Edited(chapter, path, parse_mirror(content)[1])
 
-    async def edited_outside(self) -> tuple[Edited, ...]:
-        """Every chapter whose file was changed by another program, in story order."""
+    async def edited_outside(self, names: Collection[str] | None = None) -> tuple[Edited, ...]:
+        """Every chapter whose file (of those with these `names`) was changed by another program, in story order."""
         found: list[Edited] = []
         for chapter in await self._store.book.chapters():
-            if edited := await self._edited(chapter, await self._store.values.get(self._key(chapter.id)) or {}):
+            before = await self._store.values.get(self._key(chapter.id)) or {}
+            if names is not None and before.get("name") not in names:
+                continue
+            if edited := await self._edited(chapter, before):
                 found.append(edited)
         return tuple(found)
+
+    async def stamps(self) -> dict[str, tuple[int, int]]:
+        """When each file was last changed (ns) and its size (bytes); what cannot be looked at is left out."""
+        return await asyncio.to_thread(_stamps, self._folder)
 
     async def accept(self, edited: Edited) -> None:
         """Takes the file as it is for what was written last: it became a version of its own."""
@@ -103,6 +113,19 @@ class Mirror:
 async def _content(path: Path) -> str | None:
     """What a file holds, in whatever encoding another program left it; None when it is not there."""
     return await asyncio.to_thread(_read, path)
+
+
+def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    status = entry.stat()
+                    found[entry.name] = (status.st_mtime_ns, status.st_size)
+    except OSError:
+        return {}
+    return found
 
 
 def _read(path: Path) -> str | None:

@@ -149,13 +149,9 @@ class Parts:
         if self.read_only:
             return
         self.background.start()
+        self.tasks.create(self.curation.watch_outside())
         if knowledge:
             await self._start_knowledge()
-        try:
-            await self.curation.look_outside()
-        except FlowCabalError as error:
-            log.warning("mirror: %s", error)
-            self.emit(Status("error", error.title))
 
     async def _start_knowledge(self) -> None:
         """What hinders it is told in the status line, and hinders nothing else."""

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -186,7 +185,6 @@ class Project:
         return await self._ask(self._parts.store.book.versions(chapter))
 
     async def outside_text(self, chapter: ChapterId) -> str | None:
-        """The text of a chapter's file that was changed outside."""
         return self._parts.curation.outside_text(chapter)
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
@@ -208,10 +206,7 @@ class Project:
         return validate(workflow)
 
     async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
-        found = await self._ask(self._parts.store.runs.summaries(limit))
-        if self._parts.read_only and not self._parts.holder:  # nobody carries them on
-            return tuple(replace(run, state="interrupted") if run.state == "running" else run for run in found)
-        return found
+        return await self._ask(self._parts.store.runs.summaries(limit))
 
     async def run_workflow(self, run: RunId) -> Workflow:
         return await self._ask(self._parts.store.runs.workflow_of(run))

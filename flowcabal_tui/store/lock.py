@@ -22,6 +22,8 @@ from flowcabal_tui.store.faults import no_room
 
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _HELD_BY_OTHERS: Final = {errno.EACCES, errno.EAGAIN}
+UNKNOWN: Final = "?"
+"""The time of a holder that cannot be read."""
 _held: Final[dict[Path, Holder]] = {}
 
 
@@ -98,7 +100,7 @@ def _read(file: int) -> Holder:
     try:
         return Holder(**json.loads(os.pread(file, 4096, 0)))
     except (OSError, ValueError, TypeError):
-        return Holder(_("an unknown machine"), "", 0, "?")
+        return Holder(_("an unknown machine"), "", 0, UNKNOWN)
 
 
 def _locked(holder: Holder) -> ProjectLocked:

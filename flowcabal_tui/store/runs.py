@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -13,8 +14,9 @@ from flowcabal_tui.domain.journal import EventKind
 from flowcabal_tui.domain.run import NodeState, Question, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.blobs import unpack, unpack_large
-from flowcabal_tui.store.connection import Row
-from flowcabal_tui.store.journal import Journal
+from flowcabal_tui.store.connection import Database, Row
+from flowcabal_tui.store.journal import Clock, Journal
+from flowcabal_tui.store.lock import UNKNOWN, Holder
 
 _STATES: Final[dict[EventKind, NodeState]] = {
     "attempt-started": "running",
@@ -31,7 +33,11 @@ _MARKS: Final = ", ".join(f"'{kind}'" for kind in _STATES)
 
 
 class Runs(Journal):
-    """The journal, and questions about many runs at once."""
+    """The journal, and questions about many runs at once. `holder` tells who writes to the project at this moment."""
+
+    def __init__(self, database: Database, clock: Clock, holder: Callable[[], Holder | None]) -> None:
+        super().__init__(database, clock)
+        self._holder = holder
 
     async def summaries(self, limit: int = 50) -> tuple[RunSummary, ...]:
         """The newest runs, newest first."""
@@ -40,7 +46,7 @@ class Runs(Journal):
         )
         newest = "SELECT id FROM run ORDER BY number DESC LIMIT ?"
         ends = await self._database.rows(
-            f"SELECT run, kind, payload, max(seq) FROM event WHERE run IN ({newest})"
+            f"SELECT run, kind, payload, at, max(seq) FROM event WHERE run IN ({newest})"
             f" AND node='' AND kind IN {_RUN_KINDS} GROUP BY run",
             (limit,),
         )
@@ -63,7 +69,7 @@ class Runs(Journal):
 
     def _summary(self, row: Row, end: Row, marks: list[Row]) -> RunSummary:
         run, workflow, chapter, at, generation = row
-        kind, ended, resumed = end
+        kind, ended, entered, resumed = end
         states: list[tuple[NodeId, NodeState]] = []
         error = ""
         for node, mark, failure, seq, _first in marks:
@@ -73,22 +79,31 @@ class Runs(Journal):
             states.append((NodeId(node), state))
             if state == "failed":
                 error = json.loads(unpack_large(failure))["title"]
+        has_ended = kind == "run-ended"
         return RunSummary(
             id=run,
             workflow=workflow,
             chapter=chapter,
-            state=json.loads(unpack_large(ended))["state"] if kind == "run-ended" else self._unended(run, states),
+            state=json.loads(unpack_large(ended))["state"] if has_ended else self._unended(run, entered, states),
             started_at=datetime.fromisoformat(at),
             generation=generation,
             nodes=tuple(states),
             error=error,
         )
 
-    def _unended(self, run: RunId, states: list[tuple[NodeId, NodeState]]) -> RunState:
-        if run not in self._live and not self._database.read_only:
-            return "interrupted"
+    def _unended(self, run: RunId, entered: str, states: list[tuple[NodeId, NodeState]]) -> RunState:
         now = {state for _node, state in states}
-        return "waiting" if "waiting" in now and "running" not in now else "running"
+        waits = "waiting" in now and "running" not in now
+        if self._database.read_only:
+            return "waiting" if waits else "running" if self._is_carried_on(entered) else "interrupted"
+        if run not in self._live:
+            return "interrupted"
+        return "waiting" if waits else "running"
+
+    def _is_carried_on(self, entered: str) -> bool:
+        """Does another process carry on a run that was begun or taken up at `entered`? Only its last writer can."""
+        holder = self._holder()
+        return holder is not None and (holder.since == UNKNOWN or entered >= holder.since)
 
     async def unfinished(self) -> tuple[RunId, ...]:
         """Runs without an end that no process carries on, oldest first."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -37,13 +39,13 @@ class Store:
         clock: Clock,
         language: str,
         lock: ProjectLock | None = None,
-        holder: Holder | None = None,
+        holder_now: Callable[[], Holder | None] = lambda: None,
     ) -> None:
         self._database, self._lock = database, lock
-        self.holder = holder
+        self.holder = holder_now()
         """Who has it open for writing, when this store is read-only."""
+        self.runs = Runs(database, clock, holder_now)
         self.states = States(database)
-        self.runs = Runs(database, clock)
         self.answers = Answers(self.runs)
         self.workflows = Workflows(database, clock)
         self.book = Book(database, clock, language)
@@ -65,7 +67,8 @@ class Store:
         if read_only:
             if not file.exists():
                 raise ProjectNotFound(_("There is no project database here."), str(file))
-            return cls(Database(await Readers.open(file), None), clock, language, holder=holder_of(folder / LOCK))
+            holder_now = partial(holder_of, folder / LOCK)
+            return cls(Database(await Readers.open(file), None), clock, language, holder_now=holder_now)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -156,7 +156,7 @@ def _sayings(event: Event) -> tuple[Message, ...]:
             return (Said(_("Advice on the kept text"), words, "warning"),) if words else ()
         case OutsideEdit(path=path):
             return (
-                Said(_("A chapter was changed outside"), _("{path}: offered as a new version.").format(path=path)),
+                Said(_("A chapter was changed outside"), _("{path}: press `o` in the text.").format(path=path)),
                 BookMoved(event.chapter),
             )
         case ImportProgress(done=done, total=total, warnings=warnings):

@@ -17,7 +17,7 @@ from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.diff import DiffScreen
+from flowcabal_tui.tui.screens.diff import DiffScreen, OutsideScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.first_run import FirstRunScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
@@ -49,6 +49,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Versions"), VersionsScreen),
     (mark("Difference"), DiffScreen),
     (mark("Difference, inside"), DiffView),
+    (mark("Changed outside"), OutsideScreen),
     (mark("Text to read"), StreamView),
     (mark("Lists"), PickList),
     (mark("Trees"), PickTree),

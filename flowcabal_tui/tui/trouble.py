@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -29,4 +30,6 @@ def attempt(
         except Exception as error:  # the edge: whatever a worker did not foresee is reported, not fatal
             screen.app.post_message(Trouble(error))
 
-    return screen.run_worker(guarded(), group=group, exclusive=exclusive, exit_on_error=False)
+    worker: Worker[None] = screen.run_worker(guarded, group=group, exclusive=exclusive, exit_on_error=False)
+    weakref.finalize(worker, work.close)  # a worker that is replaced before its first step never awaits the work
+    return worker

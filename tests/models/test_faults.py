@@ -128,6 +128,35 @@ async def test_a_stream_that_breaks_keeps_its_text_and_is_not_sent_again(
     assert len(server.log) == 1
 
 
+@pytest.mark.parametrize("broken", ["data: {cut off", "data: {}\n\ndata: 7", 'data: {"error": {"message": "busy"}}'])
+async def test_text_that_came_in_one_piece_with_something_broken_is_kept(
+    server: FaultServer, make: MakeModel, broken: str
+) -> None:
+    said = '{"choices": [{"delta": {"content": "雨。"}}]}'
+    server.push({"raw": f"data: {said}\n\ndata: {said}\n\n{broken}\n\ndata: {said}\n\n"})
+    error = await failure(make("openai"))
+    assert error.fault in (ModelFault.PROTOCOL, ModelFault.OVERLOADED, ModelFault.SERVER)
+    assert error.partial == "雨。雨。"
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ({"reset_after": 60}, ModelFault.NETWORK),
+        ({"eof_after": 60}, ModelFault.TRUNCATED),
+        ({"stall_after": 60}, ModelFault.STALLED),
+    ],
+    ids=str,
+)
+async def test_a_long_stream_that_is_read_in_steps_keeps_all_that_came_before_it_broke(
+    server: FaultServer, make: MakeModel, provider: Provider, fault: dict[str, Any], kind: ModelFault
+) -> None:
+    server.push({"content": "雨" * 500, "delay": 0.004} | fault)
+    error = await failure(make(provider, idle_timeout=0.3))
+    assert error.fault is kind
+    assert 2 * 56 <= len(error.partial) <= 2 * 60
+
+
 @pytest.mark.parametrize(
     ("fault", "kind", "calls"),
     [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
 from itertools import pairwise
 
 import pytest
@@ -14,6 +16,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.models.cleaning import HELD_LIMIT, StreamCleaner, whole_characters
 from flowcabal_tui.models.sse import LINE_LIMIT, EventReader
 from flowcabal_tui.models.thoughts import InlineThoughts
+from flowcabal_tui.models.transport import UNREAD_LIMIT, Inflow
 
 ESCAPES = ["\x1b", "[31m", "]", "52;c;", "\x07", "\\", "P", "\x9b", "\x9c", "0", "m", "\u202e"]
 PIECES = st.lists(st.sampled_from([*ESCAPES, "雨", "a", " ", "\r", "\n", "\ud83d", "\ude00"]), max_size=40)
@@ -63,15 +66,47 @@ EVENTS = [("", None), ("a", "夜色"), ("", "x\ny"), ("", "灯"), ("", "last")]
 def test_events_are_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(STREAM)]
     reader = EventReader()
-    events = [event for start, end in pairwise(edges) for event in reader.feed(STREAM[start:end])]
+    events: list[tuple[str, str | None]] = []
+    for start, end in pairwise(edges):
+        reader.feed(STREAM[start:end], events)
     assert events + reader.end() == EVENTS
 
 
 def test_a_line_without_end_is_refused() -> None:
     reader = EventReader()
-    reader.feed(b"x" * LINE_LIMIT)
+    reader.feed(b"x" * LINE_LIMIT, [])
     with pytest.raises(ValueError, match="line without end"):
-        reader.feed(b"x")
+        reader.feed(b"x", [])
+
+
+def test_what_came_before_broken_utf8_is_not_lost() -> None:
+    events: list[tuple[str, str | None]] = []
+    with pytest.raises(ValueError, match="utf-8"):
+        EventReader().feed(b"data: 1\n\ndata: \xff\n\ndata: 3\n\n", events)
+    assert events == [("", "1")]
+
+
+async def test_what_nobody_takes_is_not_read_without_end_and_nothing_of_it_is_lost() -> None:
+    piece, sent = b"x" * (UNREAD_LIMIT // 4), 0
+
+    async def body() -> AsyncGenerator[bytes, None]:
+        nonlocal sent
+        for _turn in range(40):
+            await asyncio.sleep(0)
+            sent += 1
+            yield piece
+
+    inflow = Inflow(gather=False)
+    reading = asyncio.create_task(inflow.read(body()))
+    reading.add_done_callback(inflow.wake)
+    for _turn in range(200):
+        await asyncio.sleep(0)
+    assert sent == 5
+    taken = 0
+    while not reading.done() or inflow.size:
+        await inflow.wait()
+        taken += len(inflow.take())
+    assert taken == 40 * len(piece)
 
 
 def test_importing_the_models_loads_no_http_library() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.errors import ManuscriptError, RunError, VersionConflict
+from flowcabal_tui.project import curation
 from flowcabal_tui.protocol import (
     AddChapter,
     DeleteOutput,
@@ -19,7 +21,7 @@ from flowcabal_tui.protocol import (
     WriteChapter,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+from tests.project.desk import CHAPTERS, PATIENCE, Desk, both, make, opened, write_chapters
 
 
 @pytest_asyncio.fixture
@@ -163,6 +165,35 @@ async def test_an_edit_made_while_the_project_was_closed_is_found_at_the_next_st
         offered = await again.until(OutsideEdit)
         assert offered.chapter == await again.chapter(2)
         assert "A line from elsewhere." in (await again.project.outside_text(offered.chapter) or "")
+
+
+async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_rests(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curation, "WATCH_SECONDS", 0.02)
+    source = write_chapters(folder.parent / "source")
+    await make(folder)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(source)))
+        await desk.settled()
+        path = folder / "manuscript" / mirrored(folder)[1]
+        before = path.read_text("utf-8")
+        path.write_text(before + "\nA line from elsewhere.\n", encoding="utf-8")
+        offered = await desk.until(OutsideEdit)
+        assert offered.chapter == await desk.chapter(2)
+        assert "A line from elsewhere." in (await desk.project.outside_text(offered.chapter) or "")
+        assert len(desk.told(OutsideEdit)) == 1, "what the program itself wrote is not offered"
+        path.write_text(before, encoding="utf-8")
+        async with asyncio.timeout(PATIENCE):
+            while await desk.project.outside_text(offered.chapter) is not None:  # noqa: ASYNC110  # told by no event of its own
+                await asyncio.sleep(0.005)
+
+
+async def test_a_folder_of_chapters_that_is_not_there_has_no_stamps(desk: Desk, folder: Path) -> None:
+    mirror = desk.project._parts.mirror
+    assert sorted(await mirror.stamps()) == mirrored(folder)
+    (folder / "manuscript").rename(folder / "elsewhere")
+    assert await mirror.stamps() == {}
 
 
 async def test_an_edit_in_another_encoding_is_an_edit_too(desk: Desk, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,9 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol import AddChapter, RunWorkflow, SaveWorkflow, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import PATIENCE, both, make, make_one, opened
+from flowcabal_tui.store.lock import ProjectLock
+from tests.faultserver import FaultServer
+from tests.project.desk import PATIENCE, both, endpoint, make, make_one, opened
 
 HOLDER = """
 import asyncio, sys
@@ -38,6 +41,22 @@ async def hold():
     await asyncio.Event().wait()
 
 asyncio.run(hold())
+"""
+RUNNER = """
+import asyncio, sys
+from pathlib import Path
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol import RunWorkflow
+
+async def run():
+    project = await Project.open(Path(sys.argv[1]), knowledge=False)
+    chapter = (await project.chapters())[0].id
+    await project.carry_out(RunWorkflow(RunRequest("chapter", chapter)))
+    print("running", flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(run())
 """
 LITTLE_DISK = """
 import resource, signal, sys
@@ -88,6 +107,33 @@ async def test_a_project_open_elsewhere_names_its_holder_and_can_be_read(folder:
         await holder.communicate()
     async with opened(folder) as desk:
         await desk.project.carry_out(AddChapter("Another"))
+
+
+async def test_who_only_reads_sees_a_run_as_running_while_its_writer_lives_and_then_as_interrupted(
+    folder: Path, server: FaultServer
+) -> None:
+    await make_one(folder, both(endpoint(server, first_token_timeout=60.0)))
+    server.push({"ttft": 60})
+    writer = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", RUNNER, str(folder), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert writer.stdout is not None
+        assert await asyncio.wait_for(writer.stdout.readline(), PATIENCE) == b"running\n"
+        async with opened(folder, read_only=True) as desk:
+            assert [run.state for run in await desk.project.runs()] == ["running"]
+            writer.kill()
+            await writer.communicate()
+            assert [run.state for run in await desk.project.runs()] == ["interrupted"]
+            lock = ProjectLock(folder / ".flowcabal" / "lock", datetime.now(UTC) + timedelta(seconds=1))
+            try:  # another writer, which did not take the run up
+                assert [run.state for run in await desk.project.runs()] == ["interrupted"]
+            finally:
+                lock.release()
+    finally:
+        if writer.returncode is None:
+            writer.kill()
+            await writer.communicate()
 
 
 async def test_a_newer_database_is_left_alone(folder: Path) -> None:

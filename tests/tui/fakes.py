@@ -63,6 +63,7 @@ class FakeWorkbench:
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = False
         self.drafts: dict[str, str] = {}
+        self.outside: dict[ChapterId, str] = {}
         self.chapter_rows = list(books.chapters(self.words))
         self.version_rows = books.versions(self.words)
         self.documents = [books.workflow(self.words)]
@@ -138,6 +139,7 @@ class FakeWorkbench:
         """What a command changes; the id of what it made."""
         match command:
             case WriteChapter(chapter=chapter, text=text, note=note):
+                self.outside.pop(chapter, None)
                 self._write(chapter, text, note)
             case PersistOutput(run=run, node=node, attempt=number, chapter=chapter):
                 view = self.node_views[run, node]
@@ -209,6 +211,9 @@ class FakeWorkbench:
     async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str:
         found = self.version_rows.get(chapter, ())
         return next((text for item, text in found if version in (None, item.version)), "")
+
+    async def outside_text(self, chapter: ChapterId) -> str | None:
+        return self.outside.get(chapter)
 
     async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
         return tuple(item for item, _text in self.version_rows.get(chapter, ()))

@@ -98,3 +98,25 @@ async def test_hostile_titles_are_shown_as_words() -> None:
         assert "[/]" in screen
         assert "\x1b" not in screen
         assert "\u202e" not in screen
+
+
+async def test_an_empty_book_says_how_a_chapter_is_added_and_a_filter_says_when_nothing_matches() -> None:
+    app, pane = host()
+    async with app.run_test() as pilot:
+        pane.show((), None)
+        await pilot.pause()
+        assert "No chapters yet. `a` adds one." in shown(app)[0]
+        pane.show(CHAPTERS, None)
+        await pilot.press("tab", "slash", *"zzz")
+        await pilot.pause()
+        assert "No title or number matches." in "".join(shown(app))
+
+
+async def test_a_long_title_is_cut_and_the_length_stays_in_view() -> None:
+    app, pane = host()
+    async with app.run_test(size=(26, 12)) as pilot:
+        pane.show((replace(CHAPTERS[0], title="贾宝玉神游太虚境 警幻仙曲演红楼梦"),), None)
+        await pilot.pause()
+        row = shown(app)[0].rstrip()
+        assert "…" in row
+        assert row.endswith(f" · {CHAPTERS[0].length:,}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from textual.pilot import Pilot
 
 from flowcabal_tui.project.views import ProfileView
-from flowcabal_tui.tui.panes.lists import PickTree
+from flowcabal_tui.tui.panes.lists import PickList, PickTree
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
@@ -97,7 +97,7 @@ async def test_history_shows_states_and_what_changed_between_two() -> None:
         await pilot.press("t")
         await pilot.pause()
         screen = "\n".join(shown(app))
-        assert "as of chapter 3, 2026-03-14 09:26 · by a model" in screen
+        assert "as of chapter 3 · 2026-03-14 09:26 · by a model" in screen
         assert "as of chapter 1" in screen
         await pilot.press("d")
         await pilot.pause()
@@ -152,3 +152,18 @@ async def test_hostile_text_is_shown_as_words() -> None:
         assert screen.count("[/] [b]bold[/b] red") >= 5
         assert "\x1b" not in screen
         assert "\u202e" not in screen
+
+
+async def test_the_history_holds_the_states_of_the_level_in_view_only() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 24)) as pilot:
+        await open_hero(pilot, pane)
+        older_line = replace(HERO.levels[0], text="从前的一句。", position=2)
+        history = (HERO.history[0], HERO.levels[0], HERO.history[1], older_line)
+        pane.show_profile(replace(HERO, history=history))
+        await pilot.press("t")
+        await pilot.pause()
+        rows = [str(row.prompt) for row in pane.query_one("#history", PickList).options]
+        assert [row.partition(" · ")[0] for row in rows] == ["as of chapter 3", "as of chapter 1"]
+        await pilot.press("escape", "l", "l", "t", "j", "enter")
+        assert pane.query_one("#text", StreamView).text == "从前的一句。"

@@ -93,13 +93,42 @@ async def test_c_compares_with_the_receipt_before_of_the_same_node() -> None:
         assert "- Mara" not in screen_text(app)
 
 
-async def test_an_earlier_receipt_can_be_given() -> None:
+async def test_an_earlier_receipt_can_be_given_and_one_that_is_the_same_is_said_to_be() -> None:
     app, pane = host()
     async with app.run_test(size=(90, 34)) as pilot:
-        pane.show(RECEIPT, "Draft")
-        pane.compare(replace(RECEIPT, sources=RECEIPT.sources[:-1]))
+        pane.show(RECEIPT, "Draft", RECEIPT)
+        await pilot.press("tab", "c")
+        await pilot.pause()
+        assert [item.message for item in app._notifications] == ["It is the same as the receipt before."]
+        assert "compared" not in screen_text(app)
+        pane.show(RECEIPT, "Draft", replace(RECEIPT, sources=RECEIPT.sources[:-1]))
+        await pilot.press("c")
         await pilot.pause()
         assert "+ Rain" in screen_text(app)
+
+
+async def test_the_receipts_of_two_chapters_are_compared_though_other_nodes_were_looked_at_between() -> None:
+    app, pane = host()
+    async with app.run_test(size=(90, 34)) as pilot:
+        pane.show(replace(RECEIPT, sources=RECEIPT.sources[:-1], used=1_900), "Draft, chapter 2")
+        pane.show(books.receipt(books.EN, books.POLISH), "Polish, chapter 3")
+        pane.show(RECEIPT, "Draft, chapter 3")
+        await pilot.press("tab", "c")
+        await pilot.pause()
+        screen = screen_text(app)
+        assert "compared with the receipt before (Draft, chapter 2, 1,900 tokens)" in screen
+        assert "+ Rain" in screen
+
+
+async def test_a_row_that_is_too_long_goes_on_below_its_title() -> None:
+    app, pane = host()
+    async with app.run_test(size=(40, 34)) as pilot:
+        long = replace(RECEIPT.sources[0], title="Empty City", reason="沈月上次见到魏长河的那一夜，" * 4)
+        pane.show(replace(RECEIPT, sources=(long,)), "Draft")
+        await pilot.pause()
+        rows = shown(app)
+        first = next(n for n, row in enumerate(rows) if "Empty City" in row)
+        assert all(row.startswith("  ") and row[2] not in " ，" for row in rows[first : first + 3])
 
 
 async def test_slash_goes_to_a_row_and_n_to_the_next() -> None:

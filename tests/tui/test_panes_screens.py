@@ -139,3 +139,14 @@ async def test_hostile_text_is_shown_as_words_in_every_screen() -> None:
         assert screen.count("[/] [b]bold[/b] red") >= 6
         assert "\x1b" not in screen
         assert "\u202e" not in screen
+
+
+async def test_an_empty_version_is_measured_in_the_language_of_the_book() -> None:
+    async def load(version: int) -> str:
+        return ""
+
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(VersionsScreen("雨夜", versions("", ""), load, "zh"))
+        await settle(app, pilot)
+        assert "this one has 0 characters" in "\n".join(shown(app))

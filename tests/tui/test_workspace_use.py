@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -11,15 +13,18 @@ from textual.widgets._toast import Toast
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, ResumeRun
+from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, OutsideEdit, ResumeRun, WriteChapter
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.desks.runs import run_words
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.diff import OutsideScreen
+from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
@@ -174,3 +179,64 @@ async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):
         assert length_words("\n", screen.output.book_language) == "0 characters"
         assert length_words("\n", screen.query_one(ManuscriptPane).book_language) == "0 characters"
         assert length_words("rain", "zh") == "1 word"
+
+
+@pytest.mark.parametrize("digit", ["1", "3", "6"])
+async def test_zoom_gives_a_pane_the_whole_width_of_a_wide_screen(tmp_path, digit):
+    async with workspace(FakeWorkbench(), tmp_path, size=(140, 40)) as pilot:
+        await pilot.press(digit)
+        await settled(pilot)
+        pane = screen_of(pilot).query_one(f"#{pane_in_view(pilot)}")
+        assert pane.size.width < 100
+        await pilot.press("z")
+        await settled(pilot)
+        assert pane.size.width >= 138
+        await pilot.press("z")
+        await settled(pilot)
+        assert pane.size.width < 100
+
+
+async def test_work_that_is_replaced_before_it_began_leaves_no_coroutine_behind(tmp_path):
+    async def nothing() -> None:
+        pass
+
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for _time in range(3):
+                attempt(screen_of(pilot), nothing(), group="again", exclusive=True)
+            await settled(pilot)
+            gc.collect()
+        assert [str(item.message) for item in warned if "never awaited" in str(item.message)] == []
+
+
+@pytest.mark.parametrize(("key", "newest"), [("a", "The file's text."), ("r", None), ("escape", "")])
+async def test_a_chapter_changed_outside_is_compared_and_taken_or_not(tmp_path, key, newest):
+    workbench = FakeWorkbench()
+    chapter = books.chapter_id(1)
+    kept = await workbench.chapter_text(chapter)
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).book.open(chapter)
+        await pilot.press("3", "o")
+        await settled(pilot)
+        assert not isinstance(pilot.app.screen, OutsideScreen), "nothing was changed outside"
+        workbench.outside[chapter] = "The file's text."
+        await told(pilot, workbench, OutsideEdit(chapter, "/book/0001.md"))
+        assert "Its file was changed outside: `o` compares" in "\n".join(shown(pilot.app))
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, OutsideScreen))
+        await pilot.press(key)
+        await settled(pilot)
+        sent = [command for command in workbench.sent if isinstance(command, WriteChapter)]
+        assert [command.text for command in sent] == ([] if newest == "" else [newest or kept])
+        await told(pilot, workbench)
+        assert ("Its file was changed outside" in "\n".join(shown(pilot.app))) == (newest == "")
+
+
+async def test_a_run_in_a_book_without_chapters_says_what_to_do_first(tmp_path):
+    workbench = FakeWorkbench()
+    workbench.chapter_rows = []
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
+        assert "press `a` in the list of chapters" in "\n".join(shown(pilot.app))

@@ -26,6 +26,7 @@ from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.diff import OutsideScreen
 from flowcabal_tui.tui.typed_path import typed_path
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -74,12 +75,14 @@ class BookDesk:
         chapter = self.chapter
         if chapter is None:
             return
-        text, versions, draft = await asyncio.gather(
+        text, versions, draft, outside = await asyncio.gather(
             self._workbench.chapter_text(chapter.id),
             self._workbench.chapter_versions(chapter.id),
             self._workbench.draft(_draft_key(chapter.id)),
+            self._workbench.outside_text(chapter.id),
         )
-        self._screen.query_one(ManuscriptPane).show(chapter, text, versions, draft=draft)
+        pane = self._screen.query_one(ManuscriptPane)
+        pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None)
 
     async def show_version(self, chapter: ChapterId, version: int) -> None:
         """Gives the pane the text of an older version."""
@@ -162,6 +165,20 @@ class BookDesk:
             await self._workbench.put_draft(_draft_key(chapter), None)
         else:
             await self.save(chapter, edited, known.version)
+
+    async def compare_outside(self, chapter: ChapterId) -> None:
+        """Shows what another program changed in a chapter's file; one of the two texts becomes the newest version."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        outside, kept = await self._workbench.outside_text(chapter), await self._workbench.chapter_text(chapter)
+        if outside is None:
+            return
+        title = _("{title}: from the book to its file").format(title=known.title)
+        takes = await self._screen.app.push_screen_wait(OutsideScreen(title, kept, outside))
+        if takes is not None:
+            text = outside if takes else kept
+            await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=known.version))
+            self.noted_saved()
+            await self.refresh(chapter)
 
     async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
         """Asks the writer's model for another version of a passage."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
@@ -46,6 +47,7 @@ class RunDesk:
         self.node: NodeId | None = None
         self.following = True
         self.run_states: dict[RunId, RunState] = {}
+        self._positions: dict[ChapterId | None, int] = {}
         self._node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
         self._unsaved: Workflow | None = None
@@ -69,6 +71,7 @@ class RunDesk:
     async def open_chapter(self, chapter: ChapterId | None) -> None:
         """Shows the newest run of the chapter, or the template as it would run."""
         await self.save()
+        await self._place_chapters()
         summaries = await self._workbench.runs()
         self.run_states = {item.id: item.state for item in summaries}
         self._asked = {item.id for item in summaries if any(state == "waiting" for _node, state in item.nodes)}
@@ -79,6 +82,9 @@ class RunDesk:
             chosen = self.workflow.id if self.workflow else self._templates[0].id
             known = next((item for item in self._templates if item.id == chosen), self._templates[0])
             await self.show_template(known.reference)
+
+    async def _place_chapters(self) -> None:
+        self._positions = {item.id: item.position for item in await self._workbench.chapters()}
 
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
@@ -132,10 +138,13 @@ class RunDesk:
         attempt = next((item for item in view.attempts if item.number == number), None)
         if attempt is not None and attempt.receipt is not None:
             pane = pane or self._screen.query_one(ReceiptPane)
-            before = next((item for item in view.attempts if item.number == number - 1), None)
-            if before is not None and before.receipt is not None:
-                pane.show(before.receipt, view.title)  # the pane compares with what it showed before
-            pane.show(attempt.receipt, view.title)
+            before = next((item.receipt for item in view.attempts if item.number == number - 1), None)
+            pane.show(attempt.receipt, self._receipt_title(view.title, attempt.receipt), before)
+
+    def _receipt_title(self, node: str, receipt: Receipt) -> str:
+        """A node's name with the chapter's number."""
+        position = self._positions.get(receipt.chapter)
+        return node if position is None else _("{node}, chapter {n}").format(node=node, n=position)
 
     async def node_moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
         """A node is in another state: one row changes; the view follows if it may."""
@@ -181,6 +190,12 @@ class RunDesk:
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = ()) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self.save()
+        if self.workflow is not None and self.workflow.keep.kind == "chapter" and chapter is None:
+            raise RunError(
+                _("There is no chapter to write yet."),
+                _("{name} writes a chapter of the book.").format(name=self.workflow.name),
+                _("Add one first: press `a` in the list of chapters."),
+            )
         if self.workflow is None or not await self._has_model():
             return False
         wish = await self._screen.app.push_screen_wait(
@@ -279,8 +294,8 @@ class RunDesk:
     async def choose_run(self) -> bool:
         """Lists earlier runs; an interrupted one can be taken up again. True when one was chosen."""
         summaries = await self._workbench.runs()
-        places: dict[ChapterId | None, int] = {item.id: item.position for item in await self._workbench.chapters()}
-        choices = tuple((str(item.id), run_words(item, places.get(item.chapter))) for item in summaries)
+        await self._place_chapters()
+        choices = tuple((str(item.id), run_words(item, self._positions.get(item.chapter))) for item in summaries)
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
             return False

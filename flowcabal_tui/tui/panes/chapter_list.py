@@ -21,6 +21,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
 
 class ChapterList(Vertical):
@@ -85,14 +86,14 @@ class ChapterList(Vertical):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self._book: tuple[Chapter, ...] = ()
+        self._book: tuple[Chapter, ...] | None = None
         self._opened: ChapterId | None = None
         self._wanted = ""
 
     def compose(self) -> ComposeResult:
         """The filter line, hidden until it is asked for, and the list."""
         yield Input(placeholder=_("title or number"), select_on_focus=False)
-        yield Static(_("No chapters yet. `a` adds one."), markup=False, classes="empty")
+        yield Static(markup=False, classes="empty")
         yield PickList()
 
     @property
@@ -112,25 +113,26 @@ class ChapterList(Vertical):
     def _fill(self, cursor: ChapterId | None) -> None:
         rows: list[Option] = []
         volume = ""
-        for chapter in filter(self._matches, self._book):
+        for chapter in filter(self._matches, self._book or ()):
             if chapter.volume != volume:
                 volume = chapter.volume
                 rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
             rows.append(Option(self._row(chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
+        empty = _("No title or number matches.") if self._book else _("No chapters yet. `a` adds one.")
+        self.query_one(".empty", Static).update(empty)
         self.query_one(PickList).refill(rows, cursor)
 
     def _matches(self, chapter: Chapter) -> bool:
         wanted = self._wanted.casefold()
         return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
 
-    def _row(self, chapter: Chapter) -> Text:
+    def _row(self, chapter: Chapter) -> EndedRow:
         """Mark, number, title, length; "empty" stands where nothing is written yet."""
         opened = chapter.id == self._opened
         length = f"{chapter.length:,}" if chapter.version else _("empty")
         title = one_line(chapter.title) or _("untitled")
-        row = Text(f"{'>' if opened else ' '} {chapter.position:>3} ", no_wrap=True)
-        return row.append(title, style="bold" if opened else "").append(f" · {length}", style="dim")
+        return EndedRow(f"{'>' if opened else ' '} {chapter.position:>3} ", title, f" · {length}", is_bold=opened)
 
     @on(OptionList.OptionSelected)
     def _open_chapter(self, message: OptionList.OptionSelected) -> None:

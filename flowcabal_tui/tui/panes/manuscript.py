@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -20,7 +21,7 @@ from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.finding import ask_to_find
-from flowcabal_tui.tui.panes.manuscript_words import Face, Proposal, head_words
+from flowcabal_tui.tui.panes.manuscript_words import FACES, Face, Proposal, head_words
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
@@ -55,6 +56,8 @@ class ManuscriptPane(Vertical):
         Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
         Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
                 tooltip=mark("Have the selected passage rewritten with an instruction.")),
+        Binding("o", "outside", mark("Changed outside"), id="manuscript.outside",
+                tooltip=mark("Compare with the chapter's file, which another program changed.")),
         Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
         Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
         Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
@@ -62,6 +65,7 @@ class ManuscriptPane(Vertical):
         Binding("ctrl+g", "find_next", mark("Find next"), show=False, priority=True, id="manuscript.find-next"),
     ]  # fmt: skip
     is_unsaved = var(False, toggle_class="-unsaved")
+    is_changed_outside = var(False, bindings=True)
     face: var[Face] = var("read")
 
     @dataclass
@@ -97,6 +101,12 @@ class ManuscriptPane(Vertical):
         version: int
 
     @dataclass
+    class OutsideRequested(Message):
+        """The chapter's file, changed by another program, is to be looked at."""
+
+        chapter: ChapterId
+
+    @dataclass
     class EditorRequested(Message):
         """The writer's own editor is wanted."""
 
@@ -105,14 +115,13 @@ class ManuscriptPane(Vertical):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self.book_language = ""
+        self.book_language = self._notice = ""
         self._chapter: Chapter | None = None
         self._saved_text = ""
         self._draft_text: str | None = None
         self._posted_text: str | None = None
         self._versions: tuple[ChapterVersion, ...] = ()
         self._proposal: Proposal | None = None
-        self._notice = ""
         self._version_texts: dict[int, asyncio.Future[str]] = {}
 
     def compose(self) -> ComposeResult:
@@ -130,8 +139,12 @@ class ManuscriptPane(Vertical):
             return self.query_one(ProseArea).text
         return self._saved_text if self._draft_text is None else self._draft_text
 
-    def show(self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: str | None = None) -> None:
+    def show(
+        self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: str | None = None,
+        *, is_changed_outside: bool = False,
+    ) -> None:  # fmt: skip
         """Shows a chapter; unsaved text of the same chapter stays, whatever was saved meanwhile."""
+        self.is_changed_outside = is_changed_outside
         text, same = clean(text), self._chapter is not None and self._chapter.id == chapter.id
         if not same:
             self._close_chapter()
@@ -146,8 +159,7 @@ class ManuscriptPane(Vertical):
         if same and text == self._posted_text:
             self._posted_text, self._notice = None, ""
         self._chapter, self._saved_text, self._versions = chapter, text, tuple(versions)
-        if self._draft_text == text:
-            self._draft_text = None
+        self._draft_text = None if self._draft_text == text else self._draft_text
         self.is_unsaved = self._draft_text is not None
         if self.face == "edit" and not self.is_unsaved and self.query_one(ProseArea).text != text:
             self.query_one(ProseArea).load_text(text)
@@ -180,8 +192,7 @@ class ManuscriptPane(Vertical):
 
     def propose(self, start: int, end: int, before: str, after: str) -> None:
         """Shows another version of a passage; it can be put in only while the old one is still at its place."""
-        fits = self.text[start:end] == before
-        self._proposal = Proposal(start, end, before, clean(after), fits)
+        self._proposal = Proposal(start, end, before, clean(after), fits=self.text[start:end] == before)
         self._report_typed()
         self.query_one(DiffView).set_texts(before, self._proposal.after)
         self._turn_to("proposal")
@@ -231,20 +242,18 @@ class ManuscriptPane(Vertical):
             return
         words = head_words(
             chapter, self.text, self.face, self._proposal,
-            is_unsaved=self.is_unsaved, notice=self._notice, book_language=self.book_language,
+            is_unsaved=self.is_unsaved, is_changed_outside=self.is_changed_outside,
+            notice=self._notice, book_language=self.book_language,
         )  # fmt: skip
         self.query_one(".head", Static).update(words)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that make no sense in what is shown are off."""
-        faces: dict[str, tuple[Face, ...]] = {
-            "accept": ("proposal",), "reject": ("proposal",),
-            "leave": ("edit", "proposal"), "edit": ("read",),
-            "versions": ("read",), "discard": ("read",), "editor": ("read",), "rewrite": ("read", "edit"),
-        }  # fmt: skip
         if action == "save":
             return self.face == "edit" or (self.face == "read" and self.is_unsaved)
-        return self.face in faces.get(action, ("read", "edit", "proposal"))
+        if action == "outside" and not self.is_changed_outside:
+            return False
+        return self.face in FACES.get(action, (self.face,))
 
     def watch_is_unsaved(self) -> None:
         """The key that saves comes and goes."""
@@ -282,8 +291,7 @@ class ManuscriptPane(Vertical):
 
     def action_save(self) -> None:
         """Ask to keep the text."""
-        text = self.text
-        if self._chapter is None or text == self._saved_text:
+        if self._chapter is None or (text := self.text) == self._saved_text:
             self.notify(_("There is nothing new to save."), markup=False)
             return
         self._posted_text = text
@@ -300,6 +308,11 @@ class ManuscriptPane(Vertical):
         if self._chapter is not None:
             self.post_message(self.EditorRequested(self._chapter.id, self.text))
 
+    def action_outside(self) -> None:
+        """Ask for the file's text beside the book's."""
+        if self._chapter is not None:
+            self.post_message(self.OutsideRequested(self._chapter.id))
+
     def action_rewrite(self) -> None:
         """Ask for an instruction for the selected passage, or for the paragraph at the cursor."""
         if self.face != "edit":
@@ -315,14 +328,14 @@ class ManuscriptPane(Vertical):
         if self._chapter is None or not passage.strip():
             self.notify(_("There is no text at the cursor to rewrite."), markup=False)
             return
-        chapter = self._chapter.id
+        asked = partial(self.RewriteRequested, self._chapter.id, start, end, passage)
 
         def ask_for_it(instruction: str | None) -> None:
             if instruction:
-                self.post_message(self.RewriteRequested(chapter, start, end, passage, instruction))
+                self.post_message(asked(instruction))
 
-        question = _("How is this passage to be rewritten? ({length})").format(length=length_words(passage))
-        self.app.push_screen(PromptLine(question), ask_for_it)
+        question = _("How is this passage to be rewritten? ({length})")
+        self.app.push_screen(PromptLine(question.format(length=length_words(passage, self.book_language))), ask_for_it)
 
     def action_accept(self) -> None:
         """Put the proposal in: one step for undo in the editor."""
@@ -374,7 +387,8 @@ class ManuscriptPane(Vertical):
                 self._posted_text = text
                 self.post_message(self.SaveRequested(chapter.id, text, chapter.version))
 
-        self.app.push_screen(VersionsScreen(chapter.title, self._versions, self._load_version), restore)
+        versions = VersionsScreen(chapter.title, self._versions, self._load_version, self.book_language)
+        self.app.push_screen(versions, restore)
 
     async def _load_version(self, version: int) -> str:
         """The text of a version, as soon as `show_version` brings it."""

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.panes.words import length_words, one_line
 
 Face = Literal["read", "edit", "proposal"]
+
+
+FACES: Final[dict[str, tuple[Face, ...]]] = {
+    "accept": ("proposal",),
+    "reject": ("proposal",),
+    "leave": ("edit", "proposal"),
+    "edit": ("read",),
+    "outside": ("read",),
+    "versions": ("read",),
+    "discard": ("read",),
+    "editor": ("read",),
+    "rewrite": ("read", "edit"),
+}
+"""In which faces an action makes sense; one that is not here: in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,7 @@ def head_words(
     proposal: Proposal | None,
     *,
     is_unsaved: bool,
+    is_changed_outside: bool,
     notice: str,
     book_language: str,
 ) -> str:
@@ -41,6 +56,8 @@ def head_words(
     if is_unsaved:
         parts.append(_("* unsaved, Ctrl+s saves"))
     lines = [" · ".join(parts), *([notice] if notice else [])]
+    if is_changed_outside:
+        lines.append(_("Its file was changed outside: `o` compares, and takes it or not."))
     if face == "proposal" and proposal is not None:
         lines.append(
             _("Proposal: `a` puts it in, `r` leaves the text as it is.")

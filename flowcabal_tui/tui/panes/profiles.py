@@ -24,6 +24,7 @@ from flowcabal_tui.tui.panes.lists import PickList, PickTree
 from flowcabal_tui.tui.panes.words import LEVELS, one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -57,7 +58,7 @@ class ProfilePane(Vertical):
     ProfilePane > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; border-top: solid $panel; }
     ProfilePane > ContentSwitcher { height: 1fr; }
     ProfilePane StreamView, ProfilePane DiffView { height: 1fr; padding: 0 1; }
-    ProfilePane #sentences { text-wrap: wrap; padding: 0 1; }
+    ProfilePane #sentences { padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "level", mark("Level"), tooltip=mark("One line, summary, full text."), id="profile.level"),
@@ -168,10 +169,10 @@ class ProfilePane(Vertical):
             self._turn_to("text")
         self._refresh_head(derived)
 
-    def _sentence(self, evidence: Evidence) -> Text:
+    def _sentence(self, evidence: Evidence) -> HangingRow:
         uri = f"manuscript/{evidence.chapter}"
         title = next((row.name for row in self._rows or () if row.uri == uri), evidence.chapter)
-        return Text(one_line(evidence.sentence, 1_000)).append(f"  [{one_line(title, 40)}]", style="dim")
+        return HangingRow("- ", one_line(evidence.sentence, 1_000), f"  [{one_line(title, 40)}]")
 
     def _refresh_head(self, derived: Derived | None, note: str = "") -> None:
         if self._profile is None:
@@ -183,8 +184,12 @@ class ProfilePane(Vertical):
             parts.append(_("nothing at this level yet"))
         self.query_one(".head", Static).update(" · ".join([*parts, *([note] if note else [])]))
 
+    def _states(self) -> tuple[Derived, ...]:
+        """What the level in view was before and is, newest first."""
+        return tuple(item for item in (self._profile.history if self._profile else ()) if item.level == self._level)
+
     def _fill_history(self) -> None:
-        states = self._profile.history if self._profile else ()
+        states = self._states()
         rows = [Option(f"{_as_of(item)} · {_(METHODS[item.method])}", id=str(n)) for n, item in enumerate(states)]
         self.query_one("#history", PickList).refill(rows)
         if states:
@@ -229,7 +234,7 @@ class ProfilePane(Vertical):
     def _open_state(self, message: OptionList.OptionSelected) -> None:
         message.stop()
         if self._profile is not None:
-            state = self._profile.history[message.option_index]
+            state = self._states()[message.option_index]
             self.query_one("#text", StreamView).set_text(state.text, follow=False)
             self._turn_to("text")
             self._refresh_head(state)
@@ -253,7 +258,7 @@ class ProfilePane(Vertical):
         """The states of the profile, or back to its text."""
         if self._face == "history":
             self._show_level()
-        elif self._profile is not None and self._profile.history:
+        elif self._states():
             self._fill_history()
             self._turn_to("history")
         else:
@@ -261,9 +266,9 @@ class ProfilePane(Vertical):
 
     def action_changes(self) -> None:
         """What changed from the state before to the one under the cursor (the newest outside the history)."""
-        states = self._profile.history if self._profile else ()
+        states = self._states()
         at = int(self.query_one("#history", PickList).picked or 0) if self._face == "history" else 0
-        older = next((item for item in states[at + 1 :] if item.level == states[at].level), None)
+        older = states[at + 1] if at + 1 < len(states) else None
         if self._face == "changes":
             self._show_level()
         elif older is None:
@@ -305,4 +310,4 @@ class ProfilePane(Vertical):
 def _as_of(derived: Derived) -> str:
     """The chapter up to which a text knows the book, and when it was made."""
     words = _("as of chapter {n}").format(n=derived.position)
-    return f"{words}, {derived.at:%Y-%m-%d %H:%M}" if derived.at else words
+    return f"{words} · {derived.at:%Y-%m-%d %H:%M}" if derived.at else words

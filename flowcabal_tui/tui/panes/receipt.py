@@ -16,11 +16,13 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Receipt
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import CLASSES, LEVELS, one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 _FOLD = "dropped"
@@ -37,7 +39,6 @@ class ReceiptPane(Vertical):
     jump_key = "r"
     DEFAULT_CSS = """
     ReceiptPane > .head { height: auto; max-height: 6; padding: 0 1; }
-    ReceiptPane > PickList { text-wrap: wrap; }
     ReceiptPane > BudgetBars { padding: 0 1; max-height: 9; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -60,7 +61,9 @@ class ReceiptPane(Vertical):
         super().__init__(id=id, classes=classes)
         self._receipt: Receipt | None = None
         self._before: Receipt | None = None
-        self._heading = ""
+        self._heading = self._heading_before = ""
+        self._shown: dict[NodeId, tuple[Receipt, str]] = {}
+        self._befores: dict[NodeId, tuple[Receipt, str]] = {}
         self._is_comparing = False
         self._is_unfolded = False
         self._sought = ""
@@ -72,21 +75,23 @@ class ReceiptPane(Vertical):
         yield BudgetBars(plain=not self.app.console.encoding.lower().startswith("utf"))
         yield PickList()
 
-    def show(self, receipt: Receipt, title: str) -> None:
-        """Shows a receipt; the one that was shown before, of the same node, can be compared with it."""
-        shown = self._receipt
-        if receipt == shown and title == self._heading:
-            return
-        if shown is not None and shown.node == receipt.node and shown != receipt:
-            self._before = shown
-        elif shown is None or shown.node != receipt.node:
-            self._before, self._is_comparing = None, False
-        self._receipt, self._heading = receipt, title
-        self._refresh_all()
+    def show(self, receipt: Receipt, title: str, before: Receipt | None = None) -> None:
+        """Shows a receipt, to be compared with `before`, or else with another that this node had when last shown.
 
-    def compare(self, before: Receipt) -> None:
-        """Shows what differs from an earlier receipt."""
-        self._before, self._is_comparing = before, True
+        A title tells the chapter, too: a node's receipts for two chapters are compared like those of two attempts.
+        """
+        shown = self._shown.get(receipt.node)
+        if (receipt, title, before or self._before) == (self._receipt, self._heading, self._before):
+            return
+        if self._receipt is None or self._receipt.node != receipt.node:
+            self._is_comparing = False
+        if before is not None:
+            self._befores[receipt.node] = (before, title)
+        elif shown is not None and shown[0] != receipt:
+            self._befores[receipt.node] = shown
+        self._shown[receipt.node] = (receipt, title)
+        self._before, self._heading_before = self._befores.get(receipt.node, (None, ""))
+        self._receipt, self._heading = receipt, title
         self._refresh_all()
 
     def _refresh_all(self) -> None:
@@ -110,7 +115,9 @@ class ReceiptPane(Vertical):
         lines = [f"{one_line(self._heading)} · {total}"]
         if self._is_comparing and self._before is not None:
             used = _("{used} tokens").format(used=f"{self._before.used:,}")
-            lines.append(_("compared with the receipt before ({used}): + new, - gone, ~ other level").format(used=used))
+            other = f"{one_line(self._heading_before)}, " if self._heading_before != self._heading else ""
+            words = _("compared with the receipt before ({used}): + new, - gone, ~ other level")
+            lines.append(words.format(used=other + used))
         if receipt.pending:
             lines.append(_("not there yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
@@ -122,7 +129,7 @@ class ReceiptPane(Vertical):
         gone = {place: source for place, source in before.items() if place not in set(map(_place, receipt.sources))}
         for budget_class in BUDGET_CLASSES:
             rows = [
-                *(self._source_row(source, self._sign(source)) for source in receipt.sources
+                *(self._source_row(source, *self._sign(source)) for source in receipt.sources
                   if source.budget_class == budget_class),
                 *(self._source_row(source, "-") for source in gone.values() if source.budget_class == budget_class),
             ]  # fmt: skip
@@ -134,19 +141,19 @@ class ReceiptPane(Vertical):
         sources = self._before.sources if self._is_comparing and self._before else ()
         return {_place(source): source for source in sources}
 
-    def _sign(self, source: ContextSource) -> str:
-        """How the source stands to the earlier receipt; a blank when nothing is compared or changed."""
+    def _sign(self, source: ContextSource) -> tuple[str, str]:
+        """How the source stands to the earlier receipt, and its level there if it was another."""
         if not self._is_comparing or self._before is None:
-            return " "
+            return " ", ""
         earlier = self._earlier().get(_place(source))
         if earlier is None:
-            return "+"
-        return " " if earlier.level == source.level else f"~ {_(LEVELS[earlier.level])} >"
+            return "+", ""
+        return (" ", "") if earlier.level == source.level else ("~", f"{_(LEVELS[earlier.level])} > ")
 
-    def _source_row(self, source: ContextSource, sign: str) -> Option:
-        row = Text(f"{sign} ").append(one_line(source.title or source.uri))
-        row.append(f" · {_(LEVELS[source.level])} · {source.tokens:,} · {one_line(source.reason)}", style="dim")
-        return self._opening(row, source.uri, source.start, source.end)
+    def _source_row(self, source: ContextSource, sign: str, was: str = "") -> Option:
+        title = was + one_line(source.title or source.uri)
+        words = f" · {_(LEVELS[source.level])} · {source.tokens:,} · {one_line(source.reason)}"
+        return self._opening(HangingRow(f"{sign} ", title, words), source.uri, source.start, source.end)
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""
@@ -159,11 +166,10 @@ class ReceiptPane(Vertical):
             yield from map(self._dropped_row, receipt.dropped)
 
     def _dropped_row(self, source: DroppedSource) -> Option:
-        row = Text("  ").append(one_line(source.title or source.uri))
         words = f" · {_(CLASSES[source.budget_class])} · {source.tokens:,} · {one_line(source.rule)}"
-        return self._opening(row.append(words, style="dim"), source.uri, -1, -1)
+        return self._opening(HangingRow("  ", one_line(source.title or source.uri), words), source.uri, -1, -1)
 
-    def _opening(self, row: Text, uri: str, start: int, end: int) -> Option:
+    def _opening(self, row: HangingRow, uri: str, start: int, end: int) -> Option:
         """A row that opens a source."""
         known = f"source-{len(self._opens)}"
         self._opens[known] = (uri, start, end)
@@ -181,6 +187,9 @@ class ReceiptPane(Vertical):
         """Compare with the receipt before, or stop comparing."""
         if self._before is None:
             self.notify(_("There is no earlier receipt of this node to compare with."), markup=False)
+            return
+        if self._before == self._receipt and not self._is_comparing:
+            self.notify(_("It is the same as the receipt before."), markup=False)
             return
         self._is_comparing = not self._is_comparing
         self._refresh_all()

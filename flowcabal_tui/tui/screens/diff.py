@@ -19,7 +19,7 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class DiffScreen(ModalScreen[None]):
+class DiffScreen(ModalScreen[bool | None]):
     """Shows how `old` becomes `new`."""
 
     help = HelpData(mark("Difference"), mark("What went and what came between two texts. Esc goes back."))
@@ -50,3 +50,19 @@ class DiffScreen(ModalScreen[None]):
         """`/` asks what to look for."""
         message.stop()
         ask_to_find(self.app, message.stream)
+
+
+class OutsideScreen(DiffScreen):
+    """The book's text of a chapter and that of its file, which another program changed: True takes the file's."""
+
+    help = HelpData(
+        mark("Changed outside"),
+        mark("Another program changed the chapter's file. `a` makes it the newest version, `r` writes the book's text "
+             "over it; both texts stay among the versions. Esc leaves it for later."),
+    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "dismiss(True)", mark("Take it"), tooltip=mark("Make the file's text the newest version."),
+                id="outside.take"),
+        Binding("r", "dismiss(False)", mark("Keep mine"),
+                tooltip=mark("Keep the book's text; the file's becomes an older version."), id="outside.mine"),
+    ]  # fmt: skip

@@ -57,9 +57,10 @@ class VersionsScreen(ModalScreen[str | None]):
     ]  # fmt: skip
     is_text = var(False, toggle_class="-text")
 
-    def __init__(self, title: str, versions: Sequence[ChapterVersion], load: Load) -> None:
+    def __init__(self, title: str, versions: Sequence[ChapterVersion], load: Load, book_language: str = "") -> None:
         super().__init__()
         self._heading, self._versions, self._load_text = title, tuple(versions), load
+        self._book_language = book_language
         self._texts: dict[int, str] = {}
         self._in_view = 0
 
@@ -100,7 +101,8 @@ class VersionsScreen(ModalScreen[str | None]):
                 self._texts[needed] = await self._load_text(needed)
         self._in_view = version
         words = _("from version {old} to version {new} · this one has {length}")
-        told = words.format(old=version, new=newest, length=length_words(self._texts[version]))
+        length = length_words(self._texts[version], self._book_language)
+        told = words.format(old=version, new=newest, length=length)
         self.query_one(".told", Static).update(told)
         self.query_one(DiffView).set_texts(self._texts[version], self._texts[newest])
         self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)

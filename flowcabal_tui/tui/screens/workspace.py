@@ -171,6 +171,11 @@ class WorkspaceScreen(ColumnsScreen):
         """The writer's own editor."""
         self._work(self.book.edit_outside(event.chapter, event.text))
 
+    @on(ManuscriptPane.OutsideRequested)
+    def compare_outside(self, event: ManuscriptPane.OutsideRequested) -> None:
+        """What another program changed in the chapter's file."""
+        self._work(self.book.compare_outside(event.chapter))
+
     def action_edit(self) -> None:
         """The manuscript, ready to be typed into."""
         self.action_pane("manuscript")
@@ -220,13 +225,9 @@ class WorkspaceScreen(ColumnsScreen):
         self._work(self._start(event.node), "start", exclusive=True)
 
     @on(WorkflowPane.StopRequested)
-    def stop_workflow(self, event: WorkflowPane.StopRequested) -> None:
-        """One node or all."""
-        self._work(self.runs.stop(event.node))
-
     @on(OutputPane.StopRequested)
-    def stop_node(self, event: OutputPane.StopRequested) -> None:
-        """The node in view."""
+    def stop_node(self, event: WorkflowPane.StopRequested | OutputPane.StopRequested) -> None:
+        """One node or all."""
         self._work(self.runs.stop(event.node))
 
     @on(WorkflowPane.NodeChosen)

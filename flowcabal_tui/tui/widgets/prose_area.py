@@ -2,7 +2,7 @@
 
 TextArea (8.2.8) repaints all of itself for every key (13 KB at 160x48). `ProseArea` knows the face of
 every visible row (its words, cursor, selection), compares the faces before and after a change, and
-repaints the cells that differ. The screen is the same as TextArea's, by test.
+repaints the cells that differ. The screen is the same as TextArea's, by test, but for where rows break.
 """
 
 from __future__ import annotations

@@ -2,55 +2,39 @@
 
 Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every row
 that is drawn; this one measures a paragraph once after an edit and cuts only the row that is asked for.
-Where rows break is the same, by test.
+Rows break where they break in the reading view, by the rules of Chinese and Japanese.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import Final
 
 from rich.cells import cell_len
 from textual._cells import cell_width_to_column_index
-from textual._wrap import compute_wrap_offsets, re_chunk
 from textual.document._document import Document, EditResult, Location
 from textual.document._wrapped_document import WrappedDocument
 from textual.expand_tabs import expand_tabs_inline, get_tab_widths
 from textual.geometry import Offset
 
-from flowcabal_tui.tui.widgets.cells import WIDTHS
+from flowcabal_tui.tui.widgets.cells import cell_widths
+from flowcabal_tui.tui.widgets.prose_wrap import break_at
 
-_UNUSUAL: Final = ("\t", "\u200d", "\ufe0f")
 
-
-def wrap_offsets(line: str, width: int, tab_width: int) -> list[int]:
-    """The columns at which `line` breaks: what Textual's `compute_wrap_offsets` gives, in linear time."""
-    if width < 2 or any(mark in line for mark in _UNUSUAL):
-        return compute_wrap_offsets(line, width, tab_width) if width else []
-    if len(line) * 2 <= width:
+def wrap_offsets(line: str, width: int) -> list[int]:
+    """The columns at which `line` breaks, by the rules of `prose_wrap` (0: no wrapping), in one pass over it."""
+    if not width:
         return []
-    ends = list(accumulate(map(WIDTHS.__getitem__, line), initial=0))
-    if ends[-1] <= width:
-        return []
+    ends = list(accumulate(cell_widths(line), initial=0))
     breaks: list[int] = []
-    used = 0
-    for chunk in re_chunk.finditer(line):
-        start, end = chunk.span()
-        cells = ends[end] - ends[start]
-        if used + cells <= width:
-            used += cells
-        elif cells <= width:
-            if used and start:
-                breaks.append(start)
-                used = cells
-        else:
-            if start:
-                breaks.append(start)
-            while ends[end] - ends[start] > width:
-                start = bisect_right(ends, ends[start] + width, start, end + 1) - 1
-                breaks.append(start)
-            used = ends[end] - ends[start]
+    start = 0
+    while ends[-1] - ends[start] > width:
+        overflow = bisect_right(ends, ends[start] + width, start) - 1
+        at = break_at(line, start, overflow, width)
+        if at is None or at >= len(line):
+            break
+        breaks.append(at)
+        start = at
     return breaks
 
 
@@ -108,7 +92,7 @@ class ProseDocument(WrappedDocument):
 
     def _insert_lines(self, top: int, old_end: int, lines: list[str]) -> None:
         """Put the wrapping of `lines` in place of the lines `top` to `old_end` (not included)."""
-        offsets = [wrap_offsets(line, self._width, self._tab_width) for line in lines]
+        offsets = [wrap_offsets(line, self._width) for line in lines]
         tabs = [self._tab_cells(line) if "\t" in line else [] for line in lines]
         old_top_row = self._line_index_to_offsets[top][0] if top < len(self._line_index_to_offsets) else 0
         old_rows = sum(len(breaks) + 1 for breaks in self._wrap_offsets[top:old_end])

@@ -46,8 +46,11 @@ def _overflow(text: str, start: int, width: int) -> int | None:
     return start + fitting if start + fitting < len(text) else None
 
 
-def _break_at(text: str, start: int, overflow: int, width: int) -> int | None:
-    """Where the row that began at `start` ends; None: not known before more text comes."""
+def break_at(text: str, start: int, overflow: int, width: int) -> int | None:
+    """Where a row of `width` cells from `start` ends, if `overflow` is the first character that does not fit.
+
+    None: not known before more text comes.
+    """
     at = overflow
     if text[at] == " ":
         hanging = min(len(text), at + width)
@@ -73,7 +76,7 @@ def wrap(text: str, width: int) -> list[str]:
     rows: list[str] = []
     start = 0
     while (overflow := _overflow(text, start, width)) is not None:
-        at = _break_at(text, start, overflow, width)
+        at = break_at(text, start, overflow, width)
         if at is None or at >= len(text):
             break
         rows.append(text[start:at])

@@ -29,6 +29,8 @@ from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
+GUIDE = Path(__file__).parents[3] / "docs" / "guide"
+
 
 class Stage(App[None]):
     """An app that shows some widgets and remembers messages."""
@@ -291,7 +293,11 @@ async def test_a_short_text_goes_to_the_terminal_and_a_long_one_to_a_file(
         assert (copied.path, app.clipboard) == (None, "雨")
         assert "tmux" not in copied.words
         monkeypatch.setenv("TMUX", "/tmp/tmux")
-        assert "tmux" in copy(app, "雨", tmp_path).words
+        hint = copy(app, "雨", tmp_path).words
+        assert "tmux" in hint
+        setting = hint.split("`")[1]
+        for language in ("en", "zh"):
+            assert f"  {setting}\n" in (GUIDE / f"{language}.md").read_text("utf-8"), "the guide says the same"
         long = "雨" * (LARGEST // 3 + 1)
         copied = copy(app, long, tmp_path / "new")
         assert copied.path is not None

@@ -1,0 +1,67 @@
+"""What can go wrong with an action.
+
+ActionError
+  ActionFileError  : a registry or simulation file that cannot be used
+  UnknownAction    : names the closest one
+  ActionDisabled, ActionForbidden, ApprovalRequired, ActionUnbound, BadParams   : nothing was started
+  SimulationError  : a template names a parameter that is not there
+  ActionFailed     : it was started; TimedOut, BadOutput
+"""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.errors import FlowCabalError
+
+
+class ActionError(FlowCabalError):
+    """An action that cannot be used, or that failed."""
+
+
+class ActionFileError(ActionError):
+    """A file of actions or of simulations that cannot be used; names the place."""
+
+    exit_code = 2
+
+
+class UnknownAction(ActionError):
+    """No action has that id."""
+
+
+class ActionDisabled(ActionError):
+    """The registry says `enabled: false`."""
+
+
+class ActionForbidden(ActionError):
+    """The role is not among those that may use the action."""
+
+
+class ApprovalRequired(ActionError):
+    """A human must agree first; the caller makes the gate and calls again with `approved`."""
+
+    def __init__(self, action_id: str, title: str, detail: str, advice: str) -> None:
+        super().__init__(title, detail, advice)
+        self.action_id = action_id
+
+
+class ActionUnbound(ActionError):
+    """No function and no command of the project stands behind the action."""
+
+
+class BadParams(ActionError):
+    """The parameters do not fit the action's schema."""
+
+
+class SimulationError(ActionError):
+    """A simulation template that cannot be filled in."""
+
+
+class ActionFailed(ActionError):
+    """The action was started and did not succeed."""
+
+
+class TimedOut(ActionFailed):
+    """The action did not end in time and was cut."""
+
+
+class BadOutput(ActionFailed):
+    """The action gave something that is not JSON, too much, or does not fit its output schema."""

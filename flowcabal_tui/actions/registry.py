@@ -1,0 +1,212 @@
+"""The actions that a project knows: JSON files in the form of VelvetFlow's `business_actions.json`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, field_validator, model_validator
+
+from flowcabal_tui.actions.errors import ActionError, ActionFileError, UnknownAction
+from flowcabal_tui.actions.values import read_json, schema_fault
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+ActionFunction = Callable[[dict[str, Any]], Any]
+"""Takes the parameters, gives a JSON value; `async` or not. One that is not runs in a thread."""
+PLUGINS: Final = "flowcabal_tui.actions"
+"""Entry point group of plug-ins; an entry's name is the function's name in the registry."""
+SIMULATIONS: Final = "simulation_data"
+"""Files of this name lie beside registries and hold no actions."""
+_PROBLEMS_SHOWN: Final = 12
+
+
+class Action(BaseModel):
+    """One action as its registry declares it. A file names functions and commands; it never holds a command line."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    action_id: str = Field(min_length=1, max_length=200)
+    name: str = ""
+    domain: str = ""
+    description: str
+    tags: tuple[str, ...] = ()
+    arg_schema: dict[str, Any] = Field(description="JSON Schema of the parameters; also read as params_schema.")
+    output_schema: dict[str, Any] = Field(default_factory=dict)
+    enabled: StrictBool = True
+    tool_name: str | None = Field(None, description="VelvetFlow's name of the function; used when no function is set.")
+    requires_approval: StrictBool = False
+    allowed_roles: tuple[str, ...] = Field((), description="Roles that may use it; empty: all.")
+    command: str | None = Field(None, description="Name of a command in the project's allow-list.")
+    function: str | None = Field(None, description="Name of a function that a plug-in registers.")
+
+    @property
+    def title(self) -> str:
+        return self.name or self.action_id
+
+    def allows(self, role: str) -> bool:
+        """May `role` use it? "" is nobody in particular: allowed where no roles are listed."""
+        return not self.allowed_roles or role in self.allowed_roles
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names(cls, entry: object) -> object:
+        """Takes `params_schema` too, and refuses a slip of the pen: `require_approval` ignored would open a gate."""
+        if not isinstance(entry, dict):
+            return entry
+        for key in entry:
+            near = difflib.get_close_matches(str(key), cls.model_fields, n=1, cutoff=0.85)
+            if near and key not in cls.model_fields:
+                raise ValueError(_("{key} is not known. Did you mean {near}?").format(key=key, near=near[0]))
+        return {"arg_schema": entry["params_schema"], **entry} if "params_schema" in entry else entry
+
+    @field_validator("arg_schema", "output_schema")
+    @classmethod
+    def _is_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        if fault := schema_fault(schema):
+            raise ValueError(_("is not a JSON Schema: {problem}").format(problem=fault))
+        return schema
+
+    @model_validator(mode="after")
+    def _one_binding(self) -> Action:
+        if self.command and self.function:
+            raise ValueError(_("It names a command and a function; it can have one of them."))
+        return self
+
+
+class ActionRegistry:
+    """The actions by id, in the order of their files, and the functions that plug-ins put behind them."""
+
+    def __init__(self, actions: Iterable[Action] = ()) -> None:
+        """Raises ActionError when an id stands twice."""
+        self._actions: dict[str, Action] = {}
+        self._functions: dict[str, ActionFunction] = {}
+        for action in actions:
+            if action.action_id in self._actions:
+                raise ActionError(_("The action {id} stands twice.").format(id=action.action_id))
+            self._actions[action.action_id] = action
+
+    @classmethod
+    def load(cls, paths: Iterable[Path]) -> ActionRegistry:
+        """Reads files, and folders with all `*.json` in them except simulations.
+
+        Raises ActionFileError with everything that is wrong in the files, each with its place.
+        """
+        places: dict[str, str] = {}
+        actions: list[Action] = []
+        wrong: list[str] = []
+        for place, entry in _entries(paths):
+            try:
+                action = Action.model_validate(entry)
+            except ValidationError as error:
+                wrong += [
+                    _("{place}: {problem}").format(place=place, problem=_explain(item)) for item in error.errors()
+                ]
+                continue
+            if first := places.get(action.action_id):
+                wrong.append(_("{place}: stands already in {first}").format(place=place, first=first))
+                continue
+            places[action.action_id] = place
+            actions.append(action)
+        if wrong:
+            if len(wrong) > _PROBLEMS_SHOWN:
+                wrong[_PROBLEMS_SHOWN:] = [_("and {n} more").format(n=len(wrong) - _PROBLEMS_SHOWN)]
+            raise ActionFileError(
+                _("The actions cannot be used."), "\n".join(wrong), _("Nothing was loaded. Correct them and try again.")
+            )
+        return cls(actions)
+
+    def all(self) -> tuple[Action, ...]:
+        """Every action, also those that are switched off."""
+        return tuple(self._actions.values())
+
+    def for_role(self, role: str) -> tuple[Action, ...]:
+        """The actions that are switched on and that `role` may use."""
+        return tuple(action for action in self.all() if action.enabled and action.allows(role))
+
+    def get(self, action_id: str) -> Action:
+        """The action of that id. Raises UnknownAction, which names the closest."""
+        if action := self._actions.get(action_id):
+            return action
+        near = difflib.get_close_matches(action_id, self._actions, n=1, cutoff=0.5)
+        raise UnknownAction(
+            _("There is no action {id}.").format(id=clean(action_id)),
+            _("{n} actions are known.").format(n=len(self._actions)),
+            _("Did you mean {near}?").format(near=near[0]) if near else _("Look at the files of the action registry."),
+        )
+
+    def register_function(self, name: str, function: ActionFunction) -> None:
+        """Puts a function behind a name. Raises ActionError when the name is taken."""
+        if name in self._functions:
+            raise ActionError(_("Two functions are called {name}.").format(name=name))
+        self._functions[name] = function
+
+    def function(self, name: str) -> ActionFunction | None:
+        """The function of that name: registered, or of an installed plug-in, which is imported when first asked for.
+
+        Raises ActionError when a plug-in cannot be imported or two offer the name.
+        """
+        if name in self._functions:
+            return self._functions[name]
+        found = list(entry_points(group=PLUGINS, name=name))
+        if not found:
+            return None
+        if len(found) > 1:
+            raise ActionError(
+                _("Two functions are called {name}.").format(name=name),
+                ", ".join(sorted(entry.dist.name if entry.dist else entry.value for entry in found)),
+            )
+        try:
+            function = found[0].load()
+        except Exception as error:  # the edge: a plug-in may raise anything while it is imported
+            raise ActionError(
+                _("The plug-in of the function {name} cannot be imported.").format(name=name),
+                clean(f"{found[0].value}: {type(error).__name__}: {error}"),
+            ) from error
+        if not callable(function):
+            raise ActionError(_("{name} is not a function.").format(name=found[0].value))
+        self._functions[name] = function
+        return self._functions[name]
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*.json") if not file.name.startswith(SIMULATIONS))
+        else:
+            yield path
+
+
+def _entries(paths: Iterable[Path]) -> Iterator[tuple[str, Any]]:
+    """Each entry with its place in words. A file holds a list of actions, or one action."""
+    for file in _files(paths):
+        content = read_json(file)
+        for number, entry in enumerate(content if isinstance(content, list) else [content], 1):
+            action_id = entry.get("action_id") if isinstance(entry, dict) else None
+            name = f" ({action_id})" if isinstance(action_id, str) else ""
+            yield _("{file}, entry {n}").format(file=file, n=number) + name, entry
+
+
+def _explain(item: Any) -> str:
+    """One of pydantic's errors in the words of the file."""
+    field = ".".join(str(part) for part in item["loc"])
+    match item["type"]:
+        case "missing":
+            return _("{field} is missing").format(field=field)
+        case "bool_type":
+            return _("{field} must be true or false").format(field=field)
+        case "tuple_type":
+            return _("{field} must be a list").format(field=field)
+        case "string_type":
+            return _("{field} must be text").format(field=field)
+        case "dict_type":
+            return _("{field} must be an object").format(field=field)
+        case "model_type" | "model_attributes_type":
+            return _("an action must be an object")
+        case "value_error":
+            return f"{field} {item['ctx']['error']}".strip()
+        case _:
+            return f"{field}: {item['msg']}"

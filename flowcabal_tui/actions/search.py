@@ -1,0 +1,132 @@
+"""Finding actions by words and by meaning.
+
+score = 0.6 * text + 0.4 * vector, each min-max normalised over all actions that are searched. text is bm25 (Robertson
+and Zaragoza 2009, with the idf that is never negative) over English words and pairs of Chinese characters; vector
+is the cosine.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from flowcabal_tui.actions.registry import Action
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.text import digest
+
+_K1: Final = 1.2
+_B: Final = 0.75
+_CJK: Final = "\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_RUNS: Final = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
+
+Vector = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An action that was found. Scores lie between 0 and 1; `vector` is 0 without an embedder."""
+
+    action: Action
+    score: float
+    text: float
+    vector: float
+
+
+class ActionSearch:
+    """Searches `actions` (`ActionRegistry.for_role` gives those that a role may use).
+
+    `vectors` keeps the actions' vectors by digest of embedder and text; pass a mapping of your own to keep them longer.
+    """
+
+    def __init__(
+        self,
+        actions: Sequence[Action],
+        embedder: EmbeddingPort | None = None,
+        *,
+        weights: tuple[float, float] = (0.6, 0.4),
+        vectors: MutableMapping[Digest, Vector] | None = None,
+    ) -> None:
+        self._actions, self._embedder, self._weights = tuple(actions), embedder, weights
+        self._vectors = {} if vectors is None else vectors
+        self._counts = [Counter(_terms(_description(action), single=True)) for action in self._actions]
+
+    async def search(self, query: str, top_k: int = 5) -> list[Hit]:
+        """The best `top_k`, best first, ties by action id; without an embedder only those that share a word.
+
+        Raises ModelError when the embedder fails.
+        """
+        if not query.strip() or not self._actions or top_k < 1:
+            return []
+        words = self._bm25(query)
+        text = _normalised(words)
+        if self._embedder is None:
+            hits = [
+                Hit(action, share, share, 0.0)
+                for action, word, share in zip(self._actions, words, text, strict=True)
+                if word > 0
+            ]
+        else:
+            hits = [
+                Hit(action, self._weights[0] * word + self._weights[1] * meaning, word, meaning)
+                for action, word, meaning in zip(
+                    self._actions, text, _normalised(await self._cosines(self._embedder, query)), strict=True
+                )
+            ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.action.action_id))[:top_k]
+
+    def _bm25(self, query: str) -> list[float]:
+        lengths = [counts.total() for counts in self._counts]
+        average = sum(lengths) / len(lengths) or 1
+        scores = [0.0] * len(self._actions)
+        for term in dict.fromkeys(_terms(query, single=False)):
+            having = [number for number, counts in enumerate(self._counts) if counts[term]]
+            idf = math.log(1 + (len(scores) - len(having) + 0.5) / (len(having) + 0.5))
+            for number in having:
+                count = self._counts[number][term]
+                scores[number] += idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * lengths[number] / average))
+        return scores
+
+    async def _cosines(self, embedder: EmbeddingPort, query: str) -> list[float]:
+        texts = [_description(action) for action in self._actions]
+        keys = [digest(f"{embedder.identity}\n{text}") for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
+        asked, *fresh = await embedder.embed([query, *missing.values()])
+        self._vectors.update(zip(missing, map(tuple, fresh), strict=True))
+        return [_cosine(asked, self._vectors[key]) for key in keys]
+
+
+def _description(action: Action) -> str:
+    """What is searched of an action."""
+    return "\n".join((action.name, action.description, action.domain, " ".join(action.tags), action.action_id))
+
+
+def _terms(text: str, *, single: bool) -> Iterator[str]:
+    """Words without a plural's s, and pairs of Chinese characters; single characters where asked or where one stands
+    alone, so that a query of one character finds something."""
+    for run in _RUNS.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if run[0] < "\u3005":
+            yield run[:-1] if len(run) > 3 and run.endswith("s") and not run.endswith("ss") else run
+            continue
+        yield from (first + second for first, second in pairwise(run))
+        if single or len(run) == 1:
+            yield from run
+
+
+def _normalised(scores: Sequence[float]) -> list[float]:
+    """Min-max; equal scores all become 1, or 0 when there is nothing in them."""
+    low, high = min(scores), max(scores)
+    if high == low:
+        return [1.0 if high > 0 else 0.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0

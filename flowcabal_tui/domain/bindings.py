@@ -1,0 +1,296 @@
+"""References in the parameters of any node, and filling them in.
+
+Three forms: an object `{"__from__": path, "__agg__": ...}`; a text that is nothing but a path (`result_of.plan.text`,
+`loop.item`, or another known root and a field); `{{path}}` inside a text. `{{plan.text}}` reads the node `plan` when
+no other name is called so. What cannot be filled in is an error that names what there is; inserted text is never read
+as a binding again.
+
+The dialect "velvetflow" reads texts as that system does: a binding as JSON inside a text is filled in, a loop's names
+may stand alone, and a text whose path leads nowhere stays as it is. Objects are never passed on unresolved.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, Literal
+
+from flowcabal_tui.domain import paths
+from flowcabal_tui.domain.aggregate_checks import problems, read
+from flowcabal_tui.domain.aggregates import Identity, aggregate
+from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.formats import text_of
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.paths import LOOP, RESULT, Path
+from flowcabal_tui.domain.schemas import check_path
+from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.locale import _
+
+__all__ = ["ROOTS", "RUN_ROOTS", "Dialect", "check_path", "check_shape", "fill", "paths_in", "references", "resolve"]
+Dialect = Literal["flowcabal", "velvetflow"]
+FROM: Final = "__from__"
+RUN_ROOTS: Final = ("state", "input", "chapter", "project")
+ROOTS: Final = (*RUN_ROOTS, "item", "index", "size")
+_TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
+_BARE: Final = re.compile(r"[^\s{}]+")
+_MAX_EMBEDDING: Final = 100_000
+_DECODER: Final = json.JSONDecoder()
+
+
+def resolve(value: Any, names: Mapping[str, Any], *, dialect: Dialect = "flowcabal") -> Any:
+    """A tree of parameters with every binding replaced by its value, which keeps its type where it stands alone.
+
+    Parts of `names` are shared, not copied. Raises BindingError for what cannot be filled in, and when the result
+    would be larger or deeper than `sizes` allows.
+    """
+    return _Resolver(names, dialect).value(value, 0)
+
+
+def fill(text: str, names: Mapping[str, Any]) -> str:
+    """`text` with every `{{path}}` replaced, as text; raises BindingError."""
+    return _Resolver(names, "flowcabal").text(text)
+
+
+class _Resolver:
+    def __init__(self, names: Mapping[str, Any], dialect: Dialect) -> None:
+        self.names, self.velvetflow, self.room = names, dialect == "velvetflow", Room()
+        results = names.get(RESULT)
+        self.nodes: Collection[str] = results.keys() if isinstance(results, Mapping) else ()
+
+    def value(self, value: Any, depth: int) -> Any:
+        self.room.take(value, depth)
+        if isinstance(value, str):
+            return self.string(value)
+        if isinstance(value, Mapping):
+            if FROM in value:
+                return self.binding(value)
+            return {key: self.value(part, depth + 1) for key, part in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(part, depth + 1) for part in value]
+        return value
+
+    def binding(self, binding: Mapping[str, Any]) -> Any:
+        source = binding[FROM]
+        spec = read({key: part for key, part in binding.items() if key != FROM})
+        if isinstance(source, str):
+            found = self.look_up(source)
+        elif isinstance(source, (list, tuple)) and source and all(isinstance(path, str) for path in source):
+            found = [self.look_up(path) for path in source]
+        else:
+            raise BindingError(FROM, _("it must be a path or a list of paths."))
+        return found if isinstance(spec, Identity) else self.room.keep(aggregate(spec, found))
+
+    def look_up(self, path: str | Path) -> Any:
+        return self.room.keep(paths.look_up(path, self.names))
+
+    def string(self, text: str) -> Any:
+        if self.velvetflow:
+            return self.velvetflow_string(text)
+        if (path := whole_path(text, self.names, self.nodes)) is not None:
+            return self.look_up(path)
+        return self.text(text)
+
+    def text(self, text: str) -> str:
+        if "{" not in text:
+            return text
+        return _TEMPLATE.sub(self.inserted, text)
+
+    def inserted(self, match: re.Match[str]) -> str:
+        path = template_path(match, self.names, self.nodes)
+        if path is None:
+            return match[0]
+        found = paths.look_up(path, self.names)
+        return self.room.keep(found if isinstance(found, str) else text_of(self.room.keep(found)))
+
+    def velvetflow_string(self, text: str) -> Any:
+        text = paths.braced(text)
+        try:
+            whole = _json_binding(text.strip())
+            if whole is not None:
+                return self.binding(whole)
+            inner = paths.unwrap(text)
+            if LOOP in self.names and inner in self.names and inner not in (RESULT, LOOP, *RUN_ROOTS):
+                return self.look_up(Path((inner,)))
+            if (path := whole_path(text, self.names, self.nodes)) is not None:
+                return self.look_up(path)
+            text = self.with_json_bindings(text)
+        except BindingError:
+            return text
+        return _TEMPLATE.sub(self.inserted_if_known, text)
+
+    def inserted_if_known(self, match: re.Match[str]) -> str:
+        try:
+            return self.inserted(match)
+        except BindingError:
+            return match[0]
+
+    def with_json_bindings(self, text: str) -> str:
+        if FROM not in text or len(text) > _MAX_EMBEDDING:
+            return text
+        out, at, end = [], 0, 0
+        while (start := text.find("{", end)) >= 0:
+            binding, end = _decoded(text, start)
+            if binding is not None:
+                out += [text[at:start], text_of(self.binding(binding))]
+                at = end
+        return "".join(out) + text[at:]
+
+
+def _decoded(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """The JSON binding that begins at `start` and where it ends; None when there is none."""
+    try:
+        found, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None, start + 1
+    return (found, end) if isinstance(found, dict) and FROM in found else (None, end)
+
+
+def _json_binding(text: str) -> dict[str, Any] | None:
+    if not (text.startswith("{") and text.endswith("}") and FROM in text):
+        return None
+    binding, end = _decoded(text, 0)
+    return binding if end == len(text) else None
+
+
+def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
+    """The path that the whole of `text` is; None for text. `{{path}}` always is one, or raises BindingError."""
+    if match := _TEMPLATE.fullmatch(text):
+        return template_path(match, roots, nodes)
+    if not _BARE.fullmatch(text) or not text.startswith((f"{RESULT}.", f"{RESULT}[", f"{LOOP}.", *roots)):
+        return None
+    try:
+        path = paths.parse(text)
+    except BindingError:
+        if text.startswith((f"{RESULT}.", f"{LOOP}.")):
+            raise
+        return None
+    return path if len(path.parts) > 1 and path.root in (RESULT, LOOP, *roots) else None
+
+
+def template_path(match: re.Match[str], roots: Collection[str], nodes: Collection[str]) -> Path | None:
+    """The path of a `{{path}}` or `${path}`; None for a dollar form whose root nobody knows (a price, a shell line)."""
+    dollar, inner = match[1] or match[3], match[2] or match[4]
+    if not inner.strip():
+        return None
+    try:
+        path = paths.parse(inner)
+    except BindingError:
+        if dollar:
+            return None
+        raise
+    if path.root in (RESULT, LOOP, *roots):
+        return path
+    if (named := paths.node_of(Path((RESULT, *path.parts)), nodes)) and named[0] in nodes:
+        return Path((RESULT, *path.parts))
+    return None if dollar else path
+
+
+def paths_in(
+    value: Any, known: Collection[NodeId] = (), *, roots: Collection[str] = ROOTS, location: str = ""
+) -> tuple[tuple[str, str], ...]:
+    """Every path in a tree of parameters with the field where it stands, in order, for static checks.
+
+    Paths are as written, without wrappers; `{{node.field}}` of a known node comes as `result_of.node.field`.
+    """
+    return tuple((place, str(path)) for place, path in _paths(value, location, (LOOP, *roots), known))
+
+
+def references(value: Any, known: Collection[NodeId] = (), *, roots: Collection[str] = ROOTS) -> tuple[NodeId, ...]:
+    """The nodes whose results a tree of parameters reads, in order, without doubles.
+
+    Nodes named after `result_of` are there whether known or not; `known` is for `{{node.field}}` and for ids with dots.
+    """
+    found: dict[NodeId, None] = {}
+    for _place, path in _paths(value, "", (LOOP, *roots), known):
+        if isinstance(path, Path) and (named := paths.node_of(path, known)):
+            found[named[0]] = None
+    return tuple(found)
+
+
+def _paths(
+    value: Any, location: str, roots: Collection[str], known: Collection[NodeId]
+) -> Iterator[tuple[str, Path | str]]:
+    for place, part in _leaves(value, location):
+        if isinstance(part, str):
+            yield from ((place, path) for path in _paths_of_text(part, roots, known))
+            continue
+        sources = part[FROM] if isinstance(part[FROM], list) else [part[FROM]]
+        yield from ((place, _readable(source)) for source in sources if isinstance(source, str))
+
+
+def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
+    """The texts and the bindings of a tree with their places; refuses what is too large, as `resolve` does."""
+    room = Room()
+    waiting: list[tuple[str, Any, int]] = [(location, value, 0)]
+    while waiting:
+        place, part, depth = waiting.pop()
+        room.take(part, depth)
+        if isinstance(part, str) or (isinstance(part, Mapping) and FROM in part):
+            yield place, part
+        elif isinstance(part, Mapping):
+            inner = [(f"{place}.{key}" if place else str(key), one, depth + 1) for key, one in part.items()]
+            waiting += reversed(inner)
+        elif isinstance(part, (list, tuple)):
+            waiting += reversed([(f"{place}[{n}]", one, depth + 1) for n, one in enumerate(part)])
+
+
+def _readable(source: str) -> Path | str:
+    try:
+        return paths.parse(source)
+    except BindingError:
+        return source
+
+
+def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId]) -> Iterator[Path | str]:
+    try:
+        if (path := whole_path(text, roots, known)) is not None:
+            yield path
+            return
+    except BindingError:
+        yield paths.unwrap(text)
+        return
+    if (binding := _json_binding(text.strip())) is not None and isinstance(binding[FROM], str):
+        yield _readable(binding[FROM])
+        return
+    for match in _TEMPLATE.finditer(text):
+        try:
+            inserted = template_path(match, roots, known)
+        except BindingError:
+            yield match[2].strip()
+            continue
+        if inserted is not None:
+            yield inserted
+
+
+def check_shape(value: Any, *, location: str = "") -> tuple[Finding, ...]:
+    """Everything wrong with the form of the bindings in a tree of parameters; paths are checked by `schemas`."""
+    found: list[Finding] = []
+    for place, part in _leaves(value, location):
+        binding = _json_binding(part.strip()) if isinstance(part, str) else part
+        if binding is not None:
+            found += _shape(binding, place)
+    return tuple(found)
+
+
+def _shape(binding: Mapping[str, Any], place: str) -> Iterator[Finding]:
+    source = binding[FROM]
+    message = ""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            message = _("__from__ is an empty list.")
+        elif not all(isinstance(path, str) for path in source):
+            message = _("Every entry of __from__ must be a path.")
+    elif not isinstance(source, str):
+        message = _("__from__ must be a path or a list of paths.")
+    if message:
+        yield Finding(code="SCHEMA_MISMATCH", message=message, field=place)
+    for problem in problems({key: part for key, part in binding.items() if key != FROM}):
+        yield Finding(
+            code="SCHEMA_MISMATCH" if problem.severity == "error" else "UNKNOWN_PARAM",
+            message=f"{problem.place}: {problem.message}",
+            field=place,
+            severity=problem.severity,
+            fix=problem.fix,
+        )

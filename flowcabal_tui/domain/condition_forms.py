@@ -1,0 +1,198 @@
+"""The form of conditions: reading them from a document, and everything wrong that can be seen without values."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+import regex
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from flowcabal_tui.domain import bindings, expressions, paths
+from flowcabal_tui.domain.aggregate_checks import problems_of
+from flowcabal_tui.domain.bindings import Dialect
+from flowcabal_tui.domain.errors import ConditionError
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.locale import _
+
+Operator = Literal["==", "!=", ">", ">=", "<", "<=", "in", "not_in"]
+OPERATORS: Final[tuple[str, ...]] = ("==", "!=", ">", ">=", "<", "<=", "in", "not_in")
+KINDS: Final = (
+    *("list_not_empty", "is_empty", "not_empty", "is_not_empty", "equals", "not_equals", "contains", "compare"),
+    *("greater_than", "less_than", "any_greater_than", "all_less_than", "between", "multi_band", "max_in_range"),
+    *("regex_match", "expression"),
+)
+THRESHOLD_KINDS: Final = ("greater_than", "less_than", "any_greater_than", "all_less_than")
+REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("list_not_empty", "is_empty", "not_empty", "is_not_empty"), ("source",)),
+    **dict.fromkeys(("equals", "not_equals", "compare", "contains"), ("source", "value")),
+    **dict.fromkeys(THRESHOLD_KINDS, ("source", "threshold")),
+    "between": ("source", "min", "max"),
+    "multi_band": ("source", "bands"),
+    "max_in_range": ("source", "bands"),
+    "regex_match": ("source", "pattern"),
+    "expression": ("expression",),
+}
+_NEEDS_FIELD: Final = ("any_greater_than", "all_less_than", "contains")
+_MAX_PATTERN: Final = 1000
+
+
+class Band(BaseModel):
+    """A range with a name; a bound that is not given is open."""
+
+    model_config = ConfigDict(frozen=True)
+
+    label: str = Field(coerce_numbers_to_str=True)
+    min: int | float | None = None
+    max: int | float | None = None
+
+
+class Condition(BaseModel):
+    """What is compared with what."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str = Field("", json_schema_extra={"enum": list(KINDS)})
+    source: Any = Field(None, description="A path, a binding, a list of those, or a value.")
+    field: str | None = Field(None, description="The field of the source, or of its items, that is compared.")
+    value: Any = None
+    threshold: Any = None
+    min: Any = None
+    max: Any = None
+    bands: tuple[Band, ...] = ()
+    op: Operator = "=="
+    pattern: str | None = None
+    expression: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _readme_form(cls, raw: Any) -> Any:
+        return normalised(raw) if isinstance(raw, Mapping) else raw
+
+
+def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A condition with `kind`: `op` names it in the README form, where `value` is also the threshold or the bounds."""
+    condition = dict(raw)
+    if "operator" in condition:
+        condition.setdefault("op", condition.pop("operator"))
+    if condition.get("kind") or "op" not in condition:
+        return condition
+    if condition["op"] in OPERATORS:
+        return condition | {"kind": "compare"}
+    kind, value = condition.pop("op"), condition.get("value")
+    condition["kind"] = kind
+    if kind in THRESHOLD_KINDS and "value" in condition:
+        condition.setdefault("threshold", value)
+    if kind == "between" and isinstance(value, (list, tuple)) and len(value) == 2:
+        condition.setdefault("min", value[0])
+        condition.setdefault("max", value[1])
+    return condition
+
+
+def read(raw: Mapping[str, Any]) -> Condition:
+    """A condition from a document; raises ConditionError that names the parameter."""
+    try:
+        return Condition.model_validate(raw)
+    except ValidationError as error:
+        first = problems_of(error)[0]
+        raise ConditionError(
+            _("The condition cannot be read."), f"{first.place}: {first.message}", _("Correct the parameter.")
+        ) from error
+
+
+def pattern_problem(pattern: str | None) -> str:
+    """What is wrong with a regular expression; empty when it can be used."""
+    if pattern is None:
+        return _("There is no pattern.")
+    if len(pattern) > _MAX_PATTERN:
+        return _("The pattern is longer than {n} characters.").format(n=_MAX_PATTERN)
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        return _("The pattern cannot be read: {reason}").format(reason=error)
+    return ""
+
+
+def check_shape(
+    raw: Mapping[str, Any] | Condition, *, location: str = "", dialect: Dialect = "flowcabal"
+) -> tuple[Finding, ...]:
+    """Everything wrong with the form of a condition; `field` of a finding is the parameter, below `location`.
+
+    Where a path leads is not looked at. VelvetFlow also wants a `field` for comparing items.
+    """
+    condition = normalised(raw.model_dump(exclude_unset=True) if isinstance(raw, Condition) else raw)
+    found = _shape(condition, dialect == "velvetflow")
+    return tuple(
+        finding.model_copy(update={"field": f"{location}.{finding.field}"}) if location else finding
+        for finding in found
+    )
+
+
+def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
+    kind = condition.get("kind")
+    if not kind:
+        said = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
+        yield Finding(code="MISSINGREQUIRED_PARAM", message=said, field="kind")
+        return
+    if kind not in KINDS:
+        close = difflib.get_close_matches(str(kind), KINDS, 1)
+        said = _("{kind} is no kind of condition. Possible: {names}")
+        yield _mismatch("kind", said.format(kind=str(kind)[:60], names=", ".join(KINDS)), "".join(close))
+        return
+    needed = (*REQUIRED[kind], *(["field"] if velvetflow and kind in _NEEDS_FIELD else []))
+    for name in needed:
+        if name not in condition:
+            said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
+            yield Finding(code="MISSINGREQUIRED_PARAM", message=said, field=name)
+    if not isinstance(condition.get("source"), (str, Mapping, list, tuple, int, float, type(None))):
+        yield _mismatch("source", _("The source must be a path, a binding, a list of those, or a value."))
+    yield from bindings.check_shape(condition.get("source"), location="source")
+    for name in ("min", "max") if kind == "between" else ("threshold",) if kind in THRESHOLD_KINDS else ():
+        if (velvetflow or name in condition) and not _number(condition.get(name), velvetflow):
+            yield _mismatch(name, _("{name} must be a number.").format(name=name))
+    yield from _readable(condition, kind)
+
+
+def _readable(condition: Mapping[str, Any], kind: str) -> Iterator[Finding]:
+    try:
+        Condition.model_validate(condition)
+    except ValidationError as error:
+        yield from (_mismatch(problem.place, problem.message, problem.fix) for problem in problems_of(error))
+        return
+    if kind == "regex_match" and "pattern" in condition and (problem := pattern_problem(condition["pattern"])):
+        yield _mismatch("pattern", problem)
+    if kind == "expression" and isinstance(expression := condition.get("expression"), str):
+        finding = expressions.check(expression, field="expression")
+        yield from [finding] if finding else []
+
+
+def _number(value: Any, velvetflow: bool) -> bool:
+    """A number, or (in our own language) a binding that may yield one."""
+    if isinstance(value, (int, float)):
+        return True
+    return not velvetflow and bool(bindings.paths_in(value))
+
+
+def _mismatch(name: str, message: str, fix: str = "") -> Finding:
+    return Finding(code="SCHEMA_MISMATCH", message=message, field=name, fix=fix)
+
+
+def paths_in(condition: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[tuple[str, str], ...]:
+    """Every path that a condition reads with the parameter where it stands; a source in text is a path as a whole."""
+    raw = condition.model_dump(exclude_unset=True) if isinstance(condition, Condition) else condition
+    place = f"{location}." if location else ""
+    sources = raw.get("source")
+    found: list[tuple[str, str]] = []
+    for source in sources if isinstance(sources, (list, tuple)) else [sources]:
+        if isinstance(source, str) and "{" not in source:
+            found.append((f"{place}source", source))
+        else:
+            found += bindings.paths_in(source, location=f"{place}source")
+    for name in ("value", "threshold", "min", "max"):
+        found += bindings.paths_in(raw.get(name), location=place + name)
+    if isinstance(expression := raw.get("expression"), str):
+        own = ("value", "values", "data")
+        read = (path for path in expressions.paths_in(expression) if paths.parse(path).root not in own)
+        found += [(f"{place}expression", path) for path in read]
+    return tuple(found)

@@ -1,0 +1,77 @@
+"""Values as text, and formats such as `{name}: {score:>4}` filled in from an item.
+
+Only fields of objects can be named, never attributes: a format is text of the document, and `str.format` would open
+the inside of the program to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+_Conversion = Literal["r", "s", "a"] | None
+MISSING: Final = object()
+_CONVERSIONS: Final[dict[str | None, _Conversion]] = {"r": "r", "s": "s", "a": "a"}
+_FORMATTER: Final = string.Formatter()
+_WIDTH: Final = re.compile(r"[0-9]{4,}")
+_INNER: Final = re.compile(r"\[(\w+)\]")
+
+
+def text_of(value: Any) -> str:
+    """A value inside a text: nothing for None, lists and objects as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
+
+
+def picked(item: Any, field: str | None, missing: Any = None) -> Any:
+    """The field of an object; a dotted field goes into objects. Without a field, the item."""
+    if not field:
+        return item
+    if not isinstance(item, dict):
+        return missing
+    if field in item:
+        return item[field]
+    for part in field.split("."):
+        if not isinstance(item, dict) or part not in item:
+            return missing
+        item = item[part]
+    return item
+
+
+def placeholders(template: str) -> tuple[str, ...]:
+    """The fields that a format names, in order. Raises ValueError as `formatted`."""
+    return tuple(name for _literal, name, _spec, _conversion in _pieces(template) if name is not None)
+
+
+def formatted(template: str, item: Any) -> str:
+    """`template` with `{field}`, `{field.inner}` and `{field:>8}` filled in from `item`; unknown ones stay.
+
+    Only fields of objects can be named: never an attribute. Raises ValueError for a format that cannot be read,
+    and for widths above 999.
+    """
+    out = []
+    for literal, name, spec, conversion in _pieces(template):
+        out.append(literal)
+        if name is None:
+            continue
+        value = picked(item, name, MISSING)
+        if value is MISSING:
+            out.append("{" + name + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}")
+        elif isinstance(value, (str, int, float)):
+            out.append(format(_FORMATTER.convert_field(value, conversion), spec))
+        else:
+            out.append(text_of(value))
+    return "".join(out)
+
+
+def _pieces(template: str) -> Iterator[tuple[str, str | None, str, _Conversion]]:
+    for literal, name, spec, conversion in _FORMATTER.parse(template):
+        if name is not None and (not name or name.isdigit() or "{" in (spec or "") or _WIDTH.search(spec or "")):
+            raise ValueError(template)
+        yield literal, _INNER.sub(r".\1", name) if name else None, spec or "", _CONVERSIONS.get(conversion)

@@ -1,0 +1,211 @@
+"""Checking a path against the JSON Schemas of what nodes yield, before anything runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from flowcabal_tui.domain import paths
+from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.paths import RESULT, Part, Path
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.locale import _
+
+Schema = Mapping[str, Any]
+ANYTHING: Final[Schema] = {}
+_ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
+_MAX_OPTIONS: Final = 200
+_MAX_LISTS: Final = 20
+"""Lists directly inside each other that a field is sought through; a schema may contain itself."""
+
+
+class _Mismatch(Exception):
+    def __init__(self, reason: str, index: int, known: tuple[str, ...] = ()) -> None:
+        self.reason, self.index, self.known = reason, index, known
+
+
+def check_path(
+    path: str,
+    schemas: Mapping[NodeId, Schema | None],
+    *,
+    roots: Mapping[str, Schema | None] | None = None,
+    field: str = "",
+) -> Finding | None:
+    """What is wrong with a path; None when it may be right. See `follow`."""
+    found = follow(path, schemas, roots=roots, field=field)
+    return found if isinstance(found, Finding) else None
+
+
+def follow(
+    path: str,
+    schemas: Mapping[NodeId, Schema | None],
+    *,
+    roots: Mapping[str, Schema | None] | None = None,
+    field: str = "",
+) -> Schema | Finding:
+    """The JSON Schema of what a path yields (empty: anything), or what is wrong with it.
+
+    `schemas` holds every node that may be referred to and what it yields (None: anything); `roots` the other names
+    (`loop`, an alias, `state`), or None when those are not to be checked. `field` goes into the finding.
+    """
+    try:
+        read = paths.parse(path)
+    except BindingError as error:
+        return Finding(code="SCHEMA_MISMATCH", message=error.title, field=field)
+    try:
+        if read.root == RESULT:
+            return _follow_node(read, schemas)
+        if roots is None:
+            return ANYTHING
+        if read.root not in roots:
+            known = (RESULT, *roots)
+            raise _Mismatch(_("Nothing is called {name} here.").format(name=read.parts[0]), 0, known)
+        return _walk(read, 1, roots[read.root] or ANYTHING)
+    except _Mismatch as mismatch:
+        names = ", ".join(mismatch.known[:20])
+        return Finding(
+            code="SCHEMA_MISMATCH",
+            message=f"{read}: {mismatch.reason}" + (" " + _("There are: {names}").format(names=names) if names else ""),
+            field=field,
+            fix=_fix(read, mismatch, schemas),
+        )
+    except BindingError as error:
+        return Finding(code="SCHEMA_MISMATCH", message=f"{error.title} {error.detail}", field=field)
+
+
+def _follow_node(path: Path, schemas: Mapping[NodeId, Schema | None]) -> Schema:
+    named = paths.node_of(path, schemas)
+    if named is None:
+        raise _Mismatch(_("result_of needs the name of a node."), 1, tuple(schemas))
+    node, used = named
+    if node not in schemas:
+        raise _Mismatch(
+            _("There is no node {name} whose result could be read here.").format(name=node), 1, tuple(schemas)
+        )
+    schema = schemas[node]
+    if schema is None:
+        return ANYTHING
+    parts = _completed(path, used, schema)
+    return _walk(Path((*path.parts[:used], *parts)), used, schema)
+
+
+def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None]) -> str:
+    """The path with the nearest name put in; empty when nothing is near."""
+    if mismatch.index == 0 and path.root in schemas:
+        return paths.shown((RESULT, *path.parts))
+    if mismatch.index >= len(path.parts):
+        return ""
+    close = difflib.get_close_matches(str(path.parts[mismatch.index]), mismatch.known, 1)
+    if not close:
+        return ""
+    return paths.shown((*path.parts[: mismatch.index], close[0], *path.parts[mismatch.index + 1 :]))
+
+
+def _completed(path: Path, used: int, schema: Schema) -> tuple[Part, ...]:
+    """The parts after the node, with the `items` or `aggregates` of a loop that was left out; see `paths.completed`."""
+    parts, fields = path.parts[used:], schema.get("properties")
+    if not parts or not isinstance(fields, Mapping) or "iterations" not in fields or parts[0] in fields:
+        return parts
+    if parts[0] == "exports":
+        return parts[1:]
+    inside = {
+        "items": (fields.get("items") or ANYTHING).get("items") or ANYTHING,
+        "aggregates": fields.get("aggregates") or ANYTHING,
+    }
+    choices = [name for name, one in inside.items() if parts[0] in (one.get("properties") or ANYTHING)]
+    if len(choices) > 1:
+        raise paths.ambiguous(path, parts[0])
+    return (*choices, *parts)
+
+
+def _walk(path: Path, start: int, schema: Schema) -> Schema:
+    """`schema` followed along the parts of `path` from `start`; raises _Mismatch."""
+    top, options = schema, [schema]
+    for index in range(start, len(path.parts)):
+        part, where = path.parts[index], paths.shown(path.parts[:index])
+        known: dict[str, None] = {}
+        inner = (one for option in options for one in _step(option, part, top, known))
+        options = list(islice(inner, _MAX_OPTIONS))
+        if not options:
+            raise _Mismatch(_reason(where, part, known), index, tuple(known))
+        if any(not option for option in options):
+            return ANYTHING
+    return options[0] if len(options) == 1 else {"anyOf": options}
+
+
+def _reason(where: str, part: Part, known: Mapping[str, None]) -> str:
+    if isinstance(part, int):
+        return _("{where} is not a list.").format(where=where)
+    if not known:
+        return _("{where} has no fields.").format(where=where)
+    return _("{where} has no field {name}.").format(where=where, name=part)
+
+
+def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None], depth: int = 0) -> Iterator[Schema]:
+    """What a field or an index of `schema` may be; the fields that there are go into `known`."""
+    for option in options_of(schema, top):
+        types = types_of(option)
+        if not types:
+            yield ANYTHING
+        elif "array" in types:
+            items = option.get("items")
+            inner = items if isinstance(items, Mapping) else ANYTHING
+            if isinstance(part, int):
+                yield inner
+            elif inner and depth < _MAX_LISTS:
+                yield from _step(inner, part, top, known, depth + 1)
+            else:
+                yield ANYTHING
+        if "object" in types and isinstance(part, str):
+            yield from _field(option, part, known)
+
+
+def _field(schema: Schema, name: str, known: dict[str, None]) -> Iterator[Schema]:
+    fields, more = schema.get("properties"), schema.get("additionalProperties")
+    if isinstance(fields, Mapping):
+        known.update(dict.fromkeys(str(key) for key in fields))
+        if name in fields:
+            inner = fields[name]
+            yield inner if isinstance(inner, Mapping) else ANYTHING
+            return
+    if isinstance(more, Mapping):
+        yield more
+    elif more is True or "patternProperties" in schema or (fields is None and more is None):
+        yield ANYTHING
+
+
+def types_of(schema: Schema) -> frozenset[str]:
+    """The JSON types that a schema allows; empty when it does not say."""
+    types = schema.get("type")
+    if isinstance(types, str):
+        return frozenset((types,))
+    if isinstance(types, (list, tuple)):
+        return frozenset(str(one) for one in types)
+    if "properties" in schema or "additionalProperties" in schema:
+        return frozenset(("object",))
+    return frozenset(("array",)) if "items" in schema else frozenset()
+
+
+def options_of(schema: Schema, top: Schema) -> list[Schema]:
+    """A schema without `$ref`, `anyOf`, `oneOf` and `allOf`: what it may be. References point into `top`."""
+    found: list[Schema] = []
+    waiting, seen = [schema], 0
+    while waiting and seen < _MAX_OPTIONS:
+        one, seen = waiting.pop(), seen + 1
+        inner = [part for key in _ALTERNATIVES for part in one.get(key) or () if isinstance(part, Mapping)]
+        if isinstance(reference := one.get("$ref"), str):
+            inner.append(_referred(reference, top))
+        waiting += reversed(inner)
+        if not inner or "properties" in one:
+            found.append(one)
+    return found
+
+
+def _referred(reference: str, top: Schema) -> Schema:
+    place: Any = top
+    for key in reference.removeprefix("#").split("/")[1:]:
+        place = place.get(key.replace("~1", "/").replace("~0", "~")) if isinstance(place, Mapping) else None
+    return place if isinstance(place, Mapping) else ANYTHING

@@ -1,0 +1,49 @@
+"""How much a node's resolved parameters may hold, so that references to references cannot fill the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.locale import _
+
+MAX_DEPTH: Final = 100
+"""Lists and objects inside each other."""
+MAX_VALUES: Final = 1_000_000
+"""Texts, numbers, lists and objects together."""
+MAX_CHARACTERS: Final = 20_000_000
+"""Of all texts together: about seven long novels."""
+
+Kept = TypeVar("Kept")
+
+
+class Room:
+    """What is left of the bounds; `take` and `keep` raise BindingError when it is used up."""
+
+    def __init__(self) -> None:
+        self.values, self.characters = MAX_VALUES, MAX_CHARACTERS
+
+    def take(self, value: Any, depth: int) -> None:
+        """Counts one value, without what is in it."""
+        self.values -= 1
+        if isinstance(value, str):
+            self.characters -= len(value)
+        if depth > MAX_DEPTH:
+            raise BindingError("…", _("the value is nested more than {n} deep.").format(n=MAX_DEPTH))
+        if self.values < 0:
+            raise BindingError("…", _("the result would hold more than {n} values.").format(n=MAX_VALUES))
+        if self.characters < 0:
+            raise BindingError("…", _("the result would be longer than {n} characters.").format(n=MAX_CHARACTERS))
+
+    def keep(self, value: Kept) -> Kept:
+        """Counts a value and all that is in it, parts that are shared as often as they stand there."""
+        waiting: list[tuple[Any, int]] = [(value, 0)]
+        while waiting:
+            part, depth = waiting.pop()
+            self.take(part, depth)
+            if isinstance(part, Mapping):
+                waiting += [(inner, depth + 1) for inner in part.values()]
+            elif isinstance(part, (list, tuple)):
+                waiting += [(inner, depth + 1) for inner in part]
+        return value

@@ -1,0 +1,74 @@
+"""Rows of a list that know how wide it is: one keeps its end in view, the other wraps below its first word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+from flowcabal_tui.tui.widgets.cells import cell_width, crop
+from flowcabal_tui.tui.widgets.prose_wrap import wrap
+
+_LEAST = 4
+
+
+class EndedRow(Visual):
+    """One row of three parts: where there is too little room, the middle is cut with `…` and the end stays."""
+
+    def __init__(self, start: str, middle: str, end: str, *, is_bold: bool = False) -> None:
+        self._start, self._middle, self._end, self._style = start, middle, end, "bold" if is_bold else ""
+
+    def __str__(self) -> str:
+        return self._start + self._middle + self._end
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """All of it in one row."""
+        return cell_width(str(self))
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """One row, whatever the width."""
+        return 1
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """The row; at least a few cells of the middle are shown."""
+        room = max(_LEAST, width - cell_width(self._start) - cell_width(self._end))
+        row = Content.assemble(self._start, (crop(self._middle, room), self._style), (self._end, "dim"))
+        return row.render_strips(width, height, style, options)
+
+
+class HangingRow(Visual):
+    """Words and dim words after them, wrapped; every row after the first begins below the first word."""
+
+    def __init__(self, sign: str, words: str, dim: str = "") -> None:
+        """`sign` stands before the words; blanks as wide as it stand before the rows below."""
+        self._sign, self._words, self._dim = sign, words, dim
+
+    def __str__(self) -> str:
+        return self._sign + self._words + self._dim
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """All of it in one row."""
+        return cell_width(str(self))
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """As many rows as the words take."""
+        return len(self._wrapped(width))
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """The rows, from the first one on."""
+        rows = [strip for row in self._rows(width) for strip in row.render_strips(width, None, style, options)]
+        return rows[:height]
+
+    def _wrapped(self, width: int) -> list[str]:
+        return wrap(self._words + self._dim, max(_LEAST, width - cell_width(self._sign)))
+
+    def _rows(self, width: int) -> Iterator[Content]:
+        content, start = Content.assemble(self._words, (self._dim, "dim")), 0
+        for words in self._wrapped(width):
+            before = " " * cell_width(self._sign) if start else self._sign
+            yield Content.assemble(before, content[start : start + len(words.rstrip())])
+            start += len(words)
