@@ -73,7 +73,8 @@ def _read(path: Path) -> Any:
 
 
 def _cases(document: Any) -> list[Case]:
-    return document["cases"] if isinstance(document, dict) else document
+    cases: list[Case] = document["cases"] if isinstance(document, dict) else document
+    return cases
 
 
 def _same(ours: Any, theirs: Any) -> bool:
@@ -148,18 +149,24 @@ def _path(case: Case) -> CaseResult:
     }
     name = f"{case['fn']}({json.dumps(case['in'], ensure_ascii=False)})"
     expected = case if "raises" in case else {"value": case["out"]}
-    return _judged("path_cases.json", case, name, _tried(lambda: functions[case["fn"]](case["in"])), expected)
+    return _judged(
+        "path_cases.json",
+        {"expected": expected, **case},
+        name,
+        _tried(lambda: functions[case["fn"]](case["in"])),
+        expected,
+    )
 
 
 def _condition(case: Case, context: Mapping[str, Any]) -> CaseResult:
     """Theirs answers a band by its label, everything else by true or false."""
     names = _names(context, in_loop=case.get("loop", False))
     expected = dict(case["expected"])
+    by_label = isinstance(expected.get("result"), str)
 
     def work() -> Any:
         held = conditions.check(conditions.read(case["params"]), names, dialect=_dialect(case))
-        answer = held.label if isinstance(expected.get("result"), str) else held.result
-        return {"result": answer, "values": held.evaluated_values}
+        return {"result": held.label if by_label else held.result, "values": held.evaluated_values}
 
     if "raises" not in expected:
         expected = {"value": {"result": expected["result"], "values": expected["values"]}}
@@ -195,15 +202,15 @@ def _yields(nodes: list[dict[str, Any]], actions: Mapping[str, Any]) -> Iterator
 
 
 def _loop_output(exports: Mapping[str, Any]) -> Schema:
-    fields = {name: {} for name in exports.get("items", {}).get("fields", ())}
-    totals = {one["name"]: {} for one in exports.get("aggregates", ())}
+    fields: Schema = {name: {} for name in exports.get("items", {}).get("fields", ())}
+    totals: Schema = {one["name"]: {} for one in exports.get("aggregates", ())}
     return {
         "type": "object",
         "properties": {
             "status": {"type": "string"},
             "loop_kind": {"type": "string"},
-            "iterations": {"type": "array"},
-            "accumulator": {},
+            "iterations": {"type": "array", "items": _closed({"type": "object"})},
+            "accumulator": _closed({"type": "object"}),
             "items": {"type": "array", "items": {"type": "object", "properties": fields}},
             "aggregates": {"type": "object", "properties": totals},
         },
@@ -226,6 +233,11 @@ def _steps(case: Case) -> list[dict[str, Any]]:
     return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
 
 
+def _params(case: Case) -> dict[str, Any]:
+    params: dict[str, Any] = case.get("params", {})
+    return params
+
+
 def _operators(case: Case) -> list[Any]:
     binding = case.get("binding", {})
     named = [binding.get(name) for name in ("op", "filter_op")]
@@ -234,17 +246,31 @@ def _operators(case: Case) -> list[Any]:
 
 def _is_python_text(recorded: Any, ours: Any) -> bool:
     """The recorded text writes lists and objects as Python does where ours writes JSON."""
-    if not isinstance(recorded, str) or not isinstance(ours, str):
-        return False
-    theirs, lines = recorded.split("\n"), ours.split("\n")
-    return len(theirs) == len(lines) and all(a == b or _reads_as(a, b) for a, b in zip(theirs, lines, strict=True))
+    if isinstance(recorded, dict) and isinstance(ours, dict):
+        return recorded.keys() == ours.keys() and all(
+            recorded[key] == ours[key] or _is_python_text(recorded[key], ours[key]) for key in recorded
+        )
+    return isinstance(recorded, str) and isinstance(ours, str) and _with_json(recorded) == ours
 
 
-def _reads_as(python: str, as_json: str) -> bool:
+def _with_json(text: str) -> str:
+    """`text` with every list and object that Python wrote in it as JSON."""
+    out, at = "", 0
+    while at < len(text):
+        ends = [end for end in range(len(text), at + 1, -1) if text[end - 1] in "]}"] if text[at] in "[{" else []
+        read = ((end, _literal(text[at:end])) for end in ends)
+        end, value = next(((end, value) for end, value in read if value is not None), (at + 1, None))
+        out += text[at] if value is None else json.dumps(value, ensure_ascii=False)
+        at = end
+    return out
+
+
+def _literal(text: str) -> Any:
     try:
-        return bool(ast.literal_eval(python) == json.loads(as_json))
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return False
+        return None
+    return value if isinstance(value, (list, dict)) else None
 
 
 def _holds_binding(value: Any) -> bool:
@@ -259,6 +285,14 @@ UNASKED = (
         "a binding that cannot be resolved is an error, never passed on",
         lambda case, ours: isinstance(ours.error, BindingError) and _holds_binding(case["expected"].get("value")),
     ),
+    Decision(
+        "lists and objects inside a text are written as JSON",
+        lambda case, ours: _is_python_text(case["expected"].get("value"), ours.value),
+    ),
+    Decision(
+        "{{node.field}} reads the node's result",
+        lambda case, ours: ours.error is None and "{{" in json.dumps(case["expected"].get("value")),
+    ),
 )
 DECISIONS = (
     *UNASKED,
@@ -269,10 +303,6 @@ DECISIONS = (
     Decision(
         "a comparison that does not exist is an error",
         lambda case, ours: ours.error is not None and any(op not in _COMPARISONS for op in _operators(case)),
-    ),
-    Decision(
-        "lists and objects inside a text are written as JSON",
-        lambda case, ours: _is_python_text(case["expected"].get("value"), ours.value),
     ),
     Decision(
         "a format reaches fields, never attributes",
@@ -294,14 +324,14 @@ DECISIONS = (
     ),
     Decision(
         "the form of the README, with op for the kind, is understood",
-        lambda case, ours: ours.error is None and "op" in case["params"] and "kind" not in case["params"],
+        lambda case, ours: ours.error is None and "op" in _params(case) and "kind" not in _params(case),
     ),
     Decision(
         "multi_band answers the band that holds the value",
-        lambda case, ours: ours.error is None and case["params"].get("kind") == "multi_band",
+        lambda case, ours: ours.error is None and _params(case).get("kind") == "multi_band",
     ),
     Decision(
         "a source that leads nowhere is an error that names what there is",
-        lambda case, ours: isinstance(ours.error, BindingError) and "kind" in case.get("params", {}),
+        lambda case, ours: isinstance(ours.error, BindingError) and "kind" in _params(case),
     ),
 )
