@@ -12,6 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import Evaluation, Question, Quote
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import RUN_STATES, check_words
 from flowcabal_tui.protocol import (
     CommandFailed,
     Event,
@@ -100,7 +101,7 @@ class PlainPrinter:
             case OutputPersisted():
                 self._say(_("Kept as version {n}.").format(n=event.version))
             case RunStateChanged():
-                self._say(_("Run {run}: {state}").format(run=event.run, state=event.state))
+                self._say(_("Run {run}: {state}").format(run=event.run, state=_(RUN_STATES[event.state])))
 
     def _completed(self, event: NodeCompleted) -> None:
         if not self._moving or event.cached:
@@ -148,7 +149,7 @@ def findings(evaluation: Evaluation) -> str:
     """What the Monitor says, with both quotations of each finding."""
     lines = [_("Check: {reason}").format(reason=evaluation.reason)]
     for check in evaluation.checks:
-        lines.append(f"  {check.angle}: {check.outcome} {check.detail}".rstrip())
+        lines.append(f"  {check_words(check)}")
         for found in check.findings:
             lines += [
                 f"    {found.explanation}",

@@ -18,6 +18,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import validate as validate_workflow
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.documents import read_workflow
+from flowcabal_tui.project.words import CLASSES, LEVELS, RUN_STATES, SEVERITIES, TASK_STATES, TASKS
 
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
@@ -47,9 +48,11 @@ async def status(arguments: Namespace) -> int:
             }
         )
         return 0
-    _table((run.id, run.workflow, run.state, run.started_at.isoformat(timespec="seconds")) for run in runs)
+    _table(
+        (run.id, run.workflow, _(RUN_STATES[run.state]), run.started_at.isoformat(timespec="seconds")) for run in runs
+    )
     _table((_("waits"), question.id, question.node_title, question.reason) for question in questions)
-    _table((_("memory"), task.kind, task.subject, task.state, task.error) for task in tasks)
+    _table((_("memory"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error) for task in tasks)
     cost = _("unknown") if totals.cost is None else f"{totals.cost} {totals.currency}"
     print(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(
@@ -95,7 +98,7 @@ async def validate(arguments: Namespace) -> int:
         findings = validate_workflow(read_workflow(arguments.document))
     except ValidationError as error:
         raise WorkflowError(_("{file} is not a workflow.").format(file=arguments.document), str(error)) from error
-    _table((found.severity, found.code, found.node, found.message) for found in findings)
+    _table((_(SEVERITIES[found.severity]), found.code, found.node, found.message) for found in findings)
     return 2 if any(found.severity == "error" for found in findings) else 0
 
 
@@ -122,11 +125,18 @@ def print_receipt(receipt: Receipt) -> None:
     """Sources with level, tokens and reason; then what was dropped and why."""
     print(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
     _table(
-        (source.budget_class, source.level, source.tokens, source.title or source.uri, source.reason)
+        (
+            _(CLASSES[source.budget_class]),
+            _(LEVELS[source.level]),
+            source.tokens,
+            source.title or source.uri,
+            source.reason,
+        )
         for source in receipt.sources
     )
     _table(
-        (_("left out"), item.budget_class, item.tokens, item.title or item.uri, item.rule) for item in receipt.dropped
+        (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)
+        for item in receipt.dropped
     )
     _table((_("not there yet"), item) for item in receipt.pending)
     _table((_("note"), note) for note in receipt.notes)

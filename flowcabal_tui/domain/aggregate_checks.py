@@ -47,7 +47,7 @@ def problems(binding: Mapping[str, Any]) -> tuple[Problem, ...]:
     if isinstance(spec, Pipeline):
         if not spec.steps:
             found.append(Problem("steps", _("A pipeline needs at least one step.")))
-        for number, (step, raw) in enumerate(zip(spec.steps, binding["steps"], strict=True)):
+        for number, (step, raw) in enumerate(zip(spec.steps, binding.get("steps", ()), strict=True)):
             found += _unknown(step, raw, f"steps[{number}].")
     return tuple(found)
 

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.errors import BindingError
@@ -77,6 +77,12 @@ class Join(_Parameters):
     agg: Literal["join"] = Field(alias="__agg__")
     separator: Separator = Field("", validation_alias=AliasChoices("separator", "sep"))
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_separator_is_sep(cls, raw: Any) -> Any:
+        given = isinstance(raw, Mapping) and raw.get("separator") is None
+        return {name: value for name, value in raw.items() if name != "separator"} if given else raw
+
 
 class FormatJoin(_Parameters):
     """Each item through a format such as `{name}: {score}`, joined; unknown placeholders stay."""
@@ -88,7 +94,7 @@ class FormatJoin(_Parameters):
 
 
 class FilterMap(_Parameters):
-    """The objects of a list that fulfil a comparison, through a format or a field, joined."""
+    """The objects of a list that fulfil a comparison (all, if none is given), through a format or a field, joined."""
 
     agg: Literal["filter_map"] = Field(alias="__agg__")
     filter_field: str | None = None
@@ -150,7 +156,7 @@ class Pipeline(_Parameters):
     """Steps, one after the other."""
 
     agg: Literal["pipeline"] = Field(alias="__agg__")
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
 
 
 Aggregate = Annotated[Identity | Count | CountIf | Join | FormatJoin | FilterMap | Pipeline, Field(discriminator="agg")]
@@ -244,6 +250,8 @@ def _sorted(step: SortStep, items: list[Any], where: str) -> list[Any]:
 def _kept(items: list[Any], field: str | None, op: str, target: Any, where: str) -> list[Any]:
     if field:
         items = [item for item in items if isinstance(item, dict)]
+    elif target is None and op == "==":
+        return items
     try:
         return [item for item in items if op == "always" or _fulfils(picked(item, field), op, target)]
     except TypeError as error:
@@ -268,11 +276,11 @@ def _format_join(template: str | None, field: str | None, sep: str, value: Any) 
 
 
 def _rendered(item: Any, template: str | None, field: str | None) -> str:
-    """An item through a format; as text when there is none, or when the format cannot be read."""
-    chosen = picked(item, field) if isinstance(item, dict) else item
-    if not template:
-        return text_of(chosen)
-    try:
-        return formatted(template, item)
-    except (ValueError, TypeError):
-        return text_of(chosen)
+    """An item through a format, or its field; as text when there is neither, or when the format cannot be read."""
+    chosen = picked(item, field, MISSING)
+    if template:
+        try:
+            return formatted(template, item)
+        except (ValueError, TypeError):
+            chosen = picked(item, field) if isinstance(item, dict) else item
+    return f"{{{field}}}" if chosen is MISSING else text_of(chosen)

@@ -107,9 +107,6 @@ class _Resolver:
     def velvetflow_string(self, text: str) -> Any:
         text = paths.braced(text)
         try:
-            whole = _json_binding(text.strip())
-            if whole is not None:
-                return self.binding(whole)
             inner = paths.unwrap(text)
             if LOOP in self.names and inner in self.names and inner not in (RESULT, LOOP, *RUN_ROOTS):
                 return self.look_up(Path((inner,)))

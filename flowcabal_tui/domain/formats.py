@@ -60,13 +60,11 @@ def formatted(template: str, item: Any) -> str:
         out.append(literal)
         if name is None:
             continue
-        value = picked(item, name, MISSING)
+        value = picked(item, _INNER.sub(r".\1", name), MISSING)
         if value is MISSING:
-            out.append("{" + name + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}")
-        elif isinstance(value, (str, int, float)):
-            out.append(format(_FORMATTER.convert_field(value, conversion), spec))
-        else:
-            out.append(text_of(value))
+            value = "{" + name + "}"
+        plain = isinstance(value, (str, int, float))
+        out.append(format(_FORMATTER.convert_field(value, conversion), spec) if plain else text_of(value))
     return "".join(out)
 
 
@@ -74,4 +72,4 @@ def _pieces(template: str) -> Iterator[tuple[str, str | None, str, _Conversion]]
     for literal, name, spec, conversion in _FORMATTER.parse(template):
         if name is not None and (not name or name.isdigit() or "{" in (spec or "") or _WIDTH.search(spec or "")):
             raise ValueError(template)
-        yield literal, _INNER.sub(r".\1", name) if name else None, spec or "", _CONVERSIONS.get(conversion)
+        yield literal, name, spec or "", _CONVERSIONS.get(conversion)

@@ -151,10 +151,12 @@ def completed(value: Any, rest: tuple[Part, ...], path: Path) -> tuple[Part, ...
 
     A loop's output is told by its `iterations`. Raises BindingError when both hold the field.
     """
-    if not rest or not isinstance(value, Mapping) or "iterations" not in value or rest[0] in value:
+    if not rest or not isinstance(value, Mapping) or "iterations" not in value:
         return rest
     if rest[0] == "exports":
         return rest[1:]
+    if rest[0] in value:
+        return rest
     items, aggregates = value.get("items"), value.get("aggregates")
     choices = [
         *(["items"] if isinstance(items, list) and any(_has(item, rest[0]) for item in items) else []),

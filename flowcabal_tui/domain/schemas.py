@@ -107,10 +107,12 @@ def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None
 def _completed(path: Path, used: int, schema: Schema) -> tuple[Part, ...]:
     """The parts after the node, with the `items` or `aggregates` of a loop that was left out; see `paths.completed`."""
     parts, fields = path.parts[used:], schema.get("properties")
-    if not parts or not isinstance(fields, Mapping) or "iterations" not in fields or parts[0] in fields:
+    if not parts or not isinstance(fields, Mapping) or "iterations" not in fields:
         return parts
     if parts[0] == "exports":
         return parts[1:]
+    if parts[0] in fields:
+        return parts
     inside = {
         "items": (fields.get("items") or ANYTHING).get("items") or ANYTHING,
         "aggregates": fields.get("aggregates") or ANYTHING,

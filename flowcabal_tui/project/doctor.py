@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.settings.paths import PROJECT_FILE, locations
@@ -22,7 +22,7 @@ from flowcabal_tui.viking.server import find_server
 
 LITTLE_ROOM: Final = 200 * 2**20
 Outcome = Literal["ok", "note", "failed"]
-_MARKS: Final[dict[Outcome, str]] = {"ok": "ok  ", "note": "note", "failed": "FAIL"}
+_MARKS: Final[dict[Outcome, str]] = {"ok": mark("ok  "), "note": mark("note"), "failed": mark("FAIL")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Finding:
 
     @property
     def mark(self) -> str:
-        return _MARKS[self.outcome]
+        return _(_MARKS[self.outcome])
 
 
 async def examine(folder: Path | None) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ from textual.theme import Theme
 from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.entry import Doors, FirstChoices, ModelProposal, Preferences
+from flowcabal_tui.tui.garbage import end_loading
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.opening import OpeningScreen
 from flowcabal_tui.tui.themes import load_themes
@@ -77,6 +78,8 @@ class FrontDoor:
         except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
             self.show_home()
             raise
+        finally:
+            self._app.call_after_refresh(end_loading)
 
     async def _opened(self, folder: Path, read_only: bool) -> Workbench | None:
         """The project, read-only if another has it and the writer agrees; None if not."""

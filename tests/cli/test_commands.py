@@ -190,3 +190,13 @@ def test_a_setting_that_is_none_ends_with_2_and_names_its_line(project: Make, ca
 
 def test_words_are_chinese_on_demand(project: Make, call: Call) -> None:
     assert call("--lang", "zh", "models", project()).out.startswith("user: 未设置")
+
+
+def test_states_kinds_and_marks_are_told_in_the_language_of_the_user(demo: Path, call: Call) -> None:
+    run = ("run", demo, "quick-draft", "--chapter", 7, "--plain")
+    commands = (run, ("status", demo), ("context", demo, "chapter", "plan", "--chapter", 7), ("doctor", demo))
+    told = "\n".join(call("--lang", "zh", *words).out for words in commands)
+    for word in ("等你决定", "大纲、规则\t全文\t", "正常"):
+        assert word in told
+    for word in ("done", "meta\t", "L2\t", "ok  ", "mirror", "fresh"):
+        assert word not in told

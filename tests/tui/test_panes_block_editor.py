@@ -44,7 +44,7 @@ async def test_blocks_are_listed_with_chips_and_the_parameters_in_one_line() -> 
     async with app.run_test(size=(110, 24)) as pilot:
         await open_draft(pilot, pane)
         screen = "\n".join(shown(app))
-        assert "Draft · prompt" in screen
+        assert "Draft · a model writes" in screen
         assert "with context · checked from 3 angles · you are asked when in doubt" in screen
         assert "[output of Plan]" in screen
         assert f"[asks] {books.EN.inquiry}" in screen

@@ -14,6 +14,7 @@ from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, Run
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.project.words import RUN_STATES
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -347,14 +348,6 @@ def quote_words(quote: Quote) -> str:
 
 def run_words(run: RunSummary, position: int | None) -> str:
     """A run as a row: when, state, chapter, workflow and its error, in columns of cells."""
-    states: dict[RunState, str] = {
-        "running": _("running"),
-        "waiting": _("waiting for you"),
-        "done": _("done"),
-        "failed": _("failed"),
-        "cancelled": _("stopped"),
-        "interrupted": _("interrupted"),
-    }
     chapter = _("chapter {n}").format(n=position) if position is not None else ""
-    state = padded(states[run.state], 16)
+    state = padded(_(RUN_STATES[run.state]), 16)
     return f"{run.started_at:%m-%d %H:%M}  {state}{padded(chapter, 12)}{run.workflow}  {run.error}".rstrip()

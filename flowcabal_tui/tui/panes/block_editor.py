@@ -48,7 +48,7 @@ from flowcabal_tui.tui.panes.blocks import (
 )
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.panes.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.node_form import FormAnswer, NodeForm
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -223,7 +223,7 @@ class BlockEditor(Vertical):
         return Text("  ", no_wrap=True).append(words, style="" if isinstance(block, TextBlock) else "bold")
 
     def _head(self, node: Node) -> str:
-        lines = [f"{one_line(node.title, 80)} · {one_line(node.kind, 40)}"]
+        lines = [f"{one_line(node.title, 80)} · {one_line(_(NODE_KINDS.get(node.kind, node.kind)), 40)}"]
         if self._read_only:
             lines[0] += " · " + _("read-only")
         if node.kind == "prompt":

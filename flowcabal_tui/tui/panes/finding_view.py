@@ -9,7 +9,8 @@ from textual.widgets import Static
 from flowcabal_tui.domain.run import CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.panes.words import ANGLES, check_words, one_line
+from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.tui.panes.words import one_line
 
 
 class FindingView(Vertical):

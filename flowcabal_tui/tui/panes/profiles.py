@@ -19,9 +19,10 @@ from textual.widgets.tree import TreeNode
 from flowcabal_tui.domain.memory import Derived, Evidence, Level
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import ProfileRow, ProfileView
+from flowcabal_tui.project.words import LEVELS
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.lists import PickList, PickTree
-from flowcabal_tui.tui.panes.words import LEVELS, one_line
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow

@@ -18,8 +18,9 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Receipt
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import CLASSES, LEVELS
 from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.words import CLASSES, LEVELS, one_line
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow

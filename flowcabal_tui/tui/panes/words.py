@@ -1,16 +1,15 @@
-"""The user's words for the terms of the domain: states, angles, budget classes, levels, lengths."""
+"""The screen's words for the terms of the domain: states and kinds of nodes, endings, lengths, verdicts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from flowcabal_tui.domain.context import BudgetClass
-from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.model_calls import Finish
-from flowcabal_tui.domain.run import AngleCheck, Evaluation, NodeState
+from flowcabal_tui.domain.run import Evaluation, NodeState
 from flowcabal_tui.domain.text import clean, han_count, word_count
-from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import ANGLES
 
 STATES: Final[dict[NodeState, str]] = {
     "pending": mark("pending"),
@@ -24,27 +23,9 @@ STATES: Final[dict[NodeState, str]] = {
     "skipped": mark("skipped"),
     "cancelled": mark("stopped"),
 }
-ANGLES: Final[dict[Angle, str]] = {
-    "timeline": mark("timeline"),
-    "character_state": mark("state of characters"),
-    "world_rules": mark("rules of the world"),
-    "echoes": mark("echoes of earlier text"),
-}
-CLASSES: Final[dict[BudgetClass, str]] = {
-    "meta": mark("outline, rules"),
-    "entities": mark("names"),
-    "profiles": mark("profiles"),
-    "near": mark("chapters before"),
-    "last_meeting": mark("last meeting"),
-    "far": mark("earlier places"),
-    "summaries": mark("summaries"),
-    "knowledge": mark("similar places"),
-    "inquiry": mark("answers"),
-}
-LEVELS: Final[dict[Level, str]] = {
-    "L0": mark("one line"),
-    "L1": mark("summary"),
-    "L2": mark("full text"),
+NODE_KINDS: Final[Mapping[str, str]] = {
+    "prompt": mark("a model writes"),
+    "human": mark("you write"),
 }
 FINISHES: Final[dict[Finish, str]] = {
     "length": mark("cut off: the model reached its length limit"),
@@ -93,14 +74,3 @@ def verdict_words(evaluation: Evaluation) -> str:
     if unchecked:
         parts.append(_("not checked: {angles}").format(angles=", ".join(_(ANGLES[item.angle]) for item in unchecked)))
     return " · ".join(parts) or _("no check asked for")
-
-
-def check_words(check: AngleCheck) -> str:
-    """What one angle said, with its reason when it could not say."""
-    outcome = {
-        "passed": _("no contradiction found"),
-        "found": ngettext("{n} contradiction", "{n} contradictions", len(check.findings)).format(n=len(check.findings)),
-        "not checked": _("not checked"),
-    }[check.outcome]
-    words = _("{angles}: {verdict}").format(angles=_(ANGLES[check.angle]), verdict=outcome)
-    return f"{words} ({check.detail})" if check.detail else words

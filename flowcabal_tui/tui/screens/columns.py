@@ -57,6 +57,7 @@ class ColumnsScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """One row of names, three columns, the keys, the status line."""
+        self._take_width()
         yield PaneTabs(PANES, classes="all-tabs")
         with Horizontal(classes="columns"):
             with Vertical(classes="column left", id="left"):
@@ -77,6 +78,11 @@ class ColumnsScreen(Screen[None]):
                     yield ProfilePane(id="profiles")
         yield self.status
         yield HintLine()
+
+    def _take_width(self) -> None:
+        """Takes the class of the terminal's width before anything is styled; Textual would style all of it again."""
+        steps = sorted(self.app.HORIZONTAL_BREAKPOINTS or (), reverse=True)
+        self.add_class(*[name for least, name in steps if self.app.size.width >= least][:1])
 
     def on_mount(self) -> None:
         """The chapters are the front door."""

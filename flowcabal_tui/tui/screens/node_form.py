@@ -16,8 +16,8 @@ from textual.widgets import Checkbox, Input, Select, Static
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import ANGLES, PromptParams
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.panes.blocks import REVIEWS
-from flowcabal_tui.tui.panes.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.widgets.help import HelpData
 
 FormAnswer = tuple[str, dict[str, Any]]

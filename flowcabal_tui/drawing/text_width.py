@@ -1,0 +1,46 @@
+"""How wide a text will be: an upper estimate for the usual sans-serif fonts, exact for Chinese."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from flowcabal_tui.domain.text import clean
+
+_THIN: Final = frozenset("iljtfrI.,:;'|!()[]{}` -/\\\"")
+_BROAD: Final = frozenset("mwMW@%&—…<>=+~#")
+_XML_FORBIDDEN: Final = str.maketrans("", "", "\ufffe\uffff")
+
+
+def one_line(text: str) -> str:
+    """`text` without control characters, on one line, free of what XML cannot hold."""
+    return " ".join(clean(text).translate(_XML_FORBIDDEN).split())
+
+
+def text_width(text: str, size: float) -> float:
+    """The width in pixels at a font size in pixels."""
+    return size * sum(map(_ems, text))
+
+
+def crop(text: str, size: float, width: float) -> str:
+    """As much of `text` as fits into `width` pixels, `…` at the end where something was left out."""
+    if text_width(text, size) <= width:
+        return text
+    room = width / size - _ems("…")
+    for at, char in enumerate(text):
+        room -= _ems(char)
+        if room < 0:
+            return text[:at].rstrip() + "…"
+    return text
+
+
+def _ems(char: str) -> float:
+    if unicodedata.combining(char) or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0
+    if unicodedata.east_asian_width(char) in {"W", "F"}:
+        return 1
+    if char in _THIN:
+        return 0.42
+    if char in _BROAD or not char.isascii():
+        return 0.98
+    return 0.74 if char.isupper() else 0.62

@@ -1,0 +1,107 @@
+"""What is drawn, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A box. `group` is the id of the node in whose frame it stands; a node that is a group is drawn as a frame."""
+
+    id: str
+    title: str
+    kind: str = ""
+    lines: tuple[str, ...] = ()
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """An arrow from one node to another."""
+
+    source: str
+    target: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A graph to be drawn; circles are allowed, for a broken document is looked at too.
+
+    Raises ValueError if an id comes twice, an edge or a group names no node, or groups contain each other.
+    """
+
+    nodes: tuple[DrawnNode, ...]
+    edges: tuple[DrawnEdge, ...] = ()
+
+    def __post_init__(self) -> None:
+        ids = {node.id for node in self.nodes}
+        if len(ids) != len(self.nodes):
+            raise ValueError("two nodes have the same id")
+        named = {end for edge in self.edges for end in (edge.source, edge.target)}
+        named |= {node.group for node in self.nodes if node.group is not None}
+        if unknown := sorted(named - ids):
+            raise ValueError(f"no such node: {unknown[0]!r}")
+        self.paths()
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The nodes that hold others."""
+        return frozenset(node.group for node in self.nodes if node.group is not None)
+
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """For each node the frames around it, outermost first, and itself."""
+        parent = {node.id: node.group for node in self.nodes}
+        found: dict[str, tuple[str, ...]] = {}
+        for node in parent:
+            waiting: dict[str, None] = {}
+            at: str | None = node
+            while at is not None and at not in found:
+                if at in waiting:
+                    raise ValueError(f"{at!r} contains itself")
+                waiting[at] = None
+                at = parent[at]
+            path = found[at] if at is not None else ()
+            for inner in reversed(waiting):
+                path = found[inner] = (*path, inner)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Where a node stands, in pixels; a frame has the height of its header beside its own."""
+
+    node: DrawnNode
+    x: float
+    y: float
+    width: float
+    height: float
+    depth: int = 0
+    header: float = 0
+
+    @property
+    def is_frame(self) -> bool:
+        return self.header > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How an arrow runs: between points with the same x straight, else in a curve that starts and ends upright."""
+
+    edge: DrawnEdge
+    points: tuple[Point, ...]
+    label_at: Point | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A drawing with coordinates, frames before what they contain. Sizes in pixels."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    routes: tuple[Route, ...]

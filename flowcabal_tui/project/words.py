@@ -1,0 +1,73 @@
+"""The user's words for the terms of the domain, for every guest: states, angles, classes, levels, background work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from flowcabal_tui.domain.context import BudgetClass
+from flowcabal_tui.domain.memory import Freshness, Level, TaskKind
+from flowcabal_tui.domain.run import AngleCheck, RunState
+from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.locale import _, mark, ngettext
+
+RUN_STATES: Final[Mapping[RunState, str]] = {
+    "running": mark("running"),
+    "waiting": mark("waiting for you"),
+    "done": mark("done"),
+    "failed": mark("failed"),
+    "cancelled": mark("stopped"),
+    "interrupted": mark("interrupted"),
+}
+ANGLES: Final[Mapping[Angle, str]] = {
+    "timeline": mark("timeline"),
+    "character_state": mark("state of characters"),
+    "world_rules": mark("rules of the world"),
+    "echoes": mark("echoes of earlier text"),
+}
+CLASSES: Final[Mapping[BudgetClass, str]] = {
+    "meta": mark("outline, rules"),
+    "entities": mark("names"),
+    "profiles": mark("profiles"),
+    "near": mark("chapters before"),
+    "last_meeting": mark("last meeting"),
+    "far": mark("earlier places"),
+    "summaries": mark("summaries"),
+    "knowledge": mark("similar places"),
+    "inquiry": mark("answers"),
+}
+LEVELS: Final[Mapping[Level, str]] = {
+    "L0": mark("one line"),
+    "L1": mark("summary"),
+    "L2": mark("full text"),
+}
+TASKS: Final[Mapping[TaskKind, str]] = {
+    "mirror": mark("file in manuscript/"),
+    "index": mark("search index"),
+    "entities": mark("names and aliases"),
+    "l1": mark("summary"),
+    "l0": mark("summary in one line"),
+    "profile": mark("profile"),
+    "check": mark("check against the book"),
+    "knowledge": mark("knowledge server"),
+}
+TASK_STATES: Final[Mapping[Freshness, str]] = {
+    "waiting": mark("has its turn later"),
+    "running": mark("running"),
+    "fresh": mark("done"),
+    "stale": mark("out of date"),
+    "failed": mark("failed"),
+    "cancelled": mark("stopped"),
+}
+SEVERITIES: Final[Mapping[Literal["error", "warning"], str]] = {"error": mark("error"), "warning": mark("warning")}
+
+
+def check_words(check: AngleCheck) -> str:
+    """What one angle said, with its reason when it could not say."""
+    outcome = {
+        "passed": _("no contradiction found"),
+        "found": ngettext("{n} contradiction", "{n} contradictions", len(check.findings)).format(n=len(check.findings)),
+        "not checked": _("not checked"),
+    }[check.outcome]
+    words = _("{angles}: {verdict}").format(angles=_(ANGLES[check.angle]), verdict=outcome)
+    return f"{words} ({check.detail})" if check.detail else words
