@@ -1,4 +1,4 @@
-"""From an endpoint to a model."""
+"""From an endpoint to a model. A provider's module is loaded when it is first used: a book is opened sooner without."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
@@ -21,11 +21,11 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.anthropic import AnthropicModel
-from flowcabal_tui.models.embeddings import HttpEmbedder
 from flowcabal_tui.models.failures import require_address
-from flowcabal_tui.models.http_model import HttpModel, Sleep
-from flowcabal_tui.models.openai import OpenAIModel
+
+if TYPE_CHECKING:
+    from flowcabal_tui.models.embeddings import HttpEmbedder
+    from flowcabal_tui.models.http_model import HttpModel, Sleep
 
 CHECK_TOKENS: Final = 16
 _MILLION: Final = Decimal(1_000_000)
@@ -36,11 +36,16 @@ def make_model(
     endpoint: Endpoint, key: str | None, *, rng: random.Random | None = None, sleep: Sleep = asyncio.sleep
 ) -> HttpModel:
     """A ModelPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH)."""
-    kinds: dict[str, type[OpenAIModel] | type[AnthropicModel]] = {"openai": OpenAIModel, "anthropic": AnthropicModel}
-    if endpoint.provider not in kinds:
+    if endpoint.provider not in ("openai", "anthropic"):
         raise _not_configured(endpoint)
     _require_address(endpoint)
-    return kinds[endpoint.provider](endpoint, usable_key(key), rng or random.Random(), sleep)
+    if endpoint.provider == "anthropic":
+        from flowcabal_tui.models.anthropic import AnthropicModel
+
+        return AnthropicModel(endpoint, usable_key(key), rng or random.Random(), sleep)
+    from flowcabal_tui.models.openai import OpenAIModel
+
+    return OpenAIModel(endpoint, usable_key(key), rng or random.Random(), sleep)
 
 
 def make_embedder(
@@ -50,6 +55,8 @@ def make_embedder(
     if endpoint.provider != "openai":
         raise _not_configured(endpoint)
     _require_address(endpoint)
+    from flowcabal_tui.models.embeddings import HttpEmbedder
+
     return HttpEmbedder(endpoint, usable_key(key), rng or random.Random(), sleep)
 
 

@@ -28,7 +28,6 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.lexical import LexicalEmbedder
-from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.protocol import Event, UsageChanged
@@ -118,11 +117,14 @@ class ModelDesk:
             endpoint = replace(endpoint, model=name)
         if endpoint not in self._models:
             self._models[endpoint] = (
-                (OfflineModel() if self._pace is None else OfflineModel(pace=self._pace))
-                if endpoint.provider == "offline"
-                else make_model(endpoint, _key(endpoint))
+                self._offline() if endpoint.provider == "offline" else make_model(endpoint, _key(endpoint))
             )
         return self._models[endpoint]
+
+    def _offline(self) -> ModelPort:
+        from flowcabal_tui.models.offline import OfflineModel  # a book is opened sooner without it
+
+        return OfflineModel() if self._pace is None else OfflineModel(pace=self._pace)
 
     def booked(self, role: Role) -> ModelPort:
         """The model of a role whose whole answers are held under the cap and booked. Raises as `model` does."""

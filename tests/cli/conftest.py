@@ -72,7 +72,7 @@ def project(tmp_path: Path) -> Make:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The offline model types at once."""
-    monkeypatch.setattr("flowcabal_tui.project.model_desk.OfflineModel", partial(OfflineModel, pace=0.0))
+    monkeypatch.setattr("flowcabal_tui.models.offline.OfflineModel", partial(OfflineModel, pace=0.0))
 
 
 @pytest.fixture(scope="session")
