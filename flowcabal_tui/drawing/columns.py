@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Container, Mapping, Sequence
+from itertools import pairwise
 
 Pair = tuple[int, int]
 Shifts = tuple[float, float]
@@ -42,7 +43,7 @@ def ordered(layers: Sequence[Sequence[int]], edges: Mapping[Pair, Shifts]) -> li
 def crossings(layers: Sequence[Sequence[int]], below: Mapping[int, Sequence[int]]) -> int:
     """How many pairs of edges between neighbouring layers cross."""
     found = 0
-    for upper, lower in zip(layers, layers[1:], strict=False):
+    for upper, lower in pairwise(layers):
         place = {node: at for at, node in enumerate(lower)}
         seen: list[int] = []
         for node in upper:

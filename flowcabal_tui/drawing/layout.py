@@ -153,7 +153,9 @@ class _Composer:
             if header:
                 inset = (width - self._levels[node.id].width) / 2
                 origins[node.id] = (box.x + inset, box.y + header + _FRAME / 2)
-        routes = tuple(self._route(edge, runs, origins) for edge, runs in zip(self._drawing.edges, self._runs, strict=True))
+        routes = tuple(
+            self._route(edge, runs, origins) for edge, runs in zip(self._drawing.edges, self._runs, strict=True)
+        )
         return Layout(picture.width + 2 * _MARGIN + _LOOP, picture.height + 2 * _MARGIN, tuple(boxes.values()), routes)
 
     def _level(self, frame: str | None) -> Level:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, sqrt
 from typing import Final
 
@@ -55,7 +56,7 @@ def lay_out_level(items: Sequence[Item], links: Sequence[Link]) -> Level:
     source (or to one target) share them, so that a wide fan stays readable."""
     grid = _Grid(items, links)
     layers = ordered(grid.layers, grid.edges)
-    gaps = [[grid.apart(left, right) for left, right in zip(row, row[1:], strict=False)] for row in layers]
+    gaps = [[grid.apart(left, right) for left, right in pairwise(row)] for row in layers]
     x = placed(layers, grid.edges, gaps, range(len(items), len(grid.size)))
     left = min((x[vertex] - grid.size[vertex][0] / 2 for vertex in x), default=0.0)
     x = {vertex: round(at - left, 1) for vertex, at in x.items()}
@@ -119,7 +120,7 @@ class _Grid:
                 self.rank.append(rank)
             chain.append(lane)
         chain.append(target)
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             self.edges[one, other] = (upper if one == source else 0.0, lower if other == target else 0.0)
         return chain
 

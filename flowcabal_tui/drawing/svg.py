@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
@@ -102,7 +103,7 @@ def _arrow(route: Route) -> str:
 def _path(points: Sequence[Point]) -> str:
     """Straight where upright or level, else a curve that leaves and arrives upright."""
     parts = [f"M{points[0][0]:g} {points[0][1]:g}"]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1 or y0 == y1:
             parts.append(f"L{x1:g} {y1:g}")
         else:

@@ -15,10 +15,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from flowcabal_tui.drawing.rails import NODE_SIGN, PLAIN_RAILS, RailRow, rail_rows
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import crop
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.rail_layout import NODE_SIGN, PLAIN_RAILS, RailNode, RailRow, rail_rows
+from flowcabal_tui.tui.widgets.rail_layout import RailNode
 
 STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
     "pending": ("○", "."),
@@ -144,7 +145,7 @@ class RailGraph(ScrollView, can_focus=True):
 
     def _lay_out(self, nodes: list[RailNode]) -> None:
         self._rail_nodes = nodes
-        self._rail_rows = rail_rows(nodes)
+        self._rail_rows = rail_rows([node.id for node in nodes], {node.id: node.parents for node in nodes})
         self._row_of_node = {node.id: row for row, node in enumerate(nodes)}
         self.set_reactive(Widget.virtual_size, Size(0, len(nodes)))
 
@@ -156,7 +157,7 @@ class RailGraph(ScrollView, can_focus=True):
         if row >= len(self._rail_nodes):
             return Strip.blank(width, base)
         node = self._rail_nodes[row]
-        rails = self._rail_rows[row].rails
+        rails = self._rail_rows[row].cells
         before, _sign, after = (rails.translate(PLAIN_RAILS) if self._plain else rails).partition(NODE_SIGN)
         line_style = base + self.get_component_rich_style("rail--line", partial=True)
         state_style = base

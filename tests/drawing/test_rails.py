@@ -6,15 +6,17 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowcabal_tui.tui.widgets.rail_layout import MAX_LANES, NODE_SIGN, PLAIN_RAILS, RailNode, rail_rows
+from flowcabal_tui.drawing.rails import MAX_LANES, NODE_SIGN, PLAIN_RAILS, rail_rows
+
+Needs = tuple[str, tuple[str, ...]]
 
 
-def drawn(*nodes: RailNode) -> list[str]:
-    return [row.rails for row in rail_rows(nodes)]
+def drawn(*nodes: Needs) -> list[str]:
+    return [row.cells for row in rail_rows([name for name, _needed in nodes], dict(nodes))]
 
 
-def node(name: str, *parents: str) -> RailNode:
-    return RailNode(name, name, parents=parents)
+def node(name: str, *parents: str) -> Needs:
+    return name, parents
 
 
 def test_a_chain_is_one_column() -> None:
@@ -41,17 +43,17 @@ def test_every_row_shows_its_node_once_and_in_ascii_when_asked(seed: int, count:
         node(f"n{at}", *{f"n{chance.randrange(at)}" for _ in range(chance.randrange(4))} if at else ())
         for at in range(count)
     ]
-    rows = rail_rows(nodes)
-    assert [row.node for row in rows] == [item.id for item in nodes]
+    rows = rail_rows([name for name, _needed in nodes], dict(nodes))
+    assert [row.node for row in rows] == [name for name, _needed in nodes]
     for row in rows:
-        assert row.rails.count(NODE_SIGN) == 1
-        assert len(row.rails) <= 2 * MAX_LANES + 1
-        assert row.rails.translate(PLAIN_RAILS).isascii()
+        assert row.cells.count(NODE_SIGN) == 1
+        assert len(row.cells) <= 2 * MAX_LANES + 1
+        assert row.cells.translate(PLAIN_RAILS).isascii()
 
 
 def test_five_thousand_nodes_take_a_moment() -> None:
     wide = [node("s"), *(node(f"n{at}", "s") for at in range(5000)), node("e", *(f"n{at}" for at in range(5000)))]
     started = time.process_time()
-    rows = rail_rows(wide)
+    rows = rail_rows([name for name, _needed in wide], dict(wide))
     assert time.process_time() - started < 1.0
-    assert rows[-2].rails.endswith("…")
+    assert rows[-2].cells.endswith("…")
