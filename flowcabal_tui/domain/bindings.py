@@ -31,6 +31,7 @@ from flowcabal_tui.locale import _
 __all__ = ["ROOTS", "RUN_ROOTS", "Dialect", "check_path", "check_shape", "fill", "paths_in", "references", "resolve"]
 Dialect = Literal["flowcabal", "velvetflow"]
 FROM: Final = "__from__"
+AGG: Final = "__agg__"
 RUN_ROOTS: Final = ("state", "input", "chapter", "project")
 ROOTS: Final = (*RUN_ROOTS, "item", "index", "size")
 _TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
@@ -64,7 +65,7 @@ class _Resolver:
         if isinstance(value, str):
             return self.string(value)
         if isinstance(value, Mapping):
-            if FROM in value:
+            if is_binding(value):
                 return self.binding(value)
             return {key: self.value(part, depth + 1) for key, part in value.items()}
         if isinstance(value, (list, tuple)):
@@ -72,7 +73,7 @@ class _Resolver:
         return value
 
     def binding(self, binding: Mapping[str, Any]) -> Any:
-        source = binding[FROM]
+        source = binding.get(FROM)
         spec = read({key: part for key, part in binding.items() if key != FROM})
         if isinstance(source, str):
             found = self.look_up(source)
@@ -124,31 +125,31 @@ class _Resolver:
             return match[0]
 
     def with_json_bindings(self, text: str) -> str:
-        if FROM not in text or len(text) > _MAX_EMBEDDING:
-            return text
-        out, at, end = [], 0, 0
-        while (start := text.find("{", end)) >= 0:
-            binding, end = _decoded(text, start)
-            if binding is not None:
-                out += [text[at:start], text_of(self.binding(binding))]
-                at = end
+        out, at = [], 0
+        for start, end, binding in json_bindings(text):
+            out += [text[at:start], text_of(self.binding(binding))]
+            at = end
         return "".join(out) + text[at:]
 
 
-def _decoded(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    """The JSON binding that begins at `start` and where it ends; None when there is none."""
-    try:
-        found, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None, start + 1
-    return (found, end) if isinstance(found, dict) and FROM in found else (None, end)
+def is_binding(value: Any) -> bool:
+    """Whether a part of the parameters is the object form of a binding, whole or not."""
+    return isinstance(value, Mapping) and (FROM in value or AGG in value)
 
 
-def _json_binding(text: str) -> dict[str, Any] | None:
-    if not (text.startswith("{") and text.endswith("}") and FROM in text):
-        return None
-    binding, end = _decoded(text, 0)
-    return binding if end == len(text) else None
+def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """The bindings that stand as JSON in a text, each with its start and its end."""
+    if FROM not in text or len(text) > _MAX_EMBEDDING:
+        return
+    end = 0
+    while (start := text.find("{", end)) >= 0:
+        try:
+            found, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+            continue
+        if isinstance(found, dict) and FROM in found:
+            yield start, end, found
 
 
 def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
@@ -213,8 +214,7 @@ def _paths(
         if isinstance(part, str):
             yield from ((place, path) for path in _paths_of_text(part, roots, known))
             continue
-        sources = part[FROM] if isinstance(part[FROM], list) else [part[FROM]]
-        yield from ((place, _readable(source)) for source in sources if isinstance(source, str))
+        yield from ((place, path) for path in _sources(part))
 
 
 def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
@@ -224,13 +224,20 @@ def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
     while waiting:
         place, part, depth = waiting.pop()
         room.take(part, depth)
-        if isinstance(part, str) or (isinstance(part, Mapping) and FROM in part):
+        if isinstance(part, str) or is_binding(part):
             yield place, part
         elif isinstance(part, Mapping):
             inner = [(f"{place}.{key}" if place else str(key), one, depth + 1) for key, one in part.items()]
             waiting += reversed(inner)
         elif isinstance(part, (list, tuple)):
             waiting += reversed([(f"{place}[{n}]", one, depth + 1) for n, one in enumerate(part)])
+
+
+def _sources(binding: Mapping[str, Any]) -> Iterator[Path | str]:
+    source = binding.get(FROM)
+    for path in source if isinstance(source, (list, tuple)) else [source]:
+        if isinstance(path, str):
+            yield _readable(path)
 
 
 def _readable(source: str) -> Path | str:
@@ -248,9 +255,8 @@ def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId])
     except BindingError:
         yield paths.unwrap(text)
         return
-    if (binding := _json_binding(text.strip())) is not None and isinstance(binding[FROM], str):
-        yield _readable(binding[FROM])
-        return
+    for _start, _end, binding in json_bindings(text):
+        yield from _sources(binding)
     for match in _TEMPLATE.finditer(text):
         try:
             inserted = template_path(match, roots, known)
@@ -261,20 +267,27 @@ def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId])
             yield inserted
 
 
-def check_shape(value: Any, *, location: str = "") -> tuple[Finding, ...]:
-    """Everything wrong with the form of the bindings in a tree of parameters; paths are checked by `schemas`."""
-    found: list[Finding] = []
+def bindings_in(value: Any, *, location: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every binding in object form, also as JSON in a text, with the field where it stands."""
     for place, part in _leaves(value, location):
-        binding = _json_binding(part.strip()) if isinstance(part, str) else part
-        if binding is not None:
-            found += _shape(binding, place)
+        if isinstance(part, str):
+            yield from ((place, binding) for _start, _end, binding in json_bindings(part))
+        else:
+            yield place, part
+
+
+def check_shape(value: Any, *, location: str = "") -> tuple[Finding, ...]:
+    """Everything wrong with the form of the bindings in a tree of parameters; `schemas` checks where paths lead."""
+    found = (finding for place, binding in bindings_in(value, location=location) for finding in _shape(binding, place))
     return tuple(found)
 
 
 def _shape(binding: Mapping[str, Any], place: str) -> Iterator[Finding]:
-    source = binding[FROM]
+    source = binding.get(FROM)
     message = ""
-    if isinstance(source, (list, tuple)):
+    if FROM not in binding:
+        message = _("__from__ is missing.")
+    elif isinstance(source, (list, tuple)):
         if not source:
             message = _("__from__ is an empty list.")
         elif not all(isinstance(path, str) for path in source):

@@ -76,6 +76,21 @@ def follow(
         return Finding(code="SCHEMA_MISMATCH", message=f"{error.title} {error.detail}", field=field)
 
 
+def check_field(schema: Schema, name: str, *, path: str, field: str = "") -> Finding | None:
+    """What is wrong with reading the field `name` of what `path` yields, or of each of its items."""
+    try:
+        parts = paths.parse(name).parts
+        _walk(Path((path, *parts)), 1, schema)
+    except BindingError as error:
+        return Finding(code="SCHEMA_MISMATCH", message=error.title, field=field)
+    except _Mismatch as mismatch:
+        close = difflib.get_close_matches(str(parts[mismatch.index - 1]), mismatch.known, 1)
+        names = " " + _("There are: {names}").format(names=", ".join(mismatch.known[:20])) if mismatch.known else ""
+        message = _("{path} has no field {name}.").format(path=path, name=name) + names
+        return Finding(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
+    return None
+
+
 def _follow_node(path: Path, schemas: Mapping[NodeId, Schema | None]) -> Schema:
     named = paths.node_of(path, schemas)
     if named is None:
