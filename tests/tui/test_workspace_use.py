@@ -20,12 +20,14 @@ from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.diff import OutsideScreen
+from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.diff import DiffScreen, OutsideScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -240,3 +242,20 @@ async def test_a_run_in_a_book_without_chapters_says_what_to_do_first(tmp_path):
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
         assert "press `a` in the list of chapters" in "\n".join(shown(pilot.app))
+
+
+async def test_help_is_there_over_a_modal_that_fills_the_screen(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DecisionsScreen))
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        assert "Another attempt, with a note." in "\n".join(shown(pilot.app))
+        await pilot.press("escape", "escape")
+        for screen in (DiffScreen("", "a", "b"), OutsideScreen("", "a", "b")):
+            pilot.app.push_screen(screen)
+            await settled(pilot)
+            await pilot.press("question_mark")
+            await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+            await pilot.press("escape", "escape")

@@ -15,7 +15,7 @@ from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
-from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -25,23 +25,26 @@ class DiffScreen(ModalScreen[bool | None]):
     help = HelpData(mark("Difference"), mark("What went and what came between two texts. Esc goes back."))
     DEFAULT_CSS = """
     DiffScreen { background: $background; }
-    DiffScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    DiffScreen > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; }
     DiffScreen > DiffView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="diff.back"),
+        HELP_KEYS,
     ]
+    told: ClassVar[str] = ""
 
     def __init__(self, title: str, old: str, new: str) -> None:
         super().__init__()
         self._heading, self._old_text, self._new_text = title, old, new
 
     def compose(self) -> ComposeResult:
-        """The title with the number of changes, and the changes."""
+        """The title with the number of changes and what can be done, and the changes."""
         changes = DiffView(self._old_text, self._new_text)
         count = changes.hunk_count
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
-        yield Static(f"{one_line(self._heading)} · {counted}", markup=False, classes="head")
+        lines = [f"{one_line(self._heading)} · {counted}", *([_(self.told)] if self.told else [])]
+        yield Static("\n".join(lines), markup=False, classes="head")
         yield changes
         yield HintLine()
 
@@ -60,6 +63,7 @@ class OutsideScreen(DiffScreen):
         mark("Another program changed the chapter's file. `a` makes it the newest version, `r` writes the book's text "
              "over it; both texts stay among the versions. Esc leaves it for later."),
     )  # fmt: skip
+    told = mark("`a` takes the file's text, `r` keeps the book's, Esc leaves it for later.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Take it"), tooltip=mark("Make the file's text the newest version."),
                 id="outside.take"),

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.workflow import ANGLES, PromptParams
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.panes.blocks import REVIEWS
-from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 
 FormAnswer = tuple[str, dict[str, Any]]
 
@@ -60,6 +60,7 @@ class NodeForm(ModalScreen[FormAnswer | None]):
         Binding("escape", "leave", mark("Leave"), id="form.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="form.next"),
         Binding("up", "app.focus_previous", mark("Field before"), show=False, id="form.previous"),
+        HELP_KEYS,
     ]
 
     def __init__(self, name: str, params: PromptParams) -> None:

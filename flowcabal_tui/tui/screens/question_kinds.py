@@ -13,6 +13,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.actions import shown_key
 from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS
 
 GRACE: Final = 0.5
 """Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
@@ -39,6 +40,7 @@ KEYS: Final[list[BindingType]] = [
     Binding("j", "question(1)", mark("Next question"), show=False, priority=True, id="decision.later"),
     Binding("k", "question(-1)", mark("Question before"), show=False, priority=True, id="decision.earlier"),
     Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
+    HELP_KEYS,
 ]  # fmt: skip
 REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
 _ALLOWED: Final = {

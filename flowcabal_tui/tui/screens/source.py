@@ -15,7 +15,7 @@ from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
-from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -31,6 +31,7 @@ class SourceScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="source.back"),
         Binding("c", "cited", mark("Cited place"), id="source.cited"),
+        HELP_KEYS,
     ]
 
     def __init__(self, source: SourceText) -> None:

@@ -20,7 +20,7 @@ from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import length_words, one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
-from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 AUTHORS: Final[dict[Author, str]] = {
@@ -54,6 +54,7 @@ class VersionsScreen(ModalScreen[str | None]):
         Binding("d", "text", mark("Text or difference"), id="versions.text"),
         Binding("R", "restore", mark("Restore"), tooltip=mark("Make this text the newest version."),
                 id="versions.restore"),
+        HELP_KEYS,
     ]  # fmt: skip
     is_text = var(False, toggle_class="-text")
 

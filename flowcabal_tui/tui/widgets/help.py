@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -22,6 +22,10 @@ class HelpData:
 
     title: str
     description: str
+
+
+HELP_KEYS: Final = Binding("f1,question_mark", "app.help", mark("Help"), id="app.help")
+"""For a modal screen that fills the terminal: the app's own keys do not reach it."""
 
 
 @runtime_checkable
