@@ -64,6 +64,7 @@ class FakeWorkbench:
         self.closed = False
         self.drafts: dict[str, str] = {}
         self.outside: dict[ChapterId, str] = {}
+        self.exported: list[Path] = []
         self.chapter_rows = list(books.chapters(self.words))
         self.version_rows = books.versions(self.words)
         self.documents = [books.workflow(self.words)]
@@ -277,7 +278,8 @@ class FakeWorkbench:
         return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)
 
     async def export(self, path: Path, form: str) -> Path:
-        return path.with_suffix(f".{form}")
+        self.exported.append(path)
+        return path
 
     async def found_models(self) -> tuple[FoundModel, ...]:
         return (FoundModel("openai:x:m", "Some provider: m", False), FoundModel("offline::offline", "offline", True))

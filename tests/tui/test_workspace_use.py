@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
+from textual.widgets import Input
 from textual.widgets._toast import Toast
 
 from flowcabal_tui.domain.ids import RunId
@@ -259,3 +260,23 @@ async def test_help_is_there_over_a_modal_that_fills_the_screen(tmp_path):
             await pilot.press("question_mark")
             await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
             await pilot.press("escape", "escape")
+
+
+@pytest.mark.parametrize(("answer", "written"), [("n", False), ("y", True)])
+async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, answer, written):
+    workbench = FakeWorkbench()
+    manuscript = tmp_path / "novel.txt"
+    manuscript.write_text("The only copy.")
+    async with workspace(workbench, tmp_path) as pilot:
+        for name, asked in (("new", False), ("novel", True)):
+            await pilot.press("X")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+            await pilot.press("down", "enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+            pilot.app.screen.query_one(Input).value = str(tmp_path / name)
+            await pilot.press("enter")
+            if asked:
+                await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+                await pilot.press(answer)
+            await settled(pilot)
+        assert workbench.exported == [tmp_path / "new.txt", *([manuscript] if written else [])]

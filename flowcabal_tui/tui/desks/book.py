@@ -217,9 +217,17 @@ class BookDesk:
             return
         info = self._workbench.info
         typed = await self._ask(_("File"), str(info.path / f"{info.path.name}.{form}"))
-        if typed:
-            written = await self._workbench.export(typed_path(typed), form)
-            self._screen.notify(_("Written: {path}").format(path=written), markup=False)
+        if not typed:
+            return
+        path = typed_path(typed)
+        path = path if path.suffix else path.with_suffix(f".{form}")
+        if await asyncio.to_thread(path.exists):
+            title = _("Replace {path}?").format(path=path)
+            words = _("A file of this name is there. What it holds will be gone.")
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+                return
+        written = await self._workbench.export(path, form)
+        self._screen.notify(_("Written: {path}").format(path=written), markup=False)
 
     async def _ask(self, question: str, answer: str = "") -> str | None:
         answered: str | None = await self._screen.app.push_screen_wait(PromptLine(question, value=answer))
