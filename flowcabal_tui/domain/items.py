@@ -34,7 +34,9 @@ class Output:
 
     @classmethod
     def of(cls, value: Any) -> Output:
-        """The output that holds a JSON value. Raises TypeError or ValueError when it is none."""
+        """The output that holds a JSON value; `{"text": ...}` alone is that text. Raises TypeError or ValueError."""
+        if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("text"), str):
+            return cls(value["text"])
         return cls(canonical(value), "json")
 
     @property

@@ -28,6 +28,12 @@ class Produced:
     effect: StateEffect | None = None
 
 
+class TextSink(Protocol):
+    """A text as it grows: shown at once, journalled about once a second."""
+
+    def append(self, piece: str) -> None: ...
+
+
 class NodeContext(Protocol):
     """The run, as one node sees it. Every step is journalled: entering the body again repeats nothing."""
 
@@ -68,6 +74,17 @@ class NodeContext(Protocol):
         self, workflow: Workflow, part: str, inputs: Mapping[str, Any], *, own_state: bool
     ) -> Mapping[NodeId, Output]:
         """Runs another workflow as `<this node>/<part>/<id>`; its nodes see only `inputs`. Raises StepFailed."""
+        ...
+
+    async def hold(self) -> None:
+        """Takes a place among all that works at the same time, until the output of the node is kept.
+
+        Who has the longest way behind it comes first; a question to a person gives the place back while it waits.
+        """
+        ...
+
+    def streamed(self, number: int) -> TextSink:
+        """Where a kind that makes its text by itself writes it; `number` is the attempt's."""
         ...
 
     async def workflow(self, reference: str) -> Workflow:

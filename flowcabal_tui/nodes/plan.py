@@ -126,7 +126,10 @@ def plan(
     durations: Mapping[NodeId, float] | None = None,
     outside: Callable[[NodeId], bool] = lambda _node: False,
 ) -> Plan:
-    """Makes a graph ready. `outside` says whether a node stands around the graph. Raises WorkflowError."""
+    """Makes a graph ready. `outside` says whether a node stands around the graph.
+
+    Raises WorkflowError for a bad node, a reference to nowhere, or a circle.
+    """
     known = {node.id for node in nodes}
     leading: dict[NodeId, list[Edge]] = {}
     for edge in edges:
@@ -154,7 +157,9 @@ def plan(
             digest=digest_of([kind.name, kind.version, node.params]),
             reads_state=reads_state,
         )
-    return Plan(steps, durations or {})
+    made = Plan(steps, durations or {})
+    made.ranks  # noqa: B018  # computed now, not while the run waits for it
+    return made
 
 
 def circle(nodes: Sequence[NodeId]) -> WorkflowError:

@@ -81,7 +81,10 @@ class RunFold:
     nodes: dict[NodeId, NodeFold] = field(default_factory=dict)
 
     def node(self, node: NodeId) -> NodeFold:
-        return self.nodes.setdefault(node, NodeFold())
+        known = self.nodes.get(node)
+        if known is None:
+            known = self.nodes[node] = NodeFold()
+        return known
 
 
 def fold(events: Iterable[RunEvent]) -> RunFold:

@@ -100,7 +100,8 @@ class Limits:
 
     def __init__(self, concurrency: int, *, pause: float = PAUSE_SECONDS) -> None:
         self._pause = pause
-        self._all = Slots(concurrency)
+        self.work = Slots(concurrency)
+        """Places among all that works at the same time."""
         self._providers: dict[str, Slots] = {}
         self._breakers: dict[str, Breaker] = {}
         self._turns: WeakValueDictionary[Digest, asyncio.Lock] = WeakValueDictionary()
@@ -112,7 +113,7 @@ class Limits:
         """Waits for a place at the provider, then for one among all calls. `tell` is given a pause in seconds."""
         breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
         provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.concurrency))
-        async with breaker.watched(tell), _held(provider, priority), _held(self._all, priority):
+        async with breaker.watched(tell), _Held(provider, priority), _Held(self.work, priority):
             yield
 
     @asynccontextmanager
@@ -122,10 +123,14 @@ class Limits:
             yield
 
 
-@asynccontextmanager
-async def _held(slots: Slots, priority: float) -> AsyncIterator[None]:
-    await slots.acquire(priority)
-    try:
-        yield
-    finally:
-        slots.release()
+class _Held:
+    """A place that is held for the length of a block."""
+
+    def __init__(self, slots: Slots, priority: float) -> None:
+        self._slots, self._priority = slots, priority
+
+    async def __aenter__(self) -> None:
+        await self._slots.acquire(self._priority)
+
+    async def __aexit__(self, *_error: object) -> None:
+        self._slots.release()

@@ -166,23 +166,23 @@ class ModelSteps:
     async def _call(
         self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, key: Digest
     ) -> Attempt:
+        self.state("ready")
         async with self._services.limits.slot(model.endpoint, self._rank, self._paused):
             self.state("running")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
             text, finished = await self._stream(model, request, number)
-            seconds = asyncio.get_running_loop().time() - begun
-        attempt = Attempt(
-            number=number,
-            text=text,
-            digest=digest(text),
-            key=key,
-            model=finished.model or model.endpoint.model,
-            finish=finished.finish,
-            usage=finished.usage,
-            seconds=round(seconds, 3),
-        )
-        await _to_the_end(self._paid(model, params, request, attempt))
+            attempt = Attempt(
+                number=number,
+                text=text,
+                digest=digest(text),
+                key=key,
+                model=finished.model or model.endpoint.model,
+                finish=finished.finish,
+                usage=finished.usage,
+                seconds=round(asyncio.get_running_loop().time() - begun, 3),
+            )
+            await _to_the_end(self._paid(model, params, request, attempt))  # before the place is given to another
         return attempt
 
     async def _paid(self, model: ModelPort, params: PromptParams, request: ModelRequest, attempt: Attempt) -> None:
@@ -271,6 +271,21 @@ def done_payload(attempt: Attempt) -> dict[str, object]:
         "seconds": attempt.seconds,
         "cached": attempt.cached,
         "form": attempt.form,
+    }
+
+
+def served_payload(attempt: Attempt) -> dict[str, Any]:
+    """What the log says of an output that was taken from an earlier run: its usage was booked there."""
+    return {
+        "digest": attempt.digest,
+        "key": attempt.key,
+        "author": attempt.author,
+        "model": attempt.model,
+        "finish": attempt.finish,
+        "seconds": attempt.seconds,
+        "cached": True,
+        "form": attempt.form,
+        "stands": True,
     }
 
 

@@ -25,6 +25,7 @@ from flowcabal_tui.runner.keys import node_key
 from flowcabal_tui.runner.model_steps import ModelSteps, done_payload, stored_result
 from flowcabal_tui.runner.ports import ActionsPort
 from flowcabal_tui.runner.scope import Frame
+from flowcabal_tui.runner.streaming import StreamedText
 
 OPTIONS: Final[Mapping[QuestionKind, tuple[DecisionKind, ...]]] = {
     "review": ("approve", "retry", "edit", "reject"),
@@ -52,6 +53,7 @@ class NodeRun(ModelSteps):
     def __init__(self, host: Host, frame: Frame, step: Step, past: NodeFold) -> None:
         super().__init__(frame, step, past)
         self._host = host
+        self._holds = False
 
     def standing(self) -> StoredResult | None:
         """What an equal node ended with in an earlier run, unless a new sample is wanted; read at once."""
@@ -134,6 +136,19 @@ class NodeRun(ModelSteps):
         await self._host.execute_inside(inside, self._path)
         return inside.outputs
 
+    async def hold(self) -> None:
+        await self._services.limits.work.acquire(self._rank)
+        self._holds = True
+
+    def let_go(self) -> None:
+        """Gives back the place that the kind took, if it took one."""
+        if self._holds:
+            self._holds = False
+            self._services.limits.work.release()
+
+    def streamed(self, number: int) -> StreamedText:
+        return StreamedText(self._scope, self._path, number)
+
     async def workflow(self, reference: str) -> Workflow:
         return await self._actions.workflow(reference)
 
@@ -192,9 +207,17 @@ class NodeRun(ModelSteps):
             self._host.waits(self._path)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
             self._services.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
-            return await answer
+            return await self._answered(answer)
         finally:
             self._scope.waiting.pop(question.id, None)
+
+    async def _answered(self, answer: asyncio.Future[Decision]) -> Decision:
+        held = self._holds
+        self.let_go()
+        decision = await answer
+        if held:
+            await self.hold()
+        return decision
 
     async def edited(self, text: str, number: int) -> Attempt:
         key = digest_of([self._kind.name, self._kind.version, "human", text])

@@ -27,7 +27,7 @@ from flowcabal_tui.protocol import (
     WorkflowFailed,
 )
 from flowcabal_tui.runner.fold import NodeFold, RunFold
-from flowcabal_tui.runner.model_steps import done_payload, served_attempt, stored_result
+from flowcabal_tui.runner.model_steps import served_attempt, served_payload, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
 from flowcabal_tui.runner.schedule import Schedule
 from flowcabal_tui.runner.scope import Frame, RunScope
@@ -48,12 +48,14 @@ class Run:
         for known in past.nodes.values():
             known.state = known.state if known.state in ("done", "skipped") else "pending"
         self._texts: Mapping[Digest, str] = {}
-        self._tasks: dict[NodeId, asyncio.Task[Output | None]] = {}
+        self._tasks: dict[NodeId, asyncio.Task[None]] = {}
+        self._prepared: dict[NodeId, NodeRun] = {}
+        """Nodes that were looked up and did not stand: they run next."""
         self._waiting: set[NodeId] = set()
         self._around: set[NodeId] = set()
         """Nodes whose inner graph is under way: they themselves do nothing."""
         self._stopped_before: set[NodeId] = set()
-        self._served: dict[str, dict[str, object]] = {}
+        self._served: dict[str, dict[str, Any]] = {}
         self._unwritten: FlowCabalError | None = None
         self._failed = False
         self._cancelled = self._cut = False
@@ -142,12 +144,14 @@ class Run:
 
     # what a schedule asks for
 
-    def began(self, path: NodeId, task: asyncio.Task[Output | None]) -> None:
+    def began(self, path: NodeId, task: asyncio.Task[None]) -> None:
         self._tasks[path] = task
 
     def left(self, path: NodeId) -> None:
         self._tasks.pop(path, None)
         self._waiting.discard(path)
+
+    def went_on(self) -> None:
         if self._schedule.held and not self._tasks and not self._cancelled:
             self._tell_served()
             self.scope.services.emit(RunStateChanged(self.scope.id, "paused"))
@@ -177,7 +181,7 @@ class Run:
         past = self._past.node(path)
         if (pinned := self.scope.pins.get(path)) is not None:
             self._past.node(path).state = "done"
-            self._serve(path, pinned, {})
+            self._serve(path, {"digest": pinned.digest, "form": pinned.form, "frozen": True})
             self._told_done(path, pinned, None, "frozen")
             return pinned
         if past.state == "done":
@@ -195,20 +199,26 @@ class Run:
 
     def _from_earlier_run(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output | None:
         """What an equal node ended with, unless a new sample is wanted or attempts of this run's own have begun."""
-        stored = None if past.attempts else NodeRun(self, frame, step, past).standing()
+        if past.attempts or not step.kind.reusable:
+            return None
+        run = NodeRun(self, frame, step, past)
+        stored = run.standing()
         if stored is None:
+            self._prepared[path] = run
             return None
         attempt = served_attempt(1, stored)
-        self._serve(path, attempt.output, done_payload(attempt))
-        past.attempt(1).done = done_payload(attempt)
-        past.state, past.chosen = "done", 1
-        self._told_done(path, attempt.output, attempt)
-        return attempt.output
+        output = attempt.output
+        past.state = "done"
+        if attempt.model or attempt.author == "human":
+            past.attempt(1).done, past.chosen = served_payload(attempt), 1
+        self._serve(path, past.attempts[1].done if past.chosen else {"digest": output.digest, "form": output.form})
+        self._told_done(path, output, attempt)
+        return output
 
-    def _serve(self, path: NodeId, output: Output, said: dict[str, object]) -> None:
+    def _serve(self, path: NodeId, said: dict[str, Any]) -> None:
         if not self._served:
             asyncio.get_running_loop().call_soon(self._tell_served)
-        self._served[path] = {"digest": output.digest, "form": output.form} | said
+        self._served[path] = said
 
     def _tell_served(self) -> None:
         """Logs what was served in one line: it could be found again, so nobody waits for the disk."""
@@ -221,9 +231,8 @@ class Run:
     async def node(self, frame: Frame, step: Step) -> Output | None:
         path = NodeId(frame.path + step.node.id)
         past = self._past.node(path)
-        run = NodeRun(self, frame, step, past)
+        run = self._prepared.pop(path, None) or NodeRun(self, frame, step, past)
         try:
-            run.state("ready")
             output, attempt = await self._run_kind(frame, step, run, past)
         except asyncio.CancelledError:
             await self._was_cancelled(path)
@@ -240,6 +249,8 @@ class Run:
         else:
             self._told_done(path, output, attempt)
             return output
+        finally:
+            run.let_go()
         return None
 
     async def _run_kind(
@@ -249,26 +260,22 @@ class Run:
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()
         result = await step.kind.run(run, step.params)
-        key = run.key()
+        key = run.key() if step.kind.reusable else None
         if isinstance(result, Produced):
-            output = Output.of(result.value)
-            effect = result.effect
+            output, effect = Output.of(result.value), result.effect
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
-            stored = StoredResult(
-                key or Digest(""), output.stored, output.digest, "", "model", "stop", Usage(), seconds, "json"
-            )
-            said: dict[str, Any] = {"digest": output.digest, "form": "json", "seconds": seconds}
+            said: dict[str, Any] = {"digest": output.digest, "form": output.form, "seconds": seconds}
             if effect:
                 said["effect"] = to_plain(effect)
             await journal.keep_output(
                 output,
                 run.event("node-done", **said),
-                outcome=(key, stored) if key else None,
+                outcome=(key, _produced(key, output, seconds)) if key else None,
                 state=frame.state.after(effect) if effect and frame.state.durable else (),
             )
             if effect:
                 frame.state.apply(effect)
-            past.state, past.digest, past.form = "done", output.digest, "json"
+            past.state, past.digest, past.form = "done", output.digest, output.form
             return output, None
         done = run.event("node-done", result.number, digest=result.digest)
         if key is None:
@@ -297,22 +304,14 @@ class Run:
             self.scope.services.emit(RunStateChanged(self.scope.id, "waiting"))
 
     def _told_done(self, path: NodeId, output: Output, attempt: Attempt | None, state: NodeState = "done") -> None:
-        emit = self.scope.services.emit
-        emit(NodeStateChanged(self.scope.id, path, state))
-        past = self._past.node(path)
-        number = attempt.number if attempt else past.chosen
-        evaluated = past.attempt(number).evaluated() if number in past.attempts else None
-        emit(
-            NodeCompleted(
-                self.scope.id,
-                path,
-                number,
-                output.text,
-                attempt.cached if attempt else False,
-                attempt.evaluation or evaluated if attempt else None,
-                attempt.receipt if attempt else None,
-            )
-        )
+        emit, run = self.scope.services.emit, self.scope.id
+        emit(NodeStateChanged(run, path, state))
+        if attempt is None:
+            emit(NodeCompleted(run, path, self._past.node(path).chosen, output.text, False))
+            return
+        known = self._past.node(path).attempts.get(attempt.number)
+        evaluation = attempt.evaluation or (known.evaluated() if known else None)
+        emit(NodeCompleted(run, path, attempt.number, output.text, attempt.cached, evaluation, attempt.receipt))
 
     async def _was_failed(self, run: NodeRun, node: NodeId, error: FlowCabalError) -> None:
         self._failed = True
@@ -381,3 +380,7 @@ class Run:
         self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
         self.scope.services.emit(QuestionAnswered(question, decision))
         return True
+
+
+def _produced(key: Digest, output: Output, seconds: float) -> StoredResult:
+    return StoredResult(key, output.stored, output.digest, "", "model", "stop", Usage(), seconds, output.form)

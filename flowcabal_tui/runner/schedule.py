@@ -29,7 +29,7 @@ class Nodes(Protocol):
         """Runs a node to its end; None when it has no output. Never raises."""
         ...
 
-    def began(self, path: NodeId, task: asyncio.Task[Output | None]) -> None:
+    def began(self, path: NodeId, task: asyncio.Task[None]) -> None:
         """Its task was made."""
         ...
 
@@ -39,6 +39,10 @@ class Nodes(Protocol):
 
     def left(self, path: NodeId) -> None:
         """Its task is over."""
+        ...
+
+    def went_on(self) -> None:
+        """All that could begin after a task's end has begun."""
         ...
 
     def skipped(self, path: NodeId) -> None:
@@ -59,10 +63,12 @@ class Schedule:
         self._missing = {node: len(step.sources) for node, step in self._plan.steps.items()}
         self._place = {node: number for number, node in enumerate(self._plan.steps)}
         self._ready: list[tuple[float, int, NodeId]] = []
-        self._active: set[NodeId] = set()
+        self._active: dict[NodeId, asyncio.Task[None]] = {}
         self._skipped: set[NodeId] = set()
         self._wake = asyncio.Event()
         self._closing = False
+        self._broken: BaseException | None = None
+        """A mistake in the runner itself: it must end the run, not hang it."""
 
     @property
     def unfinished(self) -> list[NodeId]:
@@ -82,18 +88,21 @@ class Schedule:
         self.go_on()
 
     async def execute(self) -> None:
-        """Returns when no node can begin any more."""
-        async with asyncio.TaskGroup() as group:
-            self._group = group
-            try:
-                for node, missing in self._missing.items():
-                    if not missing:
-                        self._is_ready(node)
-                self.go_on()
-                await self._wake.wait()
-            except asyncio.CancelledError:
-                self._closing = True
-                raise
+        """Returns when no node can begin any more; cancelled, when every node that ran has ended."""
+        try:
+            for node, missing in self._missing.items():
+                if not missing:
+                    self._is_ready(node)
+            self.go_on()
+            await self._wake.wait()
+            if self._broken:
+                raise self._broken
+        finally:
+            self._closing = True
+            while self._active:
+                for task in self._active.values():
+                    task.cancel()
+                await asyncio.wait(self._active.values())
 
     def _is_ready(self, node: NodeId) -> None:
         heapq.heappush(self._ready, (-self._plan.ranks[node], self._place[node], node))
@@ -125,43 +134,52 @@ class Schedule:
             self._frame.outputs[node] = output
             self._settle(node)
         else:
-            self._active.add(node)
-            task = self._group.create_task(self._nodes.node(self._frame, step))
+            task = asyncio.get_running_loop().create_task(self._run(node, path, step))
+            self._active[node] = task
             self._nodes.began(path, task)
-            task.add_done_callback(partial(self._has_ended, node))
+            task.add_done_callback(partial(self._has_ended, node, path))
 
     def _may_run(self, step: Step) -> bool:
         """False when a branch was not taken, or when an output that the node needs is not there for that reason."""
         outputs = self._frame.outputs
-        gone = self._skipped.intersection(step.needs)
-        if gone and not (step.kind.joins and len(gone) < len(step.needs)):
-            return False
+        if self._skipped and (gone := self._skipped.intersection(step.needs)):
+            if not step.kind.joins or len(gone) == len(step.needs):
+                return False
         return not step.controls or any(
             edge.source in outputs and (edge.condition is None or edge.condition == _label(outputs[edge.source]))
             for edge in step.controls
         )
 
-    def _has_ended(self, node: NodeId, task: asyncio.Task[Output | None]) -> None:
-        path = NodeId(self._frame.path + node)
-        if task.cancelled():
-            if not self._closing:
-                self._group.create_task(self._cut(node, path))
-            return
-        output = task.result()
+    async def _run(self, node: NodeId, path: NodeId, step: Step) -> None:
+        output = await self._nodes.node(self._frame, step)
         if output is not None:
             self._frame.outputs[node] = output
         self._leave(node, path)
+
+    def _has_ended(self, node: NodeId, path: NodeId, task: asyncio.Task[None]) -> None:
+        """Sees to a task that was cancelled before its first step, or while its end was written."""
+        if not task.cancelled():
+            self._broken = self._broken or task.exception()
+            if self._broken:
+                self._active.pop(node, None)
+                self._wake.set()
+        elif self._closing:
+            self._active.pop(node, None)
+            self._nodes.left(path)
+        else:
+            self._active[node] = asyncio.get_running_loop().create_task(self._cut(node, path))
 
     async def _cut(self, node: NodeId, path: NodeId) -> None:
         await self._nodes.cut(path)
         self._leave(node, path)
 
     def _leave(self, node: NodeId, path: NodeId) -> None:
-        self._active.discard(node)
+        self._active.pop(node, None)
         self._nodes.left(path)
         if node in self._frame.outputs:
             self._settle(node)
         self.go_on()
+        self._nodes.went_on()
 
     def _settle(self, node: NodeId) -> None:
         for after in self._plan.dependents[node]:

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import aiosqlite
 
@@ -30,22 +30,23 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | Mapping[str, Any]
+Durability = Literal["FULL", "NORMAL"]
 _BATCH: Final = 1_000
 _BUSY_MS: Final = 5_000
 _READERS: Final = 2
 
 
-def open_writable(path: Path, *, network: bool) -> sqlite3.Connection:
+def open_writable(path: Path, *, network: bool, durability: Durability = "FULL") -> sqlite3.Connection:
     """A migrated connection for the writer's thread. Raises ProjectDamaged, ProjectTooNew or DiskFull.
 
-    On a network file system a rollback journal takes the place of the write-ahead log.
+    With durability NORMAL the newest commits can be lost with the power, never by a kill. On a network file system a rollback journal takes the place of the write-ahead log.
     """
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1_000)
         require_known(version_of(connection))
         connection.execute(f"PRAGMA journal_mode={'DELETE' if network else 'WAL'}")
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA synchronous={durability}")
         migrate(connection)
     except BaseException as error:
         if connection is not None:
@@ -77,8 +78,8 @@ class _Job:
 class Writer:
     """Does jobs in the order in which they were given."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, durability: Durability = "FULL") -> None:
+        self._connection, self._durability = connection, durability
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closing = False
         self._gate = Lock()
@@ -157,7 +158,7 @@ class Writer:
         self._connection.execute("RELEASE job")
 
     def _relax(self, relaxed: bool) -> None:
-        if relaxed != self._relaxed:
+        if relaxed != self._relaxed and self._durability == "FULL":
             self._connection.execute(f"PRAGMA synchronous={'NORMAL' if relaxed else 'FULL'}")
             self._relaxed = relaxed
 

@@ -22,9 +22,11 @@ from flowcabal_tui.store.states import put_state
 
 Clock = Callable[[], datetime]
 _STANDING: Final = (
-    "SELECT result, body, digest, model, author, finish, usage, seconds, form FROM outcome JOIN blob USING (digest)"
+    "SELECT result, body, digest, model, author, finish, {usage}, seconds, form FROM outcome JOIN blob USING (digest)"
     " WHERE key=? ORDER BY number DESC LIMIT 1"
 )
+_BOOKED: Final = _STANDING.format(usage="'{}'")
+_WHOLE: Final = _STANDING.format(usage="usage")
 _RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
 
@@ -91,12 +93,12 @@ class Journal:
 
     async def outcome(self, key: Digest) -> StoredResult | None:
         """The output that stands for an equal node, as remembered last."""
-        row = await self._database.row(_STANDING, (key,))
+        row = await self._database.row(_WHOLE, (key,))
         return _result(row) if row else None
 
     def standing(self, key: Digest) -> StoredResult | None:
-        """What `outcome` says, at once: microseconds, without a thread."""
-        row = self._database.at_once(_STANDING, (key,))
+        """What `outcome` says, but for the usage, which was booked: at once, in microseconds, without a thread."""
+        row = self._database.at_once(_BOOKED, (key,))
         return _result(row) if row else None
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
@@ -257,4 +259,9 @@ def _fields(result: StoredResult) -> Row:
 
 def _result(row: Row) -> StoredResult:
     key, body, digest, model, author, finish, usage, seconds, form = row
-    return StoredResult(key, unpack(body), digest, model, author, finish, from_json(Usage, usage), seconds, form)
+    return StoredResult(key, unpack(body), digest, model, author, finish, _usage(usage), seconds, form)
+
+
+def _usage(text: str) -> Usage:
+    """"{}" is that of a result which is only taken over: it was booked when it was made."""
+    return Usage() if text == "{}" else from_json(Usage, text)

@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book import Book
-from flowcabal_tui.store.connection import Database, Readers, Writer, open_writable
+from flowcabal_tui.store.connection import Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.faults import damaged, no_room
 from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.journal import Clock
@@ -55,7 +55,9 @@ class Store:
         self.values = Values(database, clock)
 
     @classmethod
-    async def open(cls, path: Path, *, read_only: bool = False, clock: Clock, language: str) -> Store:
+    async def open(
+        cls, path: Path, *, read_only: bool = False, clock: Clock, language: str, durability: Durability = "FULL"
+    ) -> Store:
         """Opens the database of the project folder `path`, and makes it if there is none.
 
         Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFileSystem or DiskFull. With `read_only`
@@ -77,9 +79,9 @@ class Store:
             lock = ProjectLock(folder / LOCK, clock())
             undo.callback(lock.release)
             network = is_network(file_system_of(folder, mounts()))
-            connection = await asyncio.to_thread(open_writable, file, network=network)
+            connection = await asyncio.to_thread(open_writable, file, network=network, durability=durability)
             undo.callback(connection.close)
-            store = cls(Database(await Readers.open(file), Writer(connection)), clock, language, lock)
+            store = cls(Database(await Readers.open(file), Writer(connection, durability)), clock, language, lock)
             undo.pop_all()
         with contextlib.suppress(DiskFull):  # what ran then waits for more room; the book can be read meanwhile
             await store.outbox.reset_running()
