@@ -133,7 +133,7 @@ def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
     kind = condition.get("kind")
     if not kind:
         said = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
-        yield Finding(code="MISSINGREQUIRED_PARAM", message=said, field="kind")
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="kind")
         return
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
@@ -144,7 +144,7 @@ def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
     for name in needed:
         if name not in condition:
             said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
-            yield Finding(code="MISSINGREQUIRED_PARAM", message=said, field=name)
+            yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=name)
     if not isinstance(condition.get("source"), (str, Mapping, list, tuple, int, float, type(None))):
         yield _mismatch("source", _("The source must be a path, a binding, a list of those, or a value."))
     yield from bindings.check_shape(condition.get("source"), location="source")

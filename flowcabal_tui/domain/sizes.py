@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 MAX_DEPTH: Final = 100
 """Lists and objects inside each other."""
-MAX_VALUES: Final = 1_000_000
+MAX_VALUES: Final = 250_000
 """Texts, numbers, lists and objects together."""
 MAX_CHARACTERS: Final = 20_000_000
 """Of all texts together: about seven long novels."""
