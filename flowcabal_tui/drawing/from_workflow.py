@@ -209,9 +209,9 @@ def _lines(params: Mapping[str, Any]) -> Iterator[str]:
 def _short(value: Any, depth: int = 0) -> str:
     """A value in a few words: the text of blocks, the path of a binding, the names in an object."""
     if isinstance(value, Mapping):
-        if "__from__" in value:
-            return f"← {_short(value['__from__'], 2)}"
-        if value.get("kind") in {"text", "virtual", "inquiry"}:
+        if "__from__" in value and depth < 3:
+            return f"← {_short(value['__from__'], 3)}"
+        if value.get("kind") in ("text", "virtual", "inquiry") and depth < 3:
             return _block(value)
         return "{" + ", ".join(map(str, list(value)[:6])) + "}"
     if isinstance(value, (list, tuple)):
@@ -223,5 +223,5 @@ def _short(value: Any, depth: int = 0) -> str:
 
 def _block(block: Mapping[str, Any]) -> str:
     if block["kind"] == "virtual":
-        return f"‹{_short(block.get('node', ''), 2)}›"
-    return _short(block.get("text", block.get("question", "")), 2)
+        return f"‹{_short(block.get('node', ''), 3)}›"
+    return _short(block.get("text", block.get("question", "")), 3)
