@@ -223,12 +223,15 @@ class RunDesk:
         if known is None:
             newest = next((item for item in self._templates if self.workflow and item.id == self.workflow.id), None)
             request = replace(request, workflow=newest.reference if newest else request.workflow)
+        prepared = _("The run is being prepared ...")
+        self._screen.notify(prepared, markup=False)
         quote = await self._workbench.quote(request)
+        self._screen.app.clear_notifications()
         if quote.calls_at_most and not self._workbench.info.offline:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
-        self._screen.notify(_("The run is being prepared ..."), markup=False)
+        self._screen.notify(prepared, markup=False)
         run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
         self._screen.app.clear_notifications()
         self.following = True
