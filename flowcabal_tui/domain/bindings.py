@@ -24,7 +24,7 @@ from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import LOOP, RESULT, Path
 from flowcabal_tui.domain.schemas import check_path
-from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.sizes import Room, TooLarge
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
@@ -35,7 +35,7 @@ AGG: Final = "__agg__"
 RUN_ROOTS: Final = ("state", "input", "chapter", "project")
 ROOTS: Final = (*RUN_ROOTS, "item", "index", "size")
 _TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
-_BARE: Final = re.compile(r"[^\s{}]+")
+_BARE: Final = re.compile(r"[^\s{}，。；：！？、…“”‘’「」《》（）]+")
 _MAX_EMBEDDING: Final = 100_000
 _DECODER: Final = json.JSONDecoder()
 
@@ -65,7 +65,7 @@ class _Resolver:
         if isinstance(value, str):
             return self.string(value)
         if isinstance(value, Mapping):
-            if is_binding(value):
+            if _is_binding(value):
                 return self.binding(value)
             return {key: self.value(part, depth + 1) for key, part in value.items()}
         if isinstance(value, (list, tuple)):
@@ -89,7 +89,7 @@ class _Resolver:
     def string(self, text: str) -> Any:
         if self.velvetflow:
             return self.velvetflow_string(text)
-        if (path := whole_path(text, self.names, self.nodes)) is not None:
+        if (path := _whole_path(text, self.names, self.nodes)) is not None:
             return self.look_up(path)
         return self.text(text)
 
@@ -99,7 +99,7 @@ class _Resolver:
         return _TEMPLATE.sub(self.inserted, text)
 
     def inserted(self, match: re.Match[str]) -> str:
-        path = template_path(match, self.names, self.nodes)
+        path = _template_path(match, self.names, self.nodes)
         if path is None:
             return match[0]
         found = paths.look_up(path, self.names)
@@ -111,9 +111,11 @@ class _Resolver:
             inner = paths.unwrap(text)
             if LOOP in self.names and inner in self.names and inner not in (RESULT, LOOP, *RUN_ROOTS):
                 return self.look_up(Path((inner,)))
-            if (path := whole_path(text, self.names, self.nodes)) is not None:
+            if (path := _whole_path(text, self.names, self.nodes)) is not None:
                 return self.look_up(path)
             text = self.with_json_bindings(text)
+        except TooLarge:
+            raise
         except BindingError:
             return text
         return _TEMPLATE.sub(self.inserted_if_known, text)
@@ -121,23 +123,25 @@ class _Resolver:
     def inserted_if_known(self, match: re.Match[str]) -> str:
         try:
             return self.inserted(match)
+        except TooLarge:
+            raise
         except BindingError:
             return match[0]
 
     def with_json_bindings(self, text: str) -> str:
         out, at = [], 0
-        for start, end, binding in json_bindings(text):
+        for start, end, binding in _json_bindings(text):
             out += [text[at:start], text_of(self.binding(binding))]
             at = end
         return "".join(out) + text[at:]
 
 
-def is_binding(value: Any) -> bool:
+def _is_binding(value: Any) -> bool:
     """Whether a part of the parameters is the object form of a binding, whole or not."""
     return isinstance(value, Mapping) and (FROM in value or AGG in value)
 
 
-def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def _json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The bindings that stand as JSON in a text, each with its start and its end."""
     if FROM not in text or len(text) > _MAX_EMBEDDING:
         return
@@ -152,10 +156,10 @@ def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
             yield start, end, found
 
 
-def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
+def _whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
     """The path that the whole of `text` is; None for text. `{{path}}` always is one, or raises BindingError."""
     if match := _TEMPLATE.fullmatch(text):
-        return template_path(match, roots, nodes)
+        return _template_path(match, roots, nodes)
     if not _BARE.fullmatch(text) or not text.startswith((f"{RESULT}.", f"{RESULT}[", f"{LOOP}.", *roots)):
         return None
     try:
@@ -167,7 +171,7 @@ def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Pat
     return path if len(path.parts) > 1 and path.root in (RESULT, LOOP, *roots) else None
 
 
-def template_path(match: re.Match[str], roots: Collection[str], nodes: Collection[str]) -> Path | None:
+def _template_path(match: re.Match[str], roots: Collection[str], nodes: Collection[str]) -> Path | None:
     """The path of a `{{path}}` or `${path}`; None for a dollar form whose root nobody knows (a price, a shell line)."""
     dollar, inner = match[1] or match[3], match[2] or match[4]
     if not inner.strip():
@@ -224,7 +228,7 @@ def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
     while waiting:
         place, part, depth = waiting.pop()
         room.take(part, depth)
-        if isinstance(part, str) or is_binding(part):
+        if isinstance(part, str) or _is_binding(part):
             yield place, part
         elif isinstance(part, Mapping):
             inner = [(f"{place}.{key}" if place else str(key), one, depth + 1) for key, one in part.items()]
@@ -249,17 +253,17 @@ def _readable(source: str) -> Path | str:
 
 def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId]) -> Iterator[Path | str]:
     try:
-        if (path := whole_path(text, roots, known)) is not None:
+        if (path := _whole_path(text, roots, known)) is not None:
             yield path
             return
     except BindingError:
         yield paths.unwrap(text)
         return
-    for _start, _end, binding in json_bindings(text):
+    for _start, _end, binding in _json_bindings(text):
         yield from _sources(binding)
     for match in _TEMPLATE.finditer(text):
         try:
-            inserted = template_path(match, roots, known)
+            inserted = _template_path(match, roots, known)
         except BindingError:
             yield match[2].strip()
             continue
@@ -271,7 +275,7 @@ def bindings_in(value: Any, *, location: str = "") -> Iterator[tuple[str, Mappin
     """Every binding in object form, also as JSON in a text, with the field where it stands."""
     for place, part in _leaves(value, location):
         if isinstance(part, str):
-            yield from ((place, binding) for _start, _end, binding in json_bindings(part))
+            yield from ((place, binding) for _start, _end, binding in _json_bindings(part))
         else:
             yield place, part
 
