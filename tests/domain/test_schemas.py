@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.domain import condition_checks
 from flowcabal_tui.domain.binding_checks import check
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.schemas import Schema, check_path, follow
@@ -48,7 +49,8 @@ SCHEMAS: dict[NodeId, Schema | None] = {
         "result_of.loop.total",
         "result_of.loop.summary",
         "result_of.loop.exports.items.summary",
-        "result_of.endless.x",
+        "result_of.大纲.scenes.title[0]",
+        "result_of.endless[0][0][0]",
     ],
 )
 def test_what_may_be_there_passes(path: str) -> None:
@@ -69,6 +71,7 @@ def test_what_may_be_there_passes(path: str) -> None:
         ("result_of.loop.both", "ambiguous", ""),
         ("大纲.scenes", "Nothing is called 大纲", "result_of.大纲.scenes"),
         ("result_of.大纲.scenes[x]", "position", ""),
+        ("result_of.endless.x", "has no fields", ""),
         ("result_of", "needs the name of a node", ""),
         ("stat.mood", "There are: result_of, state", "state.mood"),
     ],
@@ -88,7 +91,8 @@ def test_other_roots_are_checked_when_they_are_given() -> None:
 
 
 def test_the_schema_at_a_path_is_told() -> None:
-    assert follow("result_of.大纲.scenes.score", SCHEMAS) == {"type": "number"}
+    assert follow("result_of.大纲.scenes.score", SCHEMAS) == {"type": "array", "items": {"type": "number"}}
+    assert follow("result_of.大纲.scenes[0].score", SCHEMAS) == {"type": "number"}
     assert follow("result_of.free.x", SCHEMAS) == {}
 
 
@@ -112,3 +116,49 @@ def test_one_check_finds_form_and_paths() -> None:
     value = {"a": "{{大纲.scenes.titel}}", "b": "plain", "c": "{{state.x}}"}
     findings = check(value, SCHEMAS, roots={"state": None})
     assert [(one.field, one.fix) for one in findings] == [("a", "result_of.大纲.scenes.title")]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ({"kind": "any_greater_than", "source": "result_of.大纲.scenes", "field": "score", "threshold": 1}, []),
+        ({"kind": "greater_than", "source": "result_of.大纲.scenes", "field": "length", "threshold": 1}, []),
+        ({"kind": "greater_than", "source": "result_of.大纲.scenes.score", "threshold": 1}, []),
+        ({"kind": "greater_than", "source": "result_of.free.x", "field": "y", "threshold": 1}, []),
+        ({"kind": "equals", "source": ["result_of.大纲.scenes[0].title", 3], "value": []}, []),
+        ({"kind": "equals", "source": {"__from__": "result_of.大纲.scenes", "__agg__": "count"}, "value": 2}, []),
+        (
+            {"kind": "any_greater_than", "source": "result_of.大纲.scenes", "field": "title", "threshold": 1},
+            [("condition.field", "")],
+        ),
+        (
+            {"kind": "contains", "source": {"__from__": "result_of.大纲.scenes"}, "field": "titel", "value": "x"},
+            [("condition.field", "title")],
+        ),
+        (
+            {"kind": "less_than", "source": "result_of.大纲.scenes.score", "field": "length", "threshold": 1},
+            [],
+        ),
+        (
+            {"kind": "less_than", "source": "result_of.大纲.scenes[0].score", "field": "length", "threshold": 1},
+            [("condition.field", "")],
+        ),
+        (
+            {"kind": "between", "source": "result_of.大纲.scenes.title", "min": 1, "max": 2},
+            [("condition.source", "")],
+        ),
+        (
+            {"op": "equals", "source": "result_of.大纲.scene", "value": 1},
+            [("condition.source", "result_of.大纲.scenes")],
+        ),
+        (
+            {"kind": "expression", "expression": "result_of.大纲.scen == 1"},
+            [("condition.expression", "result_of.大纲.scenes")],
+        ),
+    ],
+)
+def test_conditions_are_checked_against_what_nodes_yield(
+    condition: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    findings = condition_checks.check(condition, SCHEMAS, roots={}, location="condition")
+    assert [(one.field, one.fix) for one in findings] == expected
