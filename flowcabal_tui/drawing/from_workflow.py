@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from flowcabal_tui.domain.bindings import references
@@ -106,7 +106,9 @@ class _Sketch:
     def _absent(self, name: str) -> str:
         """A box for a node that the document names but does not have."""
         if name not in self._missing:
-            self._missing[name] = self._draw(name, f"? {name}", _("no such node"), (), None)
+            drawn = self._draw(name, f"? {name}", _("no such node"), (), None)
+            self._nodes[drawn] = replace(self._nodes[drawn], missing=True)
+            self._missing[name] = drawn
         return self._missing[name]
 
 

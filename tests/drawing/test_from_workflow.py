@@ -91,7 +91,7 @@ def test_edges_in_a_body_may_use_either_words() -> None:
 
 def test_what_is_not_there_is_drawn_as_missing() -> None:
     drawing = drawn(node("a", reads("nobody")), edges=(edge("nowhere", "a"), edge("a", "nobody", "else")))
-    assert {box.title for box in drawing.nodes} == {"a", "? nobody", "? nowhere"}
+    assert {box.title: box.missing for box in drawing.nodes} == {"a": False, "? nobody": True, "? nowhere": True}
     assert arrows(drawing) == {("nobody", "a", ""), ("nowhere", "a", ""), ("a", "nobody", "else")}
 
 

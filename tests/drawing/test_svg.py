@@ -49,6 +49,11 @@ def test_a_long_title_is_cropped_and_whole_in_the_tooltip() -> None:
     assert f"{long} · prompt · a" in [title.text for title in root.iter(f"{NAME}title")]
 
 
+def test_a_missing_node_is_dashed() -> None:
+    assert "dasharray" in svg(Drawing((DrawnNode("a", "? a", missing=True),)))
+    assert "dasharray" not in svg(Drawing((DrawnNode("a", "a"),)))
+
+
 def test_light_and_dark_differ_in_colour_only() -> None:
     drawing = Drawing((DrawnNode("a", "a"), DrawnNode("b", "b")), (DrawnEdge("a", "b"),))
     light, dark = svg(drawing), svg(drawing, dark=True)
@@ -64,7 +69,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_all_text_can_be_read(theme: Theme) -> None:
-    for colour in (theme.text, theme.faint, *theme.kinds):
+    for colour in (theme.text, theme.faint, theme.missing, *theme.kinds):
         low, high = sorted((luminance(colour), luminance(theme.box)))
         assert (high + 0.05) / (low + 0.05) >= 4.5
 
