@@ -126,7 +126,8 @@ async def test_an_event_that_changes_no_word_paints_nothing(tmp_path):
 
 async def test_an_interrupted_run_that_is_chosen_goes_on_and_its_output_is_shown(tmp_path):
     workbench = FakeWorkbench()
-    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted")]
+    nodes = ((books.PLAN, "done"), (books.DRAFT, "running"), (books.POLISH, "pending"))
+    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted", nodes=nodes)]
     async with workspace(workbench, tmp_path) as pilot:
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
@@ -280,3 +281,16 @@ async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, 
                 await pilot.press(answer)
             await settled(pilot)
         assert workbench.exported == [tmp_path / "new.txt", *([manuscript] if written else [])]
+
+
+async def test_a_run_that_was_interrupted_while_it_asked_waits_for_its_answer(tmp_path):
+    workbench = FakeWorkbench()
+    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted")]
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        assert "waiting for you" in "\n".join(shown(pilot.app))
+        await pilot.press("enter")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, WorkspaceScreen), "there is nothing to take up before the answer"
+        assert not [command for command in workbench.sent if isinstance(command, ResumeRun)]
