@@ -138,7 +138,8 @@ def _completed(path: Path, used: int, schema: Schema) -> tuple[Part, ...]:
     if not parts or not isinstance(fields, Mapping) or "iterations" not in fields:
         return parts
     if parts[0] == "exports":
-        return parts[1:]
+        named = (fields.get("exports") or ANYTHING).get("properties") or ANYTHING
+        return parts if len(parts) > 1 and parts[1] in named else parts[1:]
     if parts[0] in fields:
         return parts
     inside = {
