@@ -134,22 +134,27 @@ def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None
 
 def _completed(path: Path, used: int, schema: Schema) -> tuple[Part, ...]:
     """The parts after the node, with the `items` or `aggregates` of a loop that was left out; see `paths.completed`."""
-    parts, fields = path.parts[used:], schema.get("properties")
-    if not parts or not isinstance(fields, Mapping) or "iterations" not in fields:
+    parts, fields = path.parts[used:], _properties(schema)
+    if not parts or "iterations" not in fields:
         return parts
     if parts[0] == "exports":
-        named = (fields.get("exports") or ANYTHING).get("properties") or ANYTHING
-        return parts if len(parts) > 1 and parts[1] in named else parts[1:]
+        return parts if len(parts) > 1 and parts[1] in _properties(fields.get("exports")) else parts[1:]
     if parts[0] in fields:
         return parts
+    items = fields.get("items")
     inside = {
-        "items": (fields.get("items") or ANYTHING).get("items") or ANYTHING,
-        "aggregates": fields.get("aggregates") or ANYTHING,
+        "items": _properties(items.get("items") if isinstance(items, Mapping) else None),
+        "aggregates": _properties(fields.get("aggregates")),
     }
-    choices = [name for name, one in inside.items() if parts[0] in (one.get("properties") or ANYTHING)]
+    choices = [name for name, there in inside.items() if parts[0] in there]
     if len(choices) > 1:
         raise paths.ambiguous(path, parts[0])
     return (*choices, *parts)
+
+
+def _properties(schema: Any) -> Mapping[str, Any]:
+    fields = schema.get("properties") if isinstance(schema, Mapping) else None
+    return fields if isinstance(fields, Mapping) else ANYTHING
 
 
 def _walk(path: Path, start: int, schema: Schema) -> Schema:
@@ -238,7 +243,8 @@ def options_of(schema: Schema, top: Schema) -> list[Schema]:
     waiting, seen = [schema], 0
     while waiting and seen < _MAX_OPTIONS:
         one, seen = waiting.pop(), seen + 1
-        inner = [part for key in _ALTERNATIVES for part in one.get(key) or () if isinstance(part, Mapping)]
+        listed = [one[key] for key in _ALTERNATIVES if isinstance(one.get(key), (list, tuple))]
+        inner = [part for parts in listed for part in parts if isinstance(part, Mapping)]
         if isinstance(reference := one.get("$ref"), str):
             inner.append(_referred(reference, top))
         waiting += reversed(inner)

@@ -8,10 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.domain import binding_checks, bindings, conditions, expressions, paths
+from flowcabal_tui.domain import binding_checks, bindings, condition_checks, conditions, expressions, paths, schemas
 from flowcabal_tui.domain.aggregates import AGGREGATES, STEPS
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Finding
 
 PIECES = (
     *("result_of", ".", "[", "]", "{{", "}}", "${", "}", "{", " ", "a", "节-点", "loop", "item", "0", "1", "-1", '"'),
@@ -74,6 +75,30 @@ def test_conditions(raw: dict[str, Any], kind: str) -> None:
             with contextlib.suppress(FlowCabalError):
                 conditions.check(conditions.read(condition), NAMES, dialect=dialect)
         assert all(finding.field for finding in findings)
+
+
+WORD = st.sampled_from(("a", "items", "object", "array", "string", "iterations", "exports", "#", "#/$defs/a"))
+SCHEMA_KEYS = ("type", "properties", "items", "anyOf", "allOf", "$ref", "additionalProperties", "$defs")
+SCHEMA = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORD,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(SCHEMA_KEYS) | WORD, inner, max_size=5),
+    max_leaves=15,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(SCHEMA_KEYS), SCHEMA, max_size=5), st.lists(WORD | st.integers(0, 1), max_size=4)
+)
+def test_schemas(schema: dict[str, Any], parts: list[str | int]) -> None:
+    path = paths.shown(["result_of", "a", *parts])
+    found = schemas.follow(path, {NodeId("a"): schema})
+    if not isinstance(found, Finding):
+        schemas.item_types(found)
+    aggregate = {"__agg__": "count_if", "field": "a", "op": "==", "value": 1}
+    binding_checks.check({"__from__": path, **aggregate}, {NodeId("a"): schema})
+    condition = {"kind": "greater_than", "source": path, "field": "items", "threshold": 1}
+    condition_checks.check(condition, {NodeId("a"): schema})
 
 
 @settings(max_examples=300, deadline=None)
