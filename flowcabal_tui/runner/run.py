@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from flowcabal_tui.domain.codec import to_plain
@@ -14,6 +16,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Attempt, Decision, NodeState, RunState
+from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import Plan, Step, plan
@@ -35,6 +38,21 @@ from flowcabal_tui.runner.scope import Frame, RunScope
 log = logging.getLogger(__name__)
 
 
+async def _with_effect(state: DualState, effect: StateEffect, keep: Callable[..., Awaitable[None]]) -> None:
+    """Changes the state and keeps the change; at once, so that no node computes from what was before.
+
+    When it cannot be kept, the keys get back what they held.
+    """
+    keys = (*effect.updates, *effect.keys)
+    before = state.entries(keys)
+    state.apply(effect)
+    try:
+        await keep(state=state.entries(keys) if state.durable else ())
+    except FlowCabalError:
+        state.put(before)
+        raise
+
+
 class Run:
     """Executes one run. `past` is the fold of its log: empty for a new run."""
 
@@ -50,8 +68,8 @@ class Run:
         self._texts: Mapping[Digest, str] = {}
         self._tasks: dict[NodeId, asyncio.Task[Output | None]] = {}
         self._waiting: set[NodeId] = set()
-        self._around: set[NodeId] = set()
-        """Nodes whose inner graph is under way: they themselves do nothing."""
+        self._around: Counter[NodeId] = Counter()
+        """How many inner graphs of a node are under way: with any, it itself does nothing."""
         self._stopped_before: set[NodeId] = set()
         self._served: dict[str, dict[str, object]] = {}
         self._unwritten: FlowCabalError | None = None
@@ -115,13 +133,15 @@ class Run:
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
         """Runs the graph inside a node. Raises StepFailed when one of its nodes failed or was stopped."""
         schedule = Schedule(self, frame)
-        self._around.add(node)
+        self._around[node] += 1
         try:
             await schedule.execute()
             if not self.scope.closing:
                 await self._block(frame, schedule)
         finally:
-            self._around.discard(node)
+            self._around[node] -= 1
+            if not self._around[node]:
+                del self._around[node]
         if unfinished := schedule.unfinished:
             raise StepFailed(
                 _("A step inside did not end: {node}").format(node=frame.path + unfinished[0]),
@@ -260,14 +280,10 @@ class Run:
             said: dict[str, Any] = {"digest": output.digest, "form": "json", "seconds": seconds}
             if effect:
                 said["effect"] = to_plain(effect)
-            await journal.keep_output(
-                output,
-                run.event("node-done", **said),
-                outcome=(key, stored) if key else None,
-                state=frame.state.after(effect) if effect and frame.state.durable else (),
+            kept = partial(
+                journal.keep_output, output, run.event("node-done", **said), outcome=(key, stored) if key else None
             )
-            if effect:
-                frame.state.apply(effect)
+            await (kept() if effect is None else _with_effect(frame.state, effect, kept))
             past.state, past.digest, past.form = "done", output.digest, "json"
             return output, None
         done = run.event("node-done", result.number, digest=result.digest)
