@@ -55,7 +55,7 @@ async def test_a_branch_whose_exit_was_skipped_gives_nothing():
 
 async def test_a_run_that_waits_in_one_branch_says_so_when_the_other_has_ended():
     made = bench(actions := FakeActions(holds={"slow": asyncio.Event()}))
-    asks = node("asks", "human", question="after {{result_of.slow.did}}?")
+    asks = node("asks", "human", question="after {{result_of.slow}}?")
     run = await made.run(
         flow(
             both(
