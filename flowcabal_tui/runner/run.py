@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,6 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Attempt, Decision, NodeState, RunState
-from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import Plan, Step, plan
@@ -29,6 +28,7 @@ from flowcabal_tui.protocol import (
     WorkflowCompleted,
     WorkflowFailed,
 )
+from flowcabal_tui.runner.effects import with_effect
 from flowcabal_tui.runner.fold import NodeFold, RunFold
 from flowcabal_tui.runner.model_steps import done_payload, served_attempt, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
@@ -36,21 +36,6 @@ from flowcabal_tui.runner.schedule import Schedule
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 log = logging.getLogger(__name__)
-
-
-async def _with_effect(state: DualState, effect: StateEffect, keep: Callable[..., Awaitable[None]]) -> None:
-    """Changes the state and keeps the change; at once, so that no node computes from what was before.
-
-    When it cannot be kept, the keys get back what they held.
-    """
-    keys = (*effect.updates, *effect.keys)
-    before = state.entries(keys)
-    state.apply(effect)
-    try:
-        await keep(state=state.entries(keys) if state.durable else ())
-    except FlowCabalError:
-        state.put(before)
-        raise
 
 
 class Run:
@@ -283,7 +268,7 @@ class Run:
             kept = partial(
                 journal.keep_output, output, run.event("node-done", **said), outcome=(key, stored) if key else None
             )
-            await (kept() if effect is None else _with_effect(frame.state, effect, kept))
+            await (kept() if effect is None else with_effect(frame.state, effect, kept))
             past.state, past.digest, past.form = "done", output.digest, "json"
             return output, None
         done = run.event("node-done", result.number, digest=result.digest)
