@@ -35,6 +35,11 @@ class NodeContext(Protocol):
     def node(self) -> Node: ...
 
     @property
+    def path(self) -> NodeId:
+        """Where it stands in the run: its id, after those of the nodes that it stands in."""
+        ...
+
+    @property
     def names(self) -> Mapping[str, Any]:
         """What bindings can name: `result_of`, `input`, `state`, `loop`, aliases, `chapter`, `project`."""
         ...
@@ -146,6 +151,8 @@ class NodeKind:
     version: ClassVar[int] = 1
     """Enters the content key: raise it when the meaning of the params changes."""
     params: ClassVar[type[BaseModel]]
+    unrolls: ClassVar[bool] = False
+    """Goes on whatever its bodies give, to a bound of its own: a quote follows it with drafts in their place."""
     reusable: ClassVar[bool] = True
     """May an equal node's output of another run be taken? False for what acts on the world or asks a person."""
     joins: ClassVar[bool] = False

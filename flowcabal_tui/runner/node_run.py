@@ -71,6 +71,10 @@ class NodeRun(ModelSteps):
         return self._node
 
     @property
+    def path(self) -> NodeId:
+        return self._path
+
+    @property
     def names(self) -> Mapping[str, Any]:
         return self._frame.names
 
