@@ -302,25 +302,25 @@ class RunDesk:
             self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
             self._screen.query_one(WorkflowPane).show_templates(self._templates, self.workflow.reference)
 
-    async def choose_run(self) -> bool:
-        """Lists earlier runs; an interrupted one can be taken up again. True when one was chosen."""
+    async def choose_run(self) -> RunSummary | None:
+        """Lists earlier runs; an interrupted one can be taken up again. Gives the one that was chosen."""
         summaries = await self._runs()
         await self._place_chapters()
         choices = tuple((str(item.id), run_words(item, self._positions.get(item.chapter))) for item in summaries)
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
-            return False
+            return None
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices))
         summary = next((item for item in summaries if item.id == chosen), None)
         if summary is None:
-            return False
+            return None
         if summary.state == "interrupted":
             title, words = _("Go on with this run?"), _("What is finished is not run again.")
             if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 await self._workbench.carry_out(ResumeRun(summary.id))
                 self.following = True
         await self.show_run(summary)
-        return True
+        return summary
 
     async def compare(self, node: NodeId, number: int) -> None:
         """Two attempts side by side: this one and the one before."""
