@@ -158,10 +158,10 @@ class Schedule:
 
     def _leave(self, node: NodeId, path: NodeId) -> None:
         self._active.discard(node)
-        self._nodes.left(path)
         if node in self._frame.outputs:
             self._settle(node)
         self.go_on()
+        self._nodes.left(path)  # after those behind it began: only then it can be told whether the run waits
 
     def _settle(self, node: NodeId) -> None:
         for after in self._plan.dependents[node]:
