@@ -74,7 +74,7 @@ class Run:
     def only_waits(self) -> bool:
         """True when nothing but human answers can bring the run on."""
         working = len(self._tasks) - len(self._around)
-        return bool(self._tasks) and working == len(self._waiting)
+        return bool(self._waiting) and working == len(self._waiting)
 
     @property
     def stopped(self) -> bool:
