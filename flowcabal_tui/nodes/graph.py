@@ -44,7 +44,7 @@ def needs_of(kind: NodeKind, params: BaseModel, known: Collection[NodeId]) -> tu
     Order of appearance, without doubles; nodes that are not in `known` stand around the graph, or nowhere.
     """
     blocks, bound = kind.blocks(params), kind.bound(params)
-    found = dict.fromkeys((*references(blocks), *bound_references(bound, known)))
+    found = dict.fromkeys((*references(blocks, known), *bound_references(bound, known)))
     state = any(_STATE.search(path) for path in (*block_paths(blocks), *(path for _place, path in paths_in(bound))))
     for _field, body in kind.bodies(params):
         inner = {node.id for node in body.nodes}
