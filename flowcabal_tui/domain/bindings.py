@@ -65,7 +65,7 @@ class _Resolver:
         if isinstance(value, str):
             return self.string(value)
         if isinstance(value, Mapping):
-            if _is_binding(value):
+            if is_binding(value):
                 return self.binding(value)
             return {key: self.value(part, depth + 1) for key, part in value.items()}
         if isinstance(value, (list, tuple)):
@@ -89,7 +89,7 @@ class _Resolver:
     def string(self, text: str) -> Any:
         if self.velvetflow:
             return self.velvetflow_string(text)
-        if (path := _whole_path(text, self.names, self.nodes)) is not None:
+        if (path := whole_path(text, self.names, self.nodes)) is not None:
             return self.look_up(path)
         return self.text(text)
 
@@ -111,7 +111,7 @@ class _Resolver:
             inner = paths.unwrap(text)
             if LOOP in self.names and inner in self.names and inner not in (RESULT, LOOP, *RUN_ROOTS):
                 return self.look_up(Path((inner,)))
-            if (path := _whole_path(text, self.names, self.nodes)) is not None:
+            if (path := whole_path(text, self.names, self.nodes)) is not None:
                 return self.look_up(path)
             text = self.with_json_bindings(text)
         except TooLarge:
@@ -130,18 +130,18 @@ class _Resolver:
 
     def with_json_bindings(self, text: str) -> str:
         out, at = [], 0
-        for start, end, binding in _json_bindings(text):
+        for start, end, binding in json_bindings(text):
             out += [text[at:start], text_of(self.binding(binding))]
             at = end
         return "".join(out) + text[at:]
 
 
-def _is_binding(value: Any) -> bool:
+def is_binding(value: Any) -> bool:
     """Whether a part of the parameters is the object form of a binding, whole or not."""
     return isinstance(value, Mapping) and (FROM in value or AGG in value)
 
 
-def _json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The bindings that stand as JSON in a text, each with its start and its end."""
     if FROM not in text or len(text) > _MAX_EMBEDDING:
         return
@@ -156,7 +156,7 @@ def _json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
             yield start, end, found
 
 
-def _whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
+def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
     """The path that the whole of `text` is; None for text. `{{path}}` always is one, or raises BindingError."""
     if match := _TEMPLATE.fullmatch(text):
         return _template_path(match, roots, nodes)
@@ -228,7 +228,7 @@ def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
     while waiting:
         place, part, depth = waiting.pop()
         room.take(part, depth)
-        if isinstance(part, str) or _is_binding(part):
+        if isinstance(part, str) or is_binding(part):
             yield place, part
         elif isinstance(part, Mapping):
             inner = [(f"{place}.{key}" if place else str(key), one, depth + 1) for key, one in part.items()]
@@ -253,13 +253,13 @@ def _readable(source: str) -> Path | str:
 
 def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId]) -> Iterator[Path | str]:
     try:
-        if (path := _whole_path(text, roots, known)) is not None:
+        if (path := whole_path(text, roots, known)) is not None:
             yield path
             return
     except BindingError:
         yield paths.unwrap(text)
         return
-    for _start, _end, binding in _json_bindings(text):
+    for _start, _end, binding in json_bindings(text):
         yield from _sources(binding)
     for match in _TEMPLATE.finditer(text):
         try:
@@ -275,7 +275,7 @@ def bindings_in(value: Any, *, location: str = "") -> Iterator[tuple[str, Mappin
     """Every binding in object form, also as JSON in a text, with the field where it stands."""
     for place, part in _leaves(value, location):
         if isinstance(part, str):
-            yield from ((place, binding) for _start, _end, binding in _json_bindings(part))
+            yield from ((place, binding) for _start, _end, binding in json_bindings(part))
         else:
             yield place, part
 
