@@ -99,7 +99,8 @@ class NodeRun(ModelSteps):
                 parts.append(answered.get(block.question, ""))
             else:
                 parts.append(self._text(block.node) or "" if block.frozen is None else block.frozen)
-        return self._frame.workflow.join.join(parts)
+        workflow = self._frame.workflow
+        return workflow.join.join(part for part in parts if part or not workflow.skip_empty)
 
     def _text(self, node: NodeId) -> str | None:
         output = self._frame.output(node)
