@@ -41,6 +41,9 @@ def show(arguments: Namespace) -> int:
 
 
 def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> int:
+    from flowcabal_tui.tui.garbage import begin_loading
+
+    begin_loading()
     from flowcabal_tui.settings.glance import glance
     from flowcabal_tui.tui.app import run_app
     from flowcabal_tui.tui.entry import Doors, Preferences

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
+from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import readable
-from flowcabal_tui.domain.paths import look_up
+from flowcabal_tui.domain.paths import look_up, parse
+from flowcabal_tui.domain.paths import node_of as named_by
 from flowcabal_tui.domain.workflow import Block, TextBlock, VirtualBlock
 
 BINDING: Final = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
@@ -34,15 +36,26 @@ def node_of(path: str) -> NodeId | None:
     return NodeId(match[1]) if match else None
 
 
-def references(blocks: Iterable[Block]) -> tuple[NodeId, ...]:
-    """The nodes whose live output the blocks need, without doubles, in order of appearance."""
+def references(blocks: Iterable[Block], known: Collection[NodeId] = ()) -> tuple[NodeId, ...]:
+    """The nodes whose live output the blocks need, without doubles, in order of appearance.
+
+    `known` is for ids with dots: `result_of.act.one.title` reads a field of the node `act` unless it holds `act.one`.
+    """
     found: dict[NodeId, None] = {}
     for block in blocks:
         if isinstance(block, VirtualBlock) and block.frozen is None:
             found[block.node] = None
         elif isinstance(block, TextBlock):
-            found |= {node: None for path in bindings(block.text) if (node := node_of(path))}
+            found |= {node: None for path in bindings(block.text) if (node := _read_by(path, known))}
     return tuple(found)
+
+
+def _read_by(path: str, known: Collection[NodeId]) -> NodeId | None:
+    try:
+        named = named_by(parse(path), known)
+    except BindingError:
+        return node_of(path)
+    return named[0] if named else None
 
 
 def block_paths(blocks: Iterable[Block]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.aggregates import (
 )
 from flowcabal_tui.domain.formats import placeholders
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.schemas import Schema, check_field, check_path, follow
+from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field
 from flowcabal_tui.domain.workflow import Finding
 
 
@@ -60,7 +60,7 @@ def _fields(
     if isinstance(schema, Finding) or not schema:
         return
     for name, severity in _named(read({key: part for key, part in binding.items() if key != bindings.FROM})):
-        if name and (finding := check_field(schema, name, path=path, field=place)):
+        if name and isinstance(finding := follow_field(schema, name, path=path, field=place), Finding):
             yield finding.model_copy(update={"severity": severity})
 
 

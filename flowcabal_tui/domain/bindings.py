@@ -24,7 +24,7 @@ from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import LOOP, RESULT, Path
 from flowcabal_tui.domain.schemas import check_path
-from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.sizes import Room, TooLarge
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
@@ -35,7 +35,7 @@ AGG: Final = "__agg__"
 RUN_ROOTS: Final = ("state", "input", "chapter", "project")
 ROOTS: Final = (*RUN_ROOTS, "item", "index", "size")
 _TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
-_BARE: Final = re.compile(r"[^\s{}]+")
+_BARE: Final = re.compile(r"[^\s{}，。；：！？、…“”‘’「」《》（）]+")
 _MAX_EMBEDDING: Final = 100_000
 _DECODER: Final = json.JSONDecoder()
 
@@ -99,7 +99,7 @@ class _Resolver:
         return _TEMPLATE.sub(self.inserted, text)
 
     def inserted(self, match: re.Match[str]) -> str:
-        path = template_path(match, self.names, self.nodes)
+        path = _template_path(match, self.names, self.nodes)
         if path is None:
             return match[0]
         found = paths.look_up(path, self.names)
@@ -114,6 +114,8 @@ class _Resolver:
             if (path := whole_path(text, self.names, self.nodes)) is not None:
                 return self.look_up(path)
             text = self.with_json_bindings(text)
+        except TooLarge:
+            raise
         except BindingError:
             return text
         return _TEMPLATE.sub(self.inserted_if_known, text)
@@ -121,6 +123,8 @@ class _Resolver:
     def inserted_if_known(self, match: re.Match[str]) -> str:
         try:
             return self.inserted(match)
+        except TooLarge:
+            raise
         except BindingError:
             return match[0]
 
@@ -155,7 +159,7 @@ def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
     """The path that the whole of `text` is; None for text. `{{path}}` always is one, or raises BindingError."""
     if match := _TEMPLATE.fullmatch(text):
-        return template_path(match, roots, nodes)
+        return _template_path(match, roots, nodes)
     if not _BARE.fullmatch(text) or not text.startswith((f"{RESULT}.", f"{RESULT}[", f"{LOOP}.", *roots)):
         return None
     try:
@@ -167,7 +171,7 @@ def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Pat
     return path if len(path.parts) > 1 and path.root in (RESULT, LOOP, *roots) else None
 
 
-def template_path(match: re.Match[str], roots: Collection[str], nodes: Collection[str]) -> Path | None:
+def _template_path(match: re.Match[str], roots: Collection[str], nodes: Collection[str]) -> Path | None:
     """The path of a `{{path}}` or `${path}`; None for a dollar form whose root nobody knows (a price, a shell line)."""
     dollar, inner = match[1] or match[3], match[2] or match[4]
     if not inner.strip():
@@ -259,7 +263,7 @@ def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId])
         yield from _sources(binding)
     for match in _TEMPLATE.finditer(text):
         try:
-            inserted = template_path(match, roots, known)
+            inserted = _template_path(match, roots, known)
         except BindingError:
             yield match[2].strip()
             continue

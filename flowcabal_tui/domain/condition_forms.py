@@ -43,9 +43,9 @@ class Band(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    label: str = Field(coerce_numbers_to_str=True)
-    min: int | float | None = None
-    max: int | float | None = None
+    label: str = Field(coerce_numbers_to_str=True, description="The name of the branch.")
+    min: int | float | None = Field(None, description="The lowest value in it.")
+    max: int | float | None = Field(None, description="The highest value in it.")
 
 
 class Condition(BaseModel):
@@ -53,17 +53,17 @@ class Condition(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    kind: str = Field("", json_schema_extra={"enum": list(KINDS)})
+    kind: str = Field("", description="How it is compared.", json_schema_extra={"enum": list(KINDS)})
     source: Any = Field(None, description="A path, a binding, a list of those, or a value.")
     field: str | None = Field(None, description="The field of the source, or of its items, that is compared.")
-    value: Any = None
-    threshold: Any = None
-    min: Any = None
-    max: Any = None
-    bands: tuple[Band, ...] = ()
-    op: Operator = "=="
-    pattern: str | None = None
-    expression: str | None = None
+    value: Any = Field(None, description="What the source is compared with; a binding or a value.")
+    threshold: Any = Field(None, description="The number above or below which it must be.")
+    min: Any = Field(None, description="The lowest value of between.")
+    max: Any = Field(None, description="The highest value of between.")
+    bands: tuple[Band, ...] = Field((), description="Named ranges; the one that holds the source names the branch.")
+    op: Operator = Field("==", description="How compare compares.")
+    pattern: str | None = Field(None, description="The regular expression of regex_match.")
+    expression: str | None = Field(None, description="Such as result_of.plan.score > 3 and len(state.open) > 0.")
 
     @model_validator(mode="before")
     @classmethod
@@ -133,7 +133,7 @@ def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
     kind = condition.get("kind")
     if not kind:
         said = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
-        yield Finding(code="MISSINGREQUIRED_PARAM", message=said, field="kind")
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="kind")
         return
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
@@ -144,7 +144,7 @@ def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
     for name in needed:
         if name not in condition:
             said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
-            yield Finding(code="MISSINGREQUIRED_PARAM", message=said, field=name)
+            yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=name)
     if not isinstance(condition.get("source"), (str, Mapping, list, tuple, int, float, type(None))):
         yield _mismatch("source", _("The source must be a path, a binding, a list of those, or a value."))
     yield from bindings.check_shape(condition.get("source"), location="source")

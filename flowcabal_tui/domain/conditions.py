@@ -10,6 +10,7 @@ source that leads nowhere (it is None then). It has no bindings in values, and n
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -205,9 +206,11 @@ class _Check:
             return _said(target in values, data, values)
         if isinstance(data, list):
             return _said(target in data and not self.velvetflow, data)
-        if isinstance(data, Mapping):
-            whole = _field(data, wanted) if wanted else None
+        if isinstance(data, Mapping) and wanted:
+            (whole,) = self.values(data)
             return _said(isinstance(whole, (list, str)) and _member(target, whole), data)
+        if isinstance(data, Mapping) and not self.velvetflow:
+            raise ConditionError(_("contains needs the field of the object that is searched."))
         if isinstance(data, str) and not isinstance(target, str):
             raise ConditionError(_("A text can only contain a text, not {value}.").format(value=_short(target)))
         return _said(isinstance(data, str) and target in data, data)
@@ -220,8 +223,9 @@ class _Check:
             return False
         if problem:
             raise ConditionError(problem, pattern[:200])
+        end = time.monotonic() + _PATTERN_SECONDS
         try:
-            return any(regex.search(pattern, text, timeout=_PATTERN_SECONDS) is not None for text in texts)
+            return any(regex.search(pattern, text, timeout=max(end - time.monotonic(), 0.001)) for text in texts)
         except TimeoutError as error:
             raise ConditionError(
                 _("The pattern takes too long on this text."), pattern[:200], _("Write a simpler pattern.")

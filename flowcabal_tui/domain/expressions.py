@@ -107,7 +107,7 @@ def _parsed_query(expression: str) -> Any:
 
 
 class _Meter:
-    """Counts steps, long values as many, and watches the clock."""
+    """Counts steps, long values as many; the clock is for single steps that hang, never for the outcome."""
 
     def __init__(self) -> None:
         self.steps, self.end = MAX_STEPS, time.monotonic() + MAX_SECONDS

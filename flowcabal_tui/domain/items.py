@@ -48,9 +48,8 @@ class Output:
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        """The value as a list of objects: one for an object, `{"value": ...}` for anything else."""
-        value = self.value
-        return [_item(each) for each in (value if isinstance(value, list) else [value])]
+        """The value as items, see `items_of`."""
+        return items_of(self.value)
 
     @property
     def text(self) -> str:
@@ -58,10 +57,26 @@ class Output:
         return self.stored if self.form == "text" else readable(self.value)
 
 
+def items_of(value: Any) -> list[dict[str, Any]]:
+    """A JSON value as a list of objects: one for an object, `{"value": ...}` for anything else, none for null.
+
+    What the item kinds yield, `{"items": [...], "errors": [...]}`, stands for its items. Shared: do not change them.
+    """
+    if value is None:
+        return []
+    inner = value["items"] if _carries(value) else value
+    return [_item(each) for each in (inner if isinstance(inner, list) else [inner])]
+
+
 def readable(value: Any) -> str:
-    """A JSON value for people: the text of `{"text": ...}` objects, a string as it is, else indented JSON."""
+    """A JSON value for people: the text of `{"text": ...}` objects, a string as it is, else indented JSON.
+
+    Of `{"items": [...], "errors": [...]}` the items.
+    """
     if isinstance(value, str):
         return value
+    if _carries(value):
+        return readable(value["items"])
     if isinstance(value, dict) and isinstance(value.get("text"), str):
         return str(value["text"])
     if isinstance(value, list) and value and all(isinstance(each, dict) and "text" in each for each in value):
@@ -72,6 +87,10 @@ def readable(value: Any) -> str:
 def canonical(value: Any) -> str:
     """JSON with sorted keys and no spaces: equal values have equal digests. No NaN, no infinity."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _carries(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("items"), list) and isinstance(value.get("errors"), list)
 
 
 def _item(value: Any) -> dict[str, Any]:

@@ -149,12 +149,13 @@ def look_up(path: str | Path, names: Mapping[str, Any]) -> Any:
 def completed(value: Any, rest: tuple[Part, ...], path: Path) -> tuple[Part, ...]:
     """`rest` of a path into the output of a loop, with the `items` or `aggregates` that was left out.
 
-    A loop's output is told by its `iterations`. Raises BindingError when both hold the field.
+    `exports` may stand before them. A loop's output is told by its `iterations`. Raises BindingError when both hold
+    the field.
     """
     if not rest or not isinstance(value, Mapping) or "iterations" not in value:
         return rest
     if rest[0] == "exports":
-        return rest[1:]
+        return rest if len(rest) > 1 and _has(value.get("exports"), rest[1]) else rest[1:]
     if rest[0] in value:
         return rest
     items, aggregates = value.get("items"), value.get("aggregates")

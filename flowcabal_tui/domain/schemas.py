@@ -17,9 +17,8 @@ from flowcabal_tui.locale import _
 Schema = Mapping[str, Any]
 ANYTHING: Final[Schema] = {}
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
+_DEFINITIONS: Final = ("$defs", "definitions")
 _MAX_OPTIONS: Final = 200
-_MAX_LISTS: Final = 20
-"""Lists directly inside each other that a field is sought through; a schema may contain itself."""
 
 
 class _Mismatch(Exception):
@@ -76,11 +75,11 @@ def follow(
         return Finding(code="SCHEMA_MISMATCH", message=f"{error.title} {error.detail}", field=field)
 
 
-def check_field(schema: Schema, name: str, *, path: str, field: str = "") -> Finding | None:
-    """What is wrong with reading the field `name` of what `path` yields, or of each of its items."""
+def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Schema | Finding:
+    """The schema of the field `name` of what `path` yields, or of each of its items; or what is wrong with it."""
     try:
         parts = paths.parse(name).parts
-        _walk(Path((path, *parts)), 1, schema)
+        return _walk(Path((path, *parts)), 1, schema)
     except BindingError as error:
         return Finding(code="SCHEMA_MISMATCH", message=error.title, field=field)
     except _Mismatch as mismatch:
@@ -88,7 +87,21 @@ def check_field(schema: Schema, name: str, *, path: str, field: str = "") -> Fin
         names = " " + _("There are: {names}").format(names=", ".join(mismatch.known[:20])) if mismatch.known else ""
         message = _("{path} has no field {name}.").format(path=path, name=name) + names
         return Finding(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
-    return None
+
+
+def item_types(schema: Schema) -> frozenset[str]:
+    """The JSON types of a value, or of the items if it is a list; empty when that is open."""
+    found: set[str] = set()
+    for option in options_of(schema, schema):
+        types, items = types_of(option), option.get("items")
+        if "array" in types and isinstance(items, Mapping):
+            types = frozenset(one for inner in options_of(items, schema) for one in types_of(inner)) | (
+                types - {"array"}
+            )
+        if not types or "array" in types:
+            return frozenset()
+        found |= types
+    return frozenset(found)
 
 
 def _follow_node(path: Path, schemas: Mapping[NodeId, Schema | None]) -> Schema:
@@ -121,21 +134,27 @@ def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None
 
 def _completed(path: Path, used: int, schema: Schema) -> tuple[Part, ...]:
     """The parts after the node, with the `items` or `aggregates` of a loop that was left out; see `paths.completed`."""
-    parts, fields = path.parts[used:], schema.get("properties")
-    if not parts or not isinstance(fields, Mapping) or "iterations" not in fields:
+    parts, fields = path.parts[used:], _properties(schema)
+    if not parts or "iterations" not in fields:
         return parts
     if parts[0] == "exports":
-        return parts[1:]
+        return parts if len(parts) > 1 and parts[1] in _properties(fields.get("exports")) else parts[1:]
     if parts[0] in fields:
         return parts
+    items = fields.get("items")
     inside = {
-        "items": (fields.get("items") or ANYTHING).get("items") or ANYTHING,
-        "aggregates": fields.get("aggregates") or ANYTHING,
+        "items": _properties(items.get("items") if isinstance(items, Mapping) else None),
+        "aggregates": _properties(fields.get("aggregates")),
     }
-    choices = [name for name, one in inside.items() if parts[0] in (one.get("properties") or ANYTHING)]
+    choices = [name for name, there in inside.items() if parts[0] in there]
     if len(choices) > 1:
         raise paths.ambiguous(path, parts[0])
     return (*choices, *parts)
+
+
+def _properties(schema: Any) -> Mapping[str, Any]:
+    fields = schema.get("properties") if isinstance(schema, Mapping) else None
+    return fields if isinstance(fields, Mapping) else ANYTHING
 
 
 def _walk(path: Path, start: int, schema: Schema) -> Schema:
@@ -150,7 +169,8 @@ def _walk(path: Path, start: int, schema: Schema) -> Schema:
             raise _Mismatch(_reason(where, part, known), index, tuple(known))
         if any(not option for option in options):
             return ANYTHING
-    return options[0] if len(options) == 1 else {"anyOf": options}
+    found = options[0] if len(options) == 1 else {"anyOf": options}
+    return {**found, **{key: top[key] for key in _DEFINITIONS if key in top}}
 
 
 def _reason(where: str, part: Part, known: Mapping[str, None]) -> str:
@@ -161,23 +181,34 @@ def _reason(where: str, part: Part, known: Mapping[str, None]) -> str:
     return _("{where} has no field {name}.").format(where=where, name=part)
 
 
-def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None], depth: int = 0) -> Iterator[Schema]:
-    """What a field or an index of `schema` may be; the fields that there are go into `known`."""
+def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None]) -> Iterator[Schema]:
+    """What a field or an index of `schema` may be; the fields that there are go into `known`.
+
+    A field of a list is the list of that field of its objects, as in `paths.look_up`.
+    """
     for option in options_of(schema, top):
         types = types_of(option)
         if not types:
             yield ANYTHING
-        elif "array" in types:
+        if "array" in types:
             items = option.get("items")
             inner = items if isinstance(items, Mapping) else ANYTHING
             if isinstance(part, int):
                 yield inner
-            elif inner and depth < _MAX_LISTS:
-                yield from _step(inner, part, top, known, depth + 1)
             else:
-                yield ANYTHING
-        if "object" in types and isinstance(part, str):
+                yield from ({"type": "array", "items": one} for one in _fields(inner, part, top, known))
+        if isinstance(part, str) and "object" in types:
             yield from _field(option, part, known)
+
+
+def _fields(items: Schema, name: str, top: Schema, known: dict[str, None]) -> Iterator[Schema]:
+    """What the field may be in those items that are objects."""
+    for option in options_of(items, top):
+        types = types_of(option)
+        if not types:
+            yield ANYTHING
+        elif "object" in types:
+            yield from _field(option, name, known)
 
 
 def _field(schema: Schema, name: str, known: dict[str, None]) -> Iterator[Schema]:
@@ -212,7 +243,8 @@ def options_of(schema: Schema, top: Schema) -> list[Schema]:
     waiting, seen = [schema], 0
     while waiting and seen < _MAX_OPTIONS:
         one, seen = waiting.pop(), seen + 1
-        inner = [part for key in _ALTERNATIVES for part in one.get(key) or () if isinstance(part, Mapping)]
+        listed = [one[key] for key in _ALTERNATIVES if isinstance(one.get(key), (list, tuple))]
+        inner = [part for parts in listed for part in parts if isinstance(part, Mapping)]
         if isinstance(reference := one.get("$ref"), str):
             inner.append(_referred(reference, top))
         waiting += reversed(inner)

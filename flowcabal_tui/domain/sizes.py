@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 MAX_DEPTH: Final = 100
 """Lists and objects inside each other."""
-MAX_VALUES: Final = 1_000_000
+MAX_VALUES: Final = 250_000
 """Texts, numbers, lists and objects together."""
 MAX_CHARACTERS: Final = 20_000_000
 """Of all texts together: about seven long novels."""
@@ -18,8 +18,12 @@ MAX_CHARACTERS: Final = 20_000_000
 Kept = TypeVar("Kept")
 
 
+class TooLarge(BindingError):
+    """What references put together would be larger than the bounds."""
+
+
 class Room:
-    """What is left of the bounds; `take` and `keep` raise BindingError when it is used up."""
+    """What is left of the bounds; `take` and `keep` raise TooLarge when it is used up."""
 
     def __init__(self) -> None:
         self.values, self.characters = MAX_VALUES, MAX_CHARACTERS
@@ -30,11 +34,11 @@ class Room:
         if isinstance(value, str):
             self.characters -= len(value)
         if depth > MAX_DEPTH:
-            raise BindingError("…", _("the value is nested more than {n} deep.").format(n=MAX_DEPTH))
+            raise TooLarge("…", _("the value is nested more than {n} deep.").format(n=MAX_DEPTH))
         if self.values < 0:
-            raise BindingError("…", _("the result would hold more than {n} values.").format(n=MAX_VALUES))
+            raise TooLarge("…", _("the result would hold more than {n} values.").format(n=MAX_VALUES))
         if self.characters < 0:
-            raise BindingError("…", _("the result would be longer than {n} characters.").format(n=MAX_CHARACTERS))
+            raise TooLarge("…", _("the result would be longer than {n} characters.").format(n=MAX_CHARACTERS))
 
     def keep(self, value: Kept) -> Kept:
         """Counts a value and all that is in it, parts that are shared as often as they stand there."""

@@ -12,8 +12,9 @@ from typing import Any, Literal
 class StateEffect:
     """A change of the state, recorded together with the node that makes it.
 
-    write: both values; working: the working one only; start: the keys become pending; complete: both values, pending
-    no more; fail: pending no more, the working value falls back to the stable one.
+    write: a settled value, so both; working: a draft, so the working one only; start: the keys become pending, prompts
+    see what is stable; complete: both values and pending no more, where no value is given the working one becomes
+    stable; fail: pending no more, the working value falls back to the stable one.
     """
 
     kind: Literal["write", "working", "start", "complete", "fail"]
@@ -41,10 +42,10 @@ class DualState:
         self.durable = durable
         self.generation = 0
         """Counts the effects; never goes back."""
-        known = tuple(entries)
-        self._working = {entry.key: copy.deepcopy(entry.working) for entry in known if entry.has_working}
-        self._stable = {entry.key: copy.deepcopy(entry.stable) for entry in known if entry.has_stable}
-        self._pending = {entry.key for entry in known if entry.pending}
+        self._working: dict[str, Any] = {}
+        self._stable: dict[str, Any] = {}
+        self._pending: set[str] = set()
+        self.put(entries)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> DualState:
@@ -64,12 +65,26 @@ class DualState:
         stable = {key: self._stable[key] for key in self._pending if key in self._stable}
         return copy.deepcopy(settled | stable)
 
-    def after(self, effect: StateEffect) -> tuple[StateEntry, ...]:
-        """What would become of the keys that the effect touches; changes nothing."""
-        keys = tuple(dict.fromkeys((*effect.updates, *effect.keys)))
-        trial = DualState(self._entry(key) for key in keys)
-        trial.apply(effect)
-        return tuple(trial._entry(key) for key in keys)
+    def read(self, keys: Iterable[str] | None = None, *, prompt: bool = False) -> dict[str, Any]:
+        """The values of some keys, or of all; keys that are not there are left out."""
+        known = self.view(prompt=prompt)
+        return known if keys is None else {key: known[key] for key in keys if key in known}
+
+    def entries(self, keys: Iterable[str]) -> tuple[StateEntry, ...]:
+        """What is known of these keys."""
+        return tuple(self._entry(key) for key in dict.fromkeys(keys))
+
+    def put(self, entries: Iterable[StateEntry]) -> None:
+        """Gives keys back what `entries` told of them."""
+        for entry in entries:
+            for values, has, value in (
+                (self._working, entry.has_working, entry.working),
+                (self._stable, entry.has_stable, entry.stable),
+            ):
+                values.pop(entry.key, None)
+                if has:
+                    values[entry.key] = copy.deepcopy(value)
+            (self._pending.add if entry.pending else self._pending.discard)(entry.key)
 
     def apply(self, effect: StateEffect) -> None:
         """Changes the state."""
@@ -84,11 +99,17 @@ class DualState:
                 self._stable |= copy.deepcopy(updates)
                 if effect.kind == "complete":
                     self._pending -= set(keys)
+                    self._settle(set(effect.keys) - set(updates))
             case "start":
                 self._pending |= set(keys)
             case "fail":
                 self._pending -= set(keys)
                 self._fall_back(keys)
+
+    def _settle(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            if key in self._working:
+                self._stable[key] = copy.deepcopy(self._working[key])
 
     def _fall_back(self, keys: Iterable[str]) -> None:
         for key in keys:

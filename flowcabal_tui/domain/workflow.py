@@ -104,6 +104,7 @@ class Workflow(_Frozen):
     description: str = ""
     language: str = ""
     join: str = Field("", description="Put between the blocks of a prompt.")
+    skip_empty: bool = Field(False, description="Leave out blocks of a prompt that turn out empty, with their join.")
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
     entry: NodeId | None = None

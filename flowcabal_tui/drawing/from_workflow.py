@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from flowcabal_tui.domain.bindings import references
@@ -106,7 +106,9 @@ class _Sketch:
     def _absent(self, name: str) -> str:
         """A box for a node that the document names but does not have."""
         if name not in self._missing:
-            self._missing[name] = self._draw(name, f"? {name}", _("no such node"), (), None)
+            drawn = self._draw(name, f"? {name}", _("no such node"), (), None)
+            self._nodes[drawn] = replace(self._nodes[drawn], missing=True)
+            self._missing[name] = drawn
         return self._missing[name]
 
 
@@ -209,9 +211,9 @@ def _lines(params: Mapping[str, Any]) -> Iterator[str]:
 def _short(value: Any, depth: int = 0) -> str:
     """A value in a few words: the text of blocks, the path of a binding, the names in an object."""
     if isinstance(value, Mapping):
-        if "__from__" in value:
-            return f"← {_short(value['__from__'], 2)}"
-        if value.get("kind") in {"text", "virtual", "inquiry"}:
+        if "__from__" in value and depth < 3:
+            return f"← {_short(value['__from__'], 3)}"
+        if value.get("kind") in ("text", "virtual", "inquiry") and depth < 3:
             return _block(value)
         return "{" + ", ".join(map(str, list(value)[:6])) + "}"
     if isinstance(value, (list, tuple)):
@@ -223,5 +225,5 @@ def _short(value: Any, depth: int = 0) -> str:
 
 def _block(block: Mapping[str, Any]) -> str:
     if block["kind"] == "virtual":
-        return f"‹{_short(block.get('node', ''), 2)}›"
-    return _short(block.get("text", block.get("question", "")), 2)
+        return f"‹{_short(block.get('node', ''), 3)}›"
+    return _short(block.get("text", block.get("question", "")), 3)

@@ -23,6 +23,7 @@ _CELL: Final = 24
 _IN_A_ROW: Final = 64
 _NO_GLYPH: Final = "\U000efffd"
 _STAND_IN: Final = "?"
+_UNSEEN: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
 
 
 class PictureError(FlowCabalError):
@@ -76,7 +77,7 @@ def picture(
 
 def missing_glyphs(texts: Sequence[str], fonts: Fonts) -> str:
     """The visible characters that no font can draw, sorted: each is drawn alone and compared with a missing one."""
-    visible = {char for text in texts for char in text if unicodedata.category(char)[0] not in "ZCM"}
+    visible = {char for text in texts for char in text if unicodedata.category(char) not in _UNSEEN}
     chars = [_NO_GLYPH, *sorted(visible)]
     rows = ceil(len(chars) / _IN_A_ROW)
     width, height = _IN_A_ROW * _CELL, rows * _CELL

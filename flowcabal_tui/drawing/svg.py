@@ -43,16 +43,17 @@ class Theme:
     text: str
     faint: str
     line: str
+    missing: str
     frames: tuple[str, str]
     kinds: tuple[str, ...]
 
 
 LIGHT: Final = Theme(
-    "#ffffff", "#ffffff", "#94a3b8", "#0f172a", "#475569", "#64748b", ("#f1f5f9", "#e2e8f0"),
-    ("#2563eb", "#059669", "#b45309", "#7c3aed", "#be123c", "#0e7490", "#4d7c0f", "#a21caf"),
+    "#ffffff", "#ffffff", "#94a3b8", "#0f172a", "#475569", "#64748b", "#b91c1c", ("#f1f5f9", "#e2e8f0"),
+    ("#2563eb", "#047857", "#b45309", "#7c3aed", "#be123c", "#0e7490", "#4d7c0f", "#a21caf"),
 )  # fmt: skip
 DARK: Final = Theme(
-    "#0f172a", "#1e293b", "#64748b", "#f1f5f9", "#b6c2d2", "#94a3b8", ("#172033", "#1d2940"),
+    "#0f172a", "#1e293b", "#64748b", "#f1f5f9", "#b6c2d2", "#94a3b8", "#fca5a5", ("#172033", "#1d2940"),
     ("#60a5fa", "#34d399", "#fbbf24", "#a78bfa", "#fb7185", "#22d3ee", "#a3e635", "#e879f9"),
 )  # fmt: skip
 
@@ -126,11 +127,12 @@ def _box(box: Box, theme: Theme) -> Iterator[str]:
     """A box, or the head of a frame."""
     title, kind, lines = shown(box.node)
     height = box.header or box.height
-    colour = kind_colour(box.node.kind, theme)
+    colour = theme.missing if box.node.missing else kind_colour(box.node.kind, theme)
+    dashes = f'stroke="{theme.missing}" stroke-dasharray="5 3"' if box.node.missing else f'stroke="{theme.border}"'
     yield (
         f"<g><title>{_safe(' · '.join(filter(None, (box.node.title, box.node.kind, box.node.id))))}</title>"
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{height:.1f}" rx="6" '
-        f'fill="{theme.box}" stroke="{theme.border}" stroke-width="1.2"/>'
+        f'fill="{theme.box}" {dashes} stroke-width="1.2"/>'
         f'<rect x="{box.x:.1f}" y="{box.y + 3:.1f}" width="4" height="{height - 6:.1f}" rx="2" fill="{colour}"/>'
     )
     left, y = box.x + PADDING + 3, box.y + PADDING / 2

@@ -10,13 +10,17 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A box. `group` is the id of the node in whose frame it stands; a node that is a group is drawn as a frame."""
+    """A box. `group` is the id of the node in whose frame it stands; a node that is a group is drawn as a frame.
+
+    A `missing` one is named somewhere but is not there.
+    """
 
     id: str
     title: str
     kind: str = ""
     lines: tuple[str, ...] = ()
     group: str | None = None
+    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

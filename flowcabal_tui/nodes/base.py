@@ -31,7 +31,18 @@ class Produced:
 class TextSink(Protocol):
     """A text as it grows: shown at once, journalled about once a second."""
 
-    def append(self, piece: str) -> None: ...
+    @property
+    def pieces(self) -> Sequence[str]:
+        """All that came so far, as it came."""
+        ...
+
+    def append(self, piece: str) -> None:
+        """Takes in a piece."""
+        ...
+
+    def end(self) -> None:
+        """Tells and keeps what is left."""
+        ...
 
 
 class NodeContext(Protocol):
@@ -39,6 +50,11 @@ class NodeContext(Protocol):
 
     @property
     def node(self) -> Node: ...
+
+    @property
+    def path(self) -> NodeId:
+        """Where it stands in the run: its id, after those of the nodes that it stands in."""
+        ...
 
     @property
     def names(self) -> Mapping[str, Any]:
@@ -163,6 +179,8 @@ class NodeKind:
     version: ClassVar[int] = 1
     """Enters the content key: raise it when the meaning of the params changes."""
     params: ClassVar[type[BaseModel]]
+    unrolls: ClassVar[bool] = False
+    """Goes on whatever its bodies give, to a bound of its own: a quote follows it with drafts in their place."""
     reusable: ClassVar[bool] = True
     """May an equal node's output of another run be taken? False for what acts on the world or asks a person."""
     joins: ClassVar[bool] = False

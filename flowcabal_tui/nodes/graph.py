@@ -17,7 +17,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
-from flowcabal_tui.nodes.registry import kinds
+from flowcabal_tui.nodes.registry import kind_named, kinds
 
 Dependencies = Mapping[NodeId, tuple[NodeId, ...]]
 _STATE: Final = re.compile(r"\bstate\b")
@@ -25,7 +25,7 @@ _STATE: Final = re.compile(r"\bstate\b")
 
 def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
     """The kind of a node and its checked parameters. Raises WorkflowError."""
-    kind = kinds().get(node.kind)
+    kind = kind_named(node.kind)
     if kind is None:
         raise WorkflowError(
             _("Node {node} is of the unknown kind {kind}.").format(node=node.id, kind=node.kind),
@@ -44,7 +44,7 @@ def needs_of(kind: NodeKind, params: BaseModel, known: Collection[NodeId]) -> tu
     Order of appearance, without doubles; nodes that are not in `known` stand around the graph, or nowhere.
     """
     blocks, bound = kind.blocks(params), kind.bound(params)
-    found = dict.fromkeys((*references(blocks), *bound_references(bound, known)))
+    found = dict.fromkeys((*references(blocks, known), *bound_references(bound, known)))
     state = any(_STATE.search(path) for path in (*block_paths(blocks), *(path for _place, path in paths_in(bound))))
     for _field, body in kind.bodies(params):
         inner = {node.id for node in body.nodes}

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 
 from flowcabal_tui import nodes
 from flowcabal_tui.nodes.base import NodeKind
+
+
+@cache
+def kind_named(name: str) -> NodeKind | None:
+    """One kind. Only the module of that name is loaded if there is one: loading all holds up the screen."""
+    module = f"{nodes.__name__}.{name}"
+    if name.isidentifier() and importlib.util.find_spec(module):
+        kind: NodeKind | None = getattr(importlib.import_module(module), "KIND", None)
+        if kind is not None and kind.name == name:
+            return kind
+    return kinds().get(name)
 
 
 @cache

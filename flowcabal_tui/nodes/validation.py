@@ -57,7 +57,7 @@ def _node(workflow: Workflow, node: Node) -> Iterator[Finding]:
         return
     blocks = kind.blocks(params)
     known = {other.id for other in workflow.nodes}
-    for source in references(blocks):
+    for source in references(blocks, known):
         if source == node.id:
             yield Finding(code="SELF_REFERENCE", node=node.id, message=_("It asks for its own output."))
         elif source not in known:

@@ -7,20 +7,17 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.loopback import LoopbackEndpoint
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.protocol import KnowledgeStatus as StatusEvent
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import KnowledgeSettings
-from flowcabal_tui.viking.client import KnowledgeClient
-from flowcabal_tui.viking.external import ExternalKnowledge
 from flowcabal_tui.viking.layout import project_uri, workspace_name
-from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
 from flowcabal_tui.viking.status import (
     Absent,
     External,
@@ -32,6 +29,12 @@ from flowcabal_tui.viking.status import (
     Stopped,
 )
 from flowcabal_tui.viking.sync import KnowledgeSync
+
+if TYPE_CHECKING:
+    from flowcabal_tui.models.loopback import LoopbackEndpoint
+    from flowcabal_tui.viking.client import KnowledgeClient
+    from flowcabal_tui.viking.external import ExternalKnowledge
+    from flowcabal_tui.viking.server import OpenVikingServer
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +69,12 @@ class KnowledgeDesk:
         if not self._settings.enabled:
             self._tell(StatusEvent("off", _("switched off")))
             return
+        # Loaded here: a book that wants no server is opened sooner without.
+        from flowcabal_tui.models.loopback import LoopbackEndpoint
+        from flowcabal_tui.viking.client import KnowledgeClient
+        from flowcabal_tui.viking.external import ExternalKnowledge
+        from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
+
         folder = paths.cache_folder() / "knowledge"
         if self._settings.url:
             folder /= workspace_name(self._id, self._folder, self._settings.url, 0)

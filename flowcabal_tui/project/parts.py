@@ -156,7 +156,7 @@ class Parts:
     async def _start_knowledge(self) -> None:
         """What hinders it is told in the status line, and hinders nothing else."""
         try:
-            agent = self.models.model("agent")
+            agent = self.models.model("agent") if self.settings.knowledge.enabled else None
         except (ModelError, SettingsError):
             agent = None
         try:

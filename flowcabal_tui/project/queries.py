@@ -28,7 +28,8 @@ class Queries:
         except KeyError as error:
             raise RunError(_("The workflow {name} has no node {node}.").format(name=workflow.id, node=node)) from error
         found = fold(await self._store.runs.history(run)).node(node)
-        attempts = [await self._attempt(run, node, found.attempts[number]) for number in sorted(found.attempts)]
+        made = [each for _number, each in sorted(found.attempts.items()) if each.started or each.done]
+        attempts = [await self._attempt(run, node, each) for each in made]
         asked = await self._store.runs.question(found.question) if found.question else None
         return NodeView(
             run=run,

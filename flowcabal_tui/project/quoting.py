@@ -11,8 +11,8 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
-from flowcabal_tui.domain.run import Attempt, Decision, Quote, QuestionKind
-from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, QuestionKind, Quote
+from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.nodes.prompt import MODEL_ATTEMPTS
@@ -22,6 +22,8 @@ from flowcabal_tui.runner.scope import Frame, RunScope
 
 DRAFT_TOKENS: Final = 2_000
 """What an output is taken to be long when nothing else tells."""
+_DRAFT: Final = Output("draft " * DRAFT_TOKENS)
+"""Stands in for a text that is not there yet, where a quote goes on behind it."""
 
 
 @dataclass(slots=True)
@@ -46,7 +48,8 @@ class _Tally:
 class _Stop(Exception):
     """The node would do something that cannot be foreseen without doing it; `spent` is what that costs."""
 
-    def __init__(self, spent: _Tally | None = None, *, inside: bool = False) -> None:
+    def __init__(self, spent: _Tally | None = None, inside: Mapping[NodeId, Output] | None = None) -> None:
+        """`inside`: what is known of the graph in which it stopped; None when it was no graph."""
         self.spent, self.inside = spent or _Tally(at_most=True), inside
 
 
@@ -57,6 +60,10 @@ class _QuoteRun(NodeRun):
         super().__init__(quoter, frame, step, NodeFold())
         self._count = quoter.count
         self.receipt: Receipt | None = None
+        self.spent = _Tally()
+        """What it has passed by."""
+        self.whole = True
+        """False when it went on past something that is not there yet."""
         self._unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
 
     def state(self, state: object, detail: str = "") -> None:
@@ -85,6 +92,27 @@ class _QuoteRun(NodeRun):
         )
         raise _Stop(spent)
 
+    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
+        """Counts the checks and makes none."""
+        checks = len(params.angles) if self._scope.services.monitor else 0
+        self._pass(_Tally(tokens_in=self._count(attempt.text) * checks, calls=checks) if checks else None)
+        return None
+
+    async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
+        try:
+            return await super().body(body, part, names)
+        except _Stop as stop:
+            if not self._kind.unrolls or stop.inside is None:
+                raise
+            self._pass(stop.spent)
+            return {node.id: stop.inside.get(node.id, _DRAFT) for node in body.nodes}
+
+    def _pass(self, spent: _Tally | None) -> None:
+        if spent is not None:
+            self.whole = False
+            self.spent.add(spent, 1)
+            self.spent.at_most = True
+
     async def ask(self, kind: QuestionKind, reason: str, **_asked: object) -> Decision:
         raise _Stop
 
@@ -98,38 +126,39 @@ class _QuoteRun(NodeRun):
 class _Quoter:
     """Walks the graphs of a run in order, and is the host of their nodes."""
 
-    def __init__(self, scope: RunScope, counter: TokenCounter) -> None:
-        self.scope, self.count = scope, counter.count
+    def __init__(self, scope: RunScope, count: Callable[[str], int]) -> None:
+        self.scope, self.count = scope, count
         self.tally = _Tally()
 
     def waits(self, node: NodeId) -> None:
         """Nobody waits: nothing is asked."""
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
-        outer, self.tally = self.tally, _Tally()
-        try:
-            for step in map(frame.plan.steps.__getitem__, frame.plan.order):
-                await self.walk(frame, step)
-            spent = self.tally
-        finally:
-            self.tally = outer
-        if spent.would_run:
-            raise _Stop(spent, inside=True)
+        inside = _Quoter(self.scope, self.count)
+        for step in map(frame.plan.steps.__getitem__, frame.plan.order):
+            await inside.walk(frame, step)
+        if inside.tally.would_run:
+            raise _Stop(inside.tally, frame.outputs)
 
     async def walk(self, frame: Frame, step: Step) -> Receipt | None:
         """Counts one node, and gives its output to those behind it when it is known."""
         path = NodeId(frame.path + step.node.id)
         run = _QuoteRun(self, frame, step)
         tally = self.tally
+        times = 1
         try:
-            frame.outputs[step.node.id] = await self._output(run, frame, step, path)
-            tally.served.append(path)
+            output = await self._output(run, frame, step, path)
         except _Stop as stop:
-            tally.would_run.append(path)
-            tally.add(stop.spent, step.kind.rounds(step.params) if stop.inside else 1)
+            run.whole = False
+            run.spent.add(stop.spent, 1)
+            times = step.kind.rounds(step.params) if stop.inside is not None or step.kind.unrolls else 1
         except (FlowCabalError, Rejected):  # it depends on what is not there yet, or fails: the run will say
-            tally.would_run.append(path)
-            tally.at_most = True
+            run.whole, run.spent.at_most = False, True
+        else:
+            if run.whole:
+                frame.outputs[step.node.id] = output
+        (tally.served if run.whole else tally.would_run).append(path)
+        tally.add(run.spent, times)
         return run.receipt
 
     async def _output(self, run: _QuoteRun, frame: Frame, step: Step, path: NodeId) -> Output:
@@ -148,7 +177,7 @@ def _frame(scope: RunScope, targets: Sequence[NodeId]) -> Frame:
 
 async def quote(scope: RunScope, counter: TokenCounter) -> Quote:
     """Walks the nodes in order: served ones give their outputs, the rest are counted."""
-    quoter, frame = _Quoter(scope, counter), _frame(scope, scope.request.targets)
+    quoter, frame = _Quoter(scope, counter.count), _frame(scope, scope.request.targets)
     for node in frame.plan.order:
         await quoter.walk(frame, frame.plan.steps[node])
     tally = quoter.tally
@@ -159,7 +188,7 @@ async def quote(scope: RunScope, counter: TokenCounter) -> Quote:
 
 async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Receipt | None:
     """The receipt that a node would get now; None when it gets no context."""
-    quoter, frame = _Quoter(scope, counter), _frame(scope, (node,))
+    quoter, frame = _Quoter(scope, counter.count), _frame(scope, (node,))
     receipt: Receipt | None = None
     for each in frame.plan.order:
         receipt = await quoter.walk(frame, frame.plan.steps[each])

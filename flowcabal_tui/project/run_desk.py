@@ -154,11 +154,12 @@ class RunDesk:
                 _("That question cannot be answered so."),
                 _("Its answers: {options}").format(options=", ".join(asked.options)),
             )
-        if decision.attempt and decision.attempt not in asked.attempts:
+        numbers = asked.attempts or range(1, len(asked.choices) + 1)
+        if (decision.attempt or decision.kind == "choose") and decision.attempt not in numbers:
             raise StaleQuestion(
                 _("There is no attempt {n} to choose.").format(n=decision.attempt),
                 _("The question waits on. Its attempts: {numbers}").format(
-                    numbers=", ".join(map(str, asked.attempts)) or _("none")
+                    numbers=", ".join(map(str, numbers)) or _("none")
                 ),
             )
         decision = replace(decision, text=clean(decision.text), note=clean(decision.note))

@@ -57,8 +57,8 @@ def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
 def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
     """The key of a node from digests alone: no text is read.
 
-    It covers kind, version and parameters, the outputs that it takes in, in declared order, all else that bindings
-    can name, the state when it is named, and what the kind itself says that its output depends on.
+    It covers kind, version and parameters, how blocks are joined, the outputs that it takes in, in declared order, all
+    else that bindings can name, the state when it is named, and what the kind itself says that its output depends on.
     """
     inputs = [
         output.digest if (output := frame.output(source)) else ""
@@ -66,4 +66,6 @@ def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
     ]
     state = digest_of(frame.state.view(prompt=True)) if step.reads_state else ""
     told = digest_of(fingerprint) if fingerprint else ""
-    return digest("\0".join((step.digest, frame.digest, state, told, *inputs)))
+    workflow = frame.workflow
+    joined = [f"join:{workflow.skip_empty}:{workflow.join}"] if workflow.join or workflow.skip_empty else []
+    return digest("\0".join((step.digest, frame.digest, state, told, *joined, *inputs)))

@@ -215,7 +215,7 @@ class ModelSteps:
                         case Finished():
                             finished = event
         finally:
-            streamed.journal()
+            streamed.end()
         if finished is None or not streamed.text.strip():
             raise ModelError(
                 ModelFault.EMPTY,

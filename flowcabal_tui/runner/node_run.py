@@ -73,6 +73,10 @@ class NodeRun(ModelSteps):
         return self._node
 
     @property
+    def path(self) -> NodeId:
+        return self._path
+
+    @property
     def names(self) -> Mapping[str, Any]:
         return self._frame.names
 
@@ -97,7 +101,8 @@ class NodeRun(ModelSteps):
                 parts.append(answered.get(block.question, ""))
             else:
                 parts.append(self._text(block.node) or "" if block.frozen is None else block.frozen)
-        return self._frame.workflow.join.join(parts)
+        workflow = self._frame.workflow
+        return workflow.join.join(part for part in parts if part or not workflow.skip_empty)
 
     def _text(self, node: NodeId) -> str | None:
         output = self._frame.output(node)

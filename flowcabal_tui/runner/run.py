@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from flowcabal_tui.domain.codec import to_plain
@@ -26,6 +28,7 @@ from flowcabal_tui.protocol import (
     WorkflowCompleted,
     WorkflowFailed,
 )
+from flowcabal_tui.runner.effects import with_effect
 from flowcabal_tui.runner.fold import NodeFold, RunFold
 from flowcabal_tui.runner.model_steps import served_attempt, served_payload, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
@@ -52,8 +55,8 @@ class Run:
         self._prepared: dict[NodeId, NodeRun] = {}
         """Nodes that were looked up and did not stand: they run next."""
         self._waiting: set[NodeId] = set()
-        self._around: set[NodeId] = set()
-        """Nodes whose inner graph is under way: they themselves do nothing."""
+        self._around: Counter[NodeId] = Counter()
+        """How many inner graphs of a node are under way: with any, it itself does nothing."""
         self._stopped_before: set[NodeId] = set()
         self._served: dict[str, dict[str, Any]] = {}
         self._unwritten: FlowCabalError | None = None
@@ -73,7 +76,7 @@ class Run:
     def only_waits(self) -> bool:
         """True when nothing but human answers can bring the run on."""
         working = len(self._tasks) - len(self._around)
-        return bool(self._tasks) and working == len(self._waiting)
+        return bool(self._waiting) and working == len(self._waiting)
 
     @property
     def stopped(self) -> bool:
@@ -117,13 +120,15 @@ class Run:
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
         """Runs the graph inside a node. Raises StepFailed when one of its nodes failed or was stopped."""
         schedule = Schedule(self, frame)
-        self._around.add(node)
+        self._around[node] += 1
         try:
             await schedule.execute()
             if not self.scope.closing:
                 await self._block(frame, schedule)
         finally:
-            self._around.discard(node)
+            self._around[node] -= 1
+            if not self._around[node]:
+                del self._around[node]
         if unfinished := schedule.unfinished:
             raise StepFailed(
                 _("A step inside did not end: {node}").format(node=frame.path + unfinished[0]),
@@ -150,8 +155,6 @@ class Run:
     def left(self, path: NodeId) -> None:
         self._tasks.pop(path, None)
         self._waiting.discard(path)
-
-    def went_on(self) -> None:
         if self._schedule.held and not self._tasks and not self._cancelled:
             self._tell_served()
             self.scope.services.emit(RunStateChanged(self.scope.id, "paused"))
@@ -267,14 +270,9 @@ class Run:
             said: dict[str, Any] = {"digest": output.digest, "form": output.form, "seconds": seconds}
             if effect:
                 said["effect"] = to_plain(effect)
-            await journal.keep_output(
-                output,
-                run.event("node-done", **said),
-                outcome=(key, _produced(key, output, seconds)) if key else None,
-                state=frame.state.after(effect) if effect and frame.state.durable else (),
-            )
-            if effect:
-                frame.state.apply(effect)
+            stands = (key, _produced(key, output, seconds)) if key else None
+            kept = partial(journal.keep_output, output, run.event("node-done", **said), outcome=stands)
+            await (kept() if effect is None else with_effect(frame.state, effect, kept))
             past.state, past.digest, past.form = "done", output.digest, output.form
             return output, None
         done = run.event("node-done", result.number, digest=result.digest)

@@ -41,10 +41,6 @@ class Nodes(Protocol):
         """Its task is over."""
         ...
 
-    def went_on(self) -> None:
-        """All that could begin after a task's end has begun."""
-        ...
-
     def skipped(self, path: NodeId) -> None:
         """It stands on a branch that was not taken."""
         ...
@@ -175,11 +171,10 @@ class Schedule:
 
     def _leave(self, node: NodeId, path: NodeId) -> None:
         self._active.pop(node, None)
-        self._nodes.left(path)
         if node in self._frame.outputs:
             self._settle(node)
         self.go_on()
-        self._nodes.went_on()
+        self._nodes.left(path)  # after those behind it began: only then it can be told whether the run waits
 
     def _settle(self, node: NodeId) -> None:
         for after in self._plan.dependents[node]:

@@ -9,41 +9,59 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.protocol import NodeStreaming
 from flowcabal_tui.runner.scope import RunScope
 
+TELL_SECONDS: Final = 0.03
+"""Guests are told of new text at most this often: a screen draws no faster."""
 JOURNAL_SECONDS: Final = 0.8
 """A kill loses at most what arrived since: less than a second."""
 
 
 class StreamedText:
-    """The text of one attempt as it grows."""
+    """The text of one attempt as it grows; what comes in a short time is told and kept together."""
 
     def __init__(self, scope: RunScope, node: NodeId, attempt: int) -> None:
         self._scope, self._node, self._attempt = scope, node, attempt
-        self._pieces: list[str] = []
-        self._length = 0
-        self._journalled = 0
-        self._unsaved: list[str] = []
-        self._clock = asyncio.get_running_loop().time
-        self._saved_at = self._clock()
+        self.pieces: list[str] = []
+        """All that came so far, as it came."""
+        self._told = self._told_length = 0
+        self._journalled = self._journalled_length = 0
+        self._loop = asyncio.get_running_loop()
+        self._saved_at = self._loop.time()
+        self._timer: asyncio.TimerHandle | None = None
 
     def append(self, piece: str) -> None:
-        """Shows a piece, and journals what has gathered when its time has come."""
-        event = NodeStreaming(self._scope.id, self._node, self._attempt, self._length, piece)
-        self._pieces.append(piece)
-        self._unsaved.append(piece)
-        self._length += len(piece)
-        self._scope.services.emit(event)
-        if self._clock() - self._saved_at >= JOURNAL_SECONDS:
-            self.journal()
+        """Takes in a piece. The first is shown at once, later ones with those that follow shortly."""
+        self.pieces.append(piece)
+        if self._timer is None:
+            self._timer = self._loop.call_later(TELL_SECONDS if self._told else 0.0, self._tell)
 
-    def journal(self) -> None:
-        """Queues the unsaved pieces for the journal; does not wait."""
-        if self._unsaved:
-            text = "".join(self._unsaved)
-            self._scope.services.journal.journal_text(self._scope.id, self._node, self._attempt, self._journalled, text)
-            self._journalled += len(text)
-            self._unsaved.clear()
-        self._saved_at = self._clock()
+    def _tell(self) -> None:
+        self._timer = None
+        pieces = self.pieces[self._told :]
+        if pieces:
+            text = "".join(pieces)
+            self._scope.services.emit(
+                NodeStreaming(self._scope.id, self._node, self._attempt, self._told_length, text)
+            )
+            self._told, self._told_length = len(self.pieces), self._told_length + len(text)
+        if self._loop.time() - self._saved_at >= JOURNAL_SECONDS:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Queues what is not yet in the journal; does not wait."""
+        text = "".join(self.pieces[self._journalled :])
+        if text:
+            place = (self._scope.id, self._node, self._attempt)
+            self._scope.services.journal.journal_text(*place, self._journalled_length, text)
+            self._journalled, self._journalled_length = len(self.pieces), self._journalled_length + len(text)
+        self._saved_at = self._loop.time()
+
+    def end(self) -> None:
+        """Tells and keeps what is left: nothing more will come, or the stream is cut."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._tell()
+        self._keep()
 
     @property
     def text(self) -> str:
-        return "".join(self._pieces)
+        return "".join(self.pieces)

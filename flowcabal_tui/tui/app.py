@@ -30,7 +30,7 @@ from flowcabal_tui.tui.departure import Departure
 from flowcabal_tui.tui.driver import PatientDriver
 from flowcabal_tui.tui.entry import Doors, ModelProposal, Preferences
 from flowcabal_tui.tui.front_door import DEFAULT_THEME, TERMINAL_THEMES, FrontDoor
-from flowcabal_tui.tui.garbage import begin_loading, end_loading
+from flowcabal_tui.tui.garbage import end_loading
 from flowcabal_tui.tui.keymap import checked_keymap, clashes
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
@@ -314,7 +314,6 @@ def run_app(
     state_folder: Path,
 ) -> int:
     """Runs the screen until the writer leaves; gives the exit code (143 after SIGTERM, 129 after a hang-up)."""
-    begin_loading()
     app = FlowCabalApp(doors, preferences, path=path, proposals=proposals, state_folder=state_folder)
     app.run()
     asyncio.run(app.departure.finish())

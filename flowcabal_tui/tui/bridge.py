@@ -136,9 +136,12 @@ class Bridge:
                 return (TotalsMoved(totals),)
             case KnowledgeStatus(state=state, message=words):
                 return (KnowledgeMoved(state, words),)
-            case BackgroundChanged(counts=counts):
+            case BackgroundChanged(counts=counts, task=task):
                 numbers = dict(counts)
-                return (MemoryMoved(sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0)),)
+                left = sum(numbers.get(name, 0) for name in _UNFINISHED)
+                is_told = task is not None and task.state != "running" and task.kind != "knowledge"
+                reason = task.error if task is not None and is_told else None
+                return (MemoryMoved(left, numbers.get("failed", 0), reason),)
             case RewriteProposed():
                 return (RewriteCame(event),)
             case _:

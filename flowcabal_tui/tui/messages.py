@@ -77,10 +77,11 @@ class KnowledgeMoved(Message):
 
 @dataclass
 class MemoryMoved(Message):
-    """Background work: how much is left, how much failed."""
+    """Background work: how much is left, how much failed; what hinders it ("": nothing, None: as before)."""
 
     left: int
     failed: int
+    reason: str | None = None
 
 
 @dataclass

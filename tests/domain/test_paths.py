@@ -85,6 +85,8 @@ def test_what_a_loop_exports_may_be_named_in_short() -> None:
     assert look_up("result_of.walk.total", NAMES) == 5
     assert look_up("result_of.walk.summary", NAMES) == ["s1"]
     assert look_up("result_of.walk.exports.aggregates.total", NAMES) == 5
+    named = {"result_of": {"l": {"iterations": [], "exports": {"ids": [1]}, "items": []}}}
+    assert look_up("result_of.l.exports.ids", named) == [1]
     with pytest.raises(BindingError, match="ambiguous") as caught:
         look_up("result_of.walk.both", NAMES)
     assert caught.value.available == ("items.both", "aggregates.both")

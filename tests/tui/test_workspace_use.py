@@ -12,6 +12,7 @@ from textual.widgets import Input
 from textual.widgets._toast import Toast
 
 from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, OutsideEdit, ResumeRun, WriteChapter
@@ -31,6 +32,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
+from tests.tui.fake_books import digest
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import (
@@ -126,7 +128,8 @@ async def test_an_event_that_changes_no_word_paints_nothing(tmp_path):
 
 async def test_an_interrupted_run_that_is_chosen_goes_on_and_its_output_is_shown(tmp_path):
     workbench = FakeWorkbench()
-    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted")]
+    nodes = ((books.PLAN, "done"), (books.DRAFT, "running"), (books.POLISH, "pending"))
+    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted", nodes=nodes)]
     async with workspace(workbench, tmp_path) as pilot:
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
@@ -280,3 +283,45 @@ async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, 
                 await pilot.press(answer)
             await settled(pilot)
         assert workbench.exported == [tmp_path / "new.txt", *([manuscript] if written else [])]
+
+
+async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
+    workbench = FakeWorkbench()
+    title = "The connection to api.example.org failed"
+    task = BackgroundTask(1, "l1", "chapter-1", digest("text"), "waiting", tries=1, error=title)
+    async with workspace(workbench, tmp_path) as pilot:
+        status, busy = screen_of(pilot).status, replace(task, state="running")
+        await told(pilot, workbench, BackgroundChanged((("waiting", 2),), task))
+        assert f"memory: 2 left ({title})" in status.words
+        await told(pilot, workbench, BackgroundChanged((("running", 1), ("waiting", 1)), busy))
+        assert f"memory: 2 left ({title})" in status.words
+        await told(pilot, workbench, BackgroundChanged((("failed", 2),), replace(task, state="failed")))
+        assert f"memory: 2 failed: R ({title})" in status.words
+        done = replace(task, state="fresh", error="")
+        await told(pilot, workbench, BackgroundChanged((("waiting", 1),), done))
+        assert "memory: 1 left" in status.words
+        assert title not in status.words
+
+
+async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).book.open(books.chapter_id(1))
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("enter")
+        await settled(pilot)
+        assert screen_of(pilot).book.current == workbench.run_rows[0].chapter == books.chapter_id(4)
+
+
+async def test_a_run_that_was_interrupted_while_it_asked_waits_for_its_answer(tmp_path):
+    workbench = FakeWorkbench()
+    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted")]
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        assert "waiting for you" in "\n".join(shown(pilot.app))
+        await pilot.press("enter")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, WorkspaceScreen), "there is nothing to take up before the answer"
+        assert not [command for command in workbench.sent if isinstance(command, ResumeRun)]

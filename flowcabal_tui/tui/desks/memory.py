@@ -34,7 +34,8 @@ class MemoryDesk:
         tasks = await self._workbench.background()
         failed = sum(task.state == "failed" for task in tasks)
         left = sum(task.state in ("waiting", "running", "stale") and task.kind != "knowledge" for task in tasks)
-        status.update_memory(left, failed)
+        hindered = (task.error for task in tasks if task.kind != "knowledge" and task.state in ("waiting", "failed"))
+        status.update_memory(left, failed, next(filter(None, hindered), ""))
         await self.refresh()
 
     async def refresh(self) -> None:

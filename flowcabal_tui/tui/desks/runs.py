@@ -52,7 +52,6 @@ class RunDesk:
         self._node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
         self._unsaved: Workflow | None = None
-        self._asked: set[RunId] = set()
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -61,8 +60,8 @@ class RunDesk:
 
     @property
     def interrupted(self) -> tuple[RunId, ...]:
-        """Runs that a crash or the end of the program broke off; those that wait for an answer go on by it."""
-        return tuple(run for run, state in self.run_states.items() if state == "interrupted" and run not in self._asked)
+        """Runs that a crash or the end of the program broke off."""
+        return tuple(run for run, state in self.run_states.items() if state == "interrupted")
 
     async def load(self, chapter: ChapterId | None) -> None:
         """Reads templates and runs, and shows what belongs to the chapter."""
@@ -73,9 +72,8 @@ class RunDesk:
         """Shows the newest run of the chapter, or the template as it would run."""
         await self.save()
         await self._place_chapters()
-        summaries = await self._workbench.runs()
+        summaries = await self._runs()
         self.run_states = {item.id: item.state for item in summaries}
-        self._asked = {item.id for item in summaries if any(state == "waiting" for _node, state in item.nodes)}
         newest = next((item for item in summaries if item.chapter == chapter), None)
         if newest is not None:
             await self.show_run(newest)
@@ -83,6 +81,15 @@ class RunDesk:
             chosen = self.workflow.id if self.workflow else self._templates[0].id
             known = next((item for item in self._templates if item.id == chosen), self._templates[0])
             await self.show_template(known.reference)
+
+    async def _runs(self) -> list[RunSummary]:
+        """Newest first; one that was interrupted while it asked waits for the answer, by which it goes on."""
+        return [
+            replace(run, state="waiting")
+            if run.state == "interrupted" and any(state == "waiting" for _node, state in run.nodes)
+            else run
+            for run in await self._workbench.runs()
+        ]
 
     async def _place_chapters(self) -> None:
         self._positions = {item.id: item.position for item in await self._workbench.chapters()}
@@ -223,12 +230,15 @@ class RunDesk:
         if known is None:
             newest = next((item for item in self._templates if self.workflow and item.id == self.workflow.id), None)
             request = replace(request, workflow=newest.reference if newest else request.workflow)
+        prepared = _("The run is being prepared ...")
+        self._screen.notify(prepared, markup=False)
         quote = await self._workbench.quote(request)
+        self._screen.app.clear_notifications()
         if quote.calls_at_most and not self._workbench.info.offline:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
-        self._screen.notify(_("The run is being prepared ..."), markup=False)
+        self._screen.notify(prepared, markup=False)
         run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
         self._screen.app.clear_notifications()
         self.following = True
@@ -292,25 +302,25 @@ class RunDesk:
             self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
             self._screen.query_one(WorkflowPane).show_templates(self._templates, self.workflow.reference)
 
-    async def choose_run(self) -> bool:
-        """Lists earlier runs; an interrupted one can be taken up again. True when one was chosen."""
-        summaries = await self._workbench.runs()
+    async def choose_run(self) -> RunSummary | None:
+        """Lists earlier runs; an interrupted one can be taken up again. Gives the one that was chosen."""
+        summaries = await self._runs()
         await self._place_chapters()
         choices = tuple((str(item.id), run_words(item, self._positions.get(item.chapter))) for item in summaries)
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
-            return False
+            return None
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices))
         summary = next((item for item in summaries if item.id == chosen), None)
         if summary is None:
-            return False
+            return None
         if summary.state == "interrupted":
             title, words = _("Go on with this run?"), _("What is finished is not run again.")
             if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 await self._workbench.carry_out(ResumeRun(summary.id))
                 self.following = True
         await self.show_run(summary)
-        return True
+        return summary
 
     async def compare(self, node: NodeId, number: int) -> None:
         """Two attempts side by side: this one and the one before."""

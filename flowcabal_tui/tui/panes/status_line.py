@@ -15,6 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.panes.words import one_line
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.memory import Totals
@@ -59,6 +60,7 @@ class StatusLine(Horizontal):
         self._offline_model, self._only_reading = offline, read_only
         self._running_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = 0
+        self._memory_reason = ""
         self._words_shown = ""
         self._spent = ""
         self._saved_at: datetime | None = None
@@ -93,9 +95,10 @@ class StatusLine(Horizontal):
         self._saved_at = at
         self._show_words()
 
-    def update_memory(self, left: int, failed: int) -> None:
-        """How much background work is left, and how much of it failed."""
+    def update_memory(self, left: int, failed: int, reason: str | None = None) -> None:
+        """How much background work is left, how much failed, and what hinders it ("": nothing, None: as before)."""
         self._memory_left, self._memory_failed = left, failed
+        self._memory_reason = one_line(self._memory_reason if reason is None else reason, 60)
         self._show_words()
 
     def update_knowledge(self, state: str, reason: str) -> None:
@@ -135,10 +138,12 @@ class StatusLine(Horizontal):
             parts.append(_Part(self._spent, 4))
         if self._saved_at is not None:
             parts.append(_Part(_("saved {time}").format(time=self._saved_at.strftime("%H:%M")), 3))
+        reason = f" ({self._memory_reason})" if self._memory_reason else ""
         if self._memory_left:
-            parts.append(_Part(_("memory: {n} left").format(n=self._memory_left), 5))
+            parts.append(_Part(_("memory: {n} left").format(n=self._memory_left) + reason, 2 if reason else 5))
         if self._memory_failed:
-            parts.append(_Part(_("memory: {n} failed").format(n=self._memory_failed), 2))
+            words = _("memory: {n} failed: R").format(n=self._memory_failed)
+            parts.append(_Part(words + ("" if self._memory_left else reason), 2))
         if self._knowledge_words:
             parts.append(_Part(self._knowledge_words, 6))
         return parts or [_Part(_("nothing runs"), 9)]

@@ -211,7 +211,9 @@ class WorkspaceScreen(ColumnsScreen):
         self._work(self._choose_run())
 
     async def _choose_run(self) -> None:
-        if await self.runs.choose_run():
+        if (run := await self.runs.choose_run()) is not None:
+            if run.chapter not in (None, self.book.current):
+                await self.book.open(run.chapter)
             self.action_pane("output")
 
     @on(WorkflowPane.RunRequested)
@@ -384,7 +386,7 @@ class WorkspaceScreen(ColumnsScreen):
     @on(messages.MemoryMoved)
     def show_memory(self, event: messages.MemoryMoved) -> None:
         """Background work."""
-        self.status.update_memory(event.left, event.failed)
+        self.status.update_memory(event.left, event.failed, event.reason)
 
     @on(messages.RewriteCame)
     def show_rewrite(self, event: messages.RewriteCame) -> None:

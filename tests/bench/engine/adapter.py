@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from flowcabal_tui import __version__
 from flowcabal_tui.domain.ids import Generation, NodeId, RunId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.workflow import Block, Blocks, Node, TextBlock, VirtualBlock, Workflow
-from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, TextSink
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.protocol import Event, NodeNeedsHuman, NodeStreaming, RunStateChanged
@@ -52,6 +51,8 @@ class Body(NodeKind):
 
     def __init__(self, function: Any, call: Any, cached: bool, limited: bool) -> None:
         self._function, self._call, self._cached, self._limited = function, call, cached, limited
+        self.sinks: dict[str, TextSink] = {}
+        """The texts that grow, by node: a guest that was told takes the new pieces."""
 
     def blocks(self, params: BodyParams) -> tuple[Block, ...]:
         return params.prompt
@@ -64,20 +65,21 @@ class Body(NodeKind):
         inputs = {b.node: results[b.node]["text"] for b in params.prompt if isinstance(b, VirtualBlock)}
         if self._limited:
             await context.hold()
-        return Produced({"text": await self._function(self._call_of(context, inputs))})
-
-    def _call_of(self, context: NodeContext, inputs: dict[str, str]) -> Any:
-        sink: list[Any] = []
+        sinks: list[TextSink] = []
 
         def emit(piece: str) -> None:
-            if not sink:
-                sink.append(context.streamed(1))
-            sink[0].append(piece)
+            if not sinks:
+                sinks.append(context.streamed(1))
+                self.sinks[context.node.id] = sinks[0]
+            sinks[0].append(piece)
 
         async def ask(question: str) -> str:
             return (await context.ask("input", question)).text
 
-        return self._call(context.node.id, inputs, emit, ask)
+        text = await self._function(self._call(context.node.id, inputs, emit, ask))
+        for sink in sinks:
+            sink.end()
+        return Produced({"text": text})
 
 
 class Engine:
@@ -94,12 +96,13 @@ class Engine:
 
         calm()
         kind = f"harness{next(_NUMBERS)}"
-        kinds()[kind] = Body(node, Call, options.cache, options.limit is not None)
+        body = Body(node, Call, options.cache, options.limit is not None)
+        kinds()[kind] = body
         store = None
         if options.store is not None:
             durability: Durability = "FULL" if options.synchronous == "FULL" else "NORMAL"
             store = await Store.open(options.store, clock=lambda: NOW, language="en", durability=durability)
-        return Session(_workflow(graph, kind), store, options.limit, Result)
+        return Session(_workflow(graph, kind), body, store, options.limit, Result)
 
 
 def _workflow(graph: Any, kind: str) -> Workflow:
@@ -113,12 +116,11 @@ def _workflow(graph: Any, kind: str) -> Workflow:
 class Session:
     """One graph, run many times."""
 
-    def __init__(self, workflow: Workflow, store: Store | None, limit: int | None, result: Any) -> None:
-        self._workflow, self._store, self._result = workflow, store, result
+    def __init__(self, workflow: Workflow, body: Body, store: Store | None, limit: int | None, result: Any) -> None:
+        self._workflow, self._body, self._store, self._result = workflow, body, store, result
         self._journal = store.runs if store else MemoryJournal()
         self._plan = plan(workflow.nodes, workflow.edges)
         self._limits = Limits(limit or len(workflow.nodes))
-        self._pieces: asyncio.Queue[str] | None = None
         self._live: dict[str, tuple[Run, asyncio.Task[Any], asyncio.Event, dict[str, Any]]] = {}
 
     async def run(self, run_id: str, *, resume: bool = False, told: Any = None) -> Any:
@@ -170,24 +172,27 @@ class Session:
         return await self._until_quiet(run_id, run, task, quiet, asked)
 
     async def stream(self, run_id: str) -> AsyncIterator[str]:
-        pieces: list[str] = []
+        grown: dict[str, int] = {}
         wake = asyncio.Event()
 
         def told(event: Event) -> None:
             if type(event) is NodeStreaming:
-                pieces.append(event.chunk)
+                grown.setdefault(event.node, 0)
                 wake.set()
 
         task = asyncio.ensure_future(self.run(run_id, told=told))
         task.add_done_callback(lambda _: wake.set())
-        while not task.done() or pieces:
+        over = False
+        while not over:
             await wake.wait()
             wake.clear()
-            taken, pieces[:] = tuple(pieces), ()
-            for piece in taken:
-                yield piece
-        with suppress(asyncio.CancelledError):
-            task.result()
+            over = task.done()
+            for node, taken in tuple(grown.items()):
+                pieces = self._body.sinks[node].pieces
+                grown[node] = len(pieces)
+                for piece in pieces[taken:]:
+                    yield piece
+        task.result()
 
     async def close(self) -> None:
         if self._store is not None:

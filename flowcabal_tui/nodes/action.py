@@ -1,0 +1,64 @@
+"""`action`: carries out an action of the registry; a gated one waits until a person allows exactly this."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain.items import canonical, readable
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected, Schema
+
+
+class ActionParams(BaseModel):
+    """An action and what it is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: str = Field(description="The id of the action in the registry.")
+    params: dict[str, Any] = Field(default_factory=dict, description="What it is given; bindings are filled in.")
+    output: dict[str, Any] | None = Field(
+        None, description="JSON Schema of the result, for checks; none: anything. The registry's schema holds as well."
+    )
+
+
+class ActionNode(NodeKind):
+    """Yields the action's result; an object also tells under `params` what the action was given."""
+
+    name: ClassVar[str] = "action"
+    params: ClassVar[type[ActionParams]] = ActionParams
+    reusable: ClassVar[bool] = False
+
+    def bound(self, params: ActionParams) -> Any:
+        return {"params": params.params}
+
+    def yields(self, params: ActionParams) -> Schema | None:
+        if params.output is None or params.output.get("type", "object") != "object":
+            return params.output
+        fields = {"params": {"type": "object"}, **params.output.get("properties", {})}
+        return {**params.output, "properties": fields}
+
+    def check(self, params: ActionParams, node: Node) -> tuple[Finding, ...]:
+        if params.action.strip():
+            return ()
+        return (Finding(code="MISSING_ACTION", message=_("No action is named."), node=node.id, field="action"),)
+
+    async def run(self, context: NodeContext, params: ActionParams) -> Produced:
+        given = context.bind(params.params)
+        approved = False
+        if context.gated(params.action):
+            reason = _("May {action} be carried out with this?").format(action=params.action)
+            decision = await context.ask(
+                "gate", reason, proposal=readable(given), required=True, part=digest(canonical([params.action, given]))
+            )
+            if decision.kind != "approve":
+                raise Rejected
+            approved = True
+        result = await context.act(params.action, given, approved=approved)
+        return Produced({"params": given, **result} if isinstance(result, dict) else result)
+
+
+KIND = ActionNode()

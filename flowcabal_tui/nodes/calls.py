@@ -1,0 +1,99 @@
+"""Which workflows call which through `subflow` nodes, and whether that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.workflow import Finding, Node, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.nodes.subflow_params import SubflowParams, depth_name
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A sub-flow node: who calls (`id@version`), whom, and the input that bounds it."""
+
+    caller: str
+    node: Node
+    ref: str
+    bound: str | None
+
+
+def calls(workflow: Workflow) -> tuple[Call, ...]:
+    """The calls that a workflow makes, those in bodies too. Raises WorkflowError for a node that cannot be read."""
+    return tuple(_calls(workflow.reference, workflow.nodes))
+
+
+def _calls(caller: str, nodes: Iterable[Node]) -> Iterator[Call]:
+    for node in nodes:
+        kind, params = kind_and_params(node)
+        if isinstance(params, SubflowParams):
+            yield Call(caller, node, params.ref, depth_name(params.depth))
+        for _field, body in kind.bodies(params):
+            yield from _calls(caller, body.nodes)
+
+
+def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Finding, ...]:
+    """Calls of workflows that are not there, and circles of calls without one falling depth.
+
+    `library` holds workflows by every reference that may name them; the workflow itself need not be in it.
+    """
+    known = {workflow.id: workflow, **library, workflow.reference: workflow}
+    made = _reached(workflow, known)
+    found = [_unknown(call, known) for call in calls(workflow) if call.ref not in known]
+    targets: dict[str, set[str]] = {}
+    for call in made:
+        targets.setdefault(call.caller, set()).add(known[call.ref].reference)
+    round_trips = [call for call in made if call.caller in _all_from(known[call.ref].reference, targets)]
+    names = {call.bound for call in round_trips}
+    if round_trips and (None in names or len(names) > 1):
+        found += [_endless(call) for call in round_trips if call.bound is None or None not in names]
+    return tuple(found)
+
+
+def _reached(workflow: Workflow, known: Mapping[str, Workflow]) -> list[Call]:
+    """The calls of known workflows that can come about, whoever makes them."""
+    seen, waiting, made = {workflow.reference}, [workflow], []
+    while waiting:
+        for call in calls(waiting.pop()):
+            if (called := known.get(call.ref)) is None:
+                continue
+            made.append(call)
+            if called.reference not in seen:
+                seen.add(called.reference)
+                waiting.append(called)
+    return made
+
+
+def _all_from(start: str, targets: Mapping[str, Collection[str]]) -> set[str]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        new = set(targets.get(waiting.pop(), ())) - seen
+        seen |= new
+        waiting += new
+    return seen
+
+
+def _unknown(call: Call, known: Mapping[str, Workflow]) -> Finding:
+    return Finding(
+        code="UNKNOWN_WORKFLOW",
+        node=call.node.id,
+        field="ref",
+        message=_("There is no workflow {ref}. There are: {names}").format(
+            ref=call.ref, names=", ".join(sorted({one.reference for one in known.values()})[:20])
+        ),
+    )
+
+
+def _endless(call: Call) -> Finding:
+    return Finding(
+        code="ENDLESS_CALLS",
+        node=call.node.id,
+        field="depth",
+        message=_("{caller} comes back to itself through {ref}, and no falling depth ends it.").format(
+            caller=call.caller, ref=call.ref
+        ),
+        fix='{"__from__": "input.depth"}',
+    )

@@ -1,0 +1,153 @@
+"""The candidates of an evolution: how facts tell them apart, and where the paragraphs of a pick come from."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.run import Evaluation
+from flowcabal_tui.nodes.steps import json_object
+
+ALIKE: Final = 0.6
+"""From this share of common character pairs on a changed paragraph still comes from its original."""
+_ROWS: Final = 400
+"""So many paragraphs of an edit are traced at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One text of one round. `number` counts from 1, 0 is a text of the writer's or of the round before."""
+
+    number: int
+    text: str
+    digest: Digest
+    node: NodeId
+    """Who made it: the path from the evolution's node; "" for the writer."""
+    label: str = ""
+    evaluation: Evaluation | None = None
+    like: int | None = None
+    """The candidate that it nearly equals."""
+    left_out: bool = False
+    """It was not offered, because others had fewer contradictions."""
+
+    @property
+    def found(self) -> int:
+        """How many contradictions the check has found."""
+        return len(self.evaluation.findings) if self.evaluation else 0
+
+    @property
+    def offered(self) -> bool:
+        return self.like is None and not self.left_out
+
+
+def groups_in(answer: str, count: int) -> list[list[int]] | None:
+    """The groups of near-duplicates that a sifting model named, as numbers from 1; None when they cannot be read.
+
+    What it left out stands alone; a number that is named twice or does not exist makes the answer unreadable.
+    """
+    groups = (json_object(answer) or {}).get("groups")
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        return None
+    named = [number for group in groups for number in group]
+    if not all(type(number) is int and 1 <= number <= count for number in named) or len(set(named)) < len(named):
+        return None
+    return [sorted(group) for group in groups if group] + [[n] for n in range(1, count + 1) if n not in named]
+
+
+def sifted(
+    candidates: Sequence[Candidate], groups: Sequence[Sequence[int]] | None, at_most: int | None
+) -> tuple[Candidate, ...]:
+    """The candidates with marks: of each group the one with the fewest contradictions stands, of those `at_most`."""
+    by_facts = sorted(candidates, key=lambda each: (each.found, each.number))
+    place = {each.number: n for n, each in enumerate(by_facts)}
+    first = {each.number: each.number for each in candidates}
+    for group in [*_equal(candidates), *(groups or ())]:
+        firsts = {first[number] for number in group}
+        chosen = min(firsts, key=place.__getitem__)
+        first = {number: chosen if each in firsts else each for number, each in first.items()}
+    standing = [each.number for each in by_facts if first[each.number] == each.number]
+    out = set(standing[at_most:]) if at_most else set()
+    return tuple(
+        replace(
+            each,
+            like=first[each.number] if first[each.number] != each.number else None,
+            left_out=each.number in out,
+        )
+        for each in candidates
+    )
+
+
+def _equal(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """Groups of candidates with the very same text: no model is needed to see it."""
+    same: dict[Digest, list[int]] = {}
+    for each in candidates:
+        same.setdefault(each.digest, []).append(each.number)
+    return [group for group in same.values() if len(group) > 1]
+
+
+def numbered(candidates: Sequence[Candidate]) -> str:
+    """All texts for a prompt, fenced and escaped: no text can close its fence."""
+    return "\n".join(
+        f'<candidate n="{each.number}">\n{html.escape(each.text, quote=False)}\n</candidate>' for each in candidates
+    )
+
+
+def origins(text: str, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """For each paragraph of an edited text the candidate that it comes from; None when it is the writer's own."""
+    known: dict[str, int] = {}
+    for each in candidates:
+        for paragraph in paragraphs(each.text):
+            known.setdefault(paragraph, each.number)
+    shapes = [(_pairs(paragraph), number) for paragraph, number in known.items()]
+    rows: list[dict[str, Any]] = []
+    for place, paragraph in enumerate(paragraphs(text)[:_ROWS], 1):
+        same = known.get(paragraph)
+        number = _nearest(paragraph, shapes) if same is None else same
+        rows.append({"paragraph": place, "candidate": number, "changed": same is None and number is not None})
+    return rows
+
+
+def paragraphs(text: str) -> list[str]:
+    """The rows of a text that hold something, spaces at the ends and in a row not counted."""
+    return [" ".join(row.split()) for row in text.splitlines() if row.strip()]
+
+
+def _pairs(paragraph: str) -> frozenset[str]:
+    return frozenset(paragraph[n : n + 2] for n in range(max(1, len(paragraph) - 1)))
+
+
+def _nearest(paragraph: str, shapes: Sequence[tuple[frozenset[str], int]]) -> int | None:
+    """The number of the candidate with the most similar paragraph, the first of equals; None when none is similar."""
+    own = _pairs(paragraph)
+    best, number = 0.0, None
+    for pairs, candidate in shapes:
+        both = len(own) + len(pairs)
+        if 2 * min(len(own), len(pairs)) < ALIKE * both:
+            continue
+        alike = 2 * len(own & pairs) / both
+        if alike >= ALIKE and alike > best:
+            best, number = alike, candidate
+    return number
+
+
+def facts(evaluation: Evaluation | None) -> Mapping[str, Any]:
+    """What the check said of a candidate, as the lineage tells it."""
+    if evaluation is None:
+        return {"checks": {}, "findings": []}
+    return {
+        "checks": {check.angle: check.outcome for check in evaluation.checks},
+        "findings": [
+            {
+                "angle": finding.angle,
+                "subtype": finding.subtype,
+                "explanation": finding.explanation,
+                "draft": finding.draft.text,
+                "source": finding.source.text,
+                "confidence": finding.confidence,
+            }
+            for finding in evaluation.findings
+        ],
+    }

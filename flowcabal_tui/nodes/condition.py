@@ -1,0 +1,63 @@
+"""`condition`: chooses the branch that goes on, by what the nodes before it gave."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
+
+from flowcabal_tui.domain import conditions
+from flowcabal_tui.domain.conditions import Condition
+from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
+from flowcabal_tui.nodes.bodies import as_bound
+
+_BANDED = ("multi_band", "max_in_range")
+
+
+class ConditionParams(Condition):
+    """A comparison; edges with the condition "true", "false" or a band's label lead to the branches."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ConditionNode(NodeKind):
+    """Yields the label of the branch with what was compared."""
+
+    name: ClassVar[str] = "condition"
+    params: ClassVar[type[ConditionParams]] = ConditionParams
+
+    def bound(self, params: ConditionParams) -> Any:
+        return as_bound(conditions.paths_in(params), (), ())
+
+    def labels(self, params: ConditionParams) -> tuple[str, ...]:
+        if params.kind not in _BANDED:
+            return ("true", "false")
+        return tuple(dict.fromkeys((*(band.label for band in params.bands), "false")))
+
+    def yields(self, params: ConditionParams) -> Schema:
+        return {
+            "type": "object",
+            "properties": {
+                "label": {"enum": list(self.labels(params))},
+                "result": {"type": "boolean"},
+                "resolved_value": {},
+                "evaluated_values": {"type": "array"},
+            },
+            "additionalProperties": False,
+        }
+
+    def check(self, params: ConditionParams, node: Node) -> tuple[Finding, ...]:
+        return tuple(found.model_copy(update={"node": node.id}) for found in conditions.check_shape(params))
+
+    async def run(self, context: NodeContext, params: ConditionParams) -> Produced:
+        held = conditions.check(params, context.names)
+        value: dict[str, Any] = {"label": held.label, "result": held.result}
+        if params.source is not None:
+            value["resolved_value"] = held.resolved_value
+        if held.evaluated_values is not None:
+            value["evaluated_values"] = held.evaluated_values
+        return Produced(value)
+
+
+KIND = ConditionNode()

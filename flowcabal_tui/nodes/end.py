@@ -1,0 +1,33 @@
+"""`end`: where a workflow ends; yields what it is for."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced
+
+
+class EndParams(BaseModel):
+    """The end, with the value that the workflow gives."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: Any = Field(None, description="A binding or a value; none: an empty object.")
+
+
+class End(NodeKind):
+    """Yields its value, bindings filled in."""
+
+    name: ClassVar[str] = "end"
+    params: ClassVar[type[EndParams]] = EndParams
+
+    def bound(self, params: EndParams) -> Any:
+        return {"value": params.value}
+
+    async def run(self, context: NodeContext, params: EndParams) -> Produced:
+        return Produced({} if params.value is None else context.bind(params.value))
+
+
+KIND = End()

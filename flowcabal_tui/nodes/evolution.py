@@ -1,0 +1,286 @@
+"""`evolution`: several candidates, sifted by facts; the writer picks, and the next round builds on the pick."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain.binding import bindings
+from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.run import Attempt, Choice, Decision
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Angle, Blocks, Body, Finding, Node, PromptParams, TextBlock
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
+from flowcabal_tui.nodes.candidates import Candidate, facts, groups_in, numbered, origins, sifted
+from flowcabal_tui.nodes.steps import AgentStep, WritingStep, identities, prompt_node
+
+SIFT: Final = (
+    "You compare texts that answer one request. Put those into one group that are nearly the same text: the same "
+    "events in the same order with mostly the same words. Do not judge which is better. "
+    'Answer as JSON, with the numbers of the texts: {"groups": [[1, 3], [2]]}'
+)
+"""What every sifting model is told: it names near-duplicates, and never says which text is good."""
+NAMES: Final = frozenset({"parent", "note", "round", "candidates"})
+
+
+class Variation(BaseModel):
+    """What makes some of the candidates different from the others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: str = Field("", description="What it is called where candidates are shown.")
+    instruction: str = Field("", description="Put after the prompt; {{...}} is filled in.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Instead of the step's.")
+    model: str | None = Field(None, description="Instead of the step's.")
+
+
+class EvolutionParams(BaseModel):
+    """Several answers to one prompt, of which the writer picks; later rounds find the pick as {{parent}}."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    write: WritingStep = Field(description="Writes a candidate; it finds {{parent}}, {{note}} and {{round}}.")
+    next: Blocks = Field((), description="The prompt of the rounds after the first; none: that of `write` again.")
+    candidates: int = Field(5, ge=2, le=12, description="How many texts a round gives.")
+    rounds: int = Field(1, ge=1, le=5, description="How often at most the writer picks.")
+    variations: tuple[Variation, ...] = Field(
+        (), max_length=12, description="The candidates take them in turn; none: the same prompt for all."
+    )
+    angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks each candidate for facts.")
+    sift: AgentStep | None = Field(None, description="Groups near-duplicates; its prompt finds {{candidates}}.")
+    offered: int | None = Field(
+        None, ge=2, description="So many are offered at most, those with the fewest contradictions; none: all."
+    )
+    blind: bool = Field(False, description="Offer the candidates mixed, without saying who made them.")
+    automatic: bool = Field(
+        False, description="Between rounds, go on with the first candidate with the fewest contradictions, unasked."
+    )
+
+
+_NOTHING: Final = Candidate(0, "", Digest(""), NodeId(""))
+"""What the first round builds on."""
+
+
+@dataclass
+class _History:
+    """What was picked so far, and what is told of it."""
+
+    parent: Candidate = _NOTHING
+    note: str = ""
+    round: int = 0
+    lineage: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Evolution(NodeKind):
+    """Each candidate is the prompt node `<node>/<round>/candidate-<n>`, the sifting `<node>/<round>/sift`."""
+
+    name: ClassVar[str] = "evolution"
+    params: ClassVar[type[EvolutionParams]] = EvolutionParams
+    unrolls: ClassVar[bool] = True
+
+    def bodies(self, params: EvolutionParams) -> tuple[tuple[str, Body], ...]:
+        found = [("write", _candidates(params, 1))]
+        if params.rounds > 1:
+            found.append(("next", _candidates(params, 2)))
+        if params.sift:
+            found.append(("sift", _sifting(params.sift)))
+        return tuple(found)
+
+    def names(self, params: EvolutionParams) -> frozenset[str]:
+        return NAMES
+
+    def rounds(self, params: EvolutionParams) -> int:
+        """A quote follows it to the first question, which every round but an automatic one asks."""
+        return 1 if params.automatic else params.rounds
+
+    def yields(self, params: EvolutionParams) -> dict[str, Any]:
+        line = {
+            **{name: {"type": "string"} for name in ("node", "parent", "digest", "label")},
+            **{name: {"type": "boolean"} for name in ("picked", "offered")},
+            "round": {"type": "integer"},
+            "candidate": {"type": ["integer", "null"]},
+            "like": {"type": ["integer", "null"]},
+            "checks": {"type": "object"},
+            "findings": {"type": "array"},
+            "paragraphs": {"type": "array"},
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "text": {"type": "string"},
+                "round": {"type": "integer"},
+                "lineage": {"type": "array", "items": {"type": "object", "properties": line}},
+            },
+        }
+
+    def check(self, params: EvolutionParams, node: Node) -> tuple[Finding, ...]:
+        found = []
+        if not params.write.prompt:
+            found.append(Finding(code="EMPTY_PROMPT", node=node.id, field="write", message=_("The prompt is empty.")))
+        later = params.next or params.write.prompt
+        named = {path for block in later if isinstance(block, TextBlock) for path in bindings(block.text)}
+        if params.rounds > 1 and "parent" not in named:
+            said = _("Later rounds build on the pick, but no prompt of theirs holds {{parent}}.")
+            found.append(Finding(code="MISSING_REFERENCE", node=node.id, field="next", message=said))
+        return tuple(found)
+
+    def fingerprint(self, context: NodeContext, params: EvolutionParams) -> Any:
+        calls = [call for _node, call, _label in _prompts(params, 1)]
+        return identities(context, (*calls, *([params.sift.params(told=SIFT)] if params.sift else [])))
+
+    async def run(self, context: NodeContext, params: EvolutionParams) -> Produced:
+        history = _History()
+        for number in range(1, params.rounds + 1):
+            candidates = await _round(context, params, history, number)
+            if params.automatic and number < params.rounds:
+                pick = min((each for each in candidates if each.offered), key=lambda each: (each.found, each.number))
+                _settle(history, candidates, pick, number)
+                continue
+            await _asked(context, params, history, candidates, number)
+            if history.round < number:
+                break
+        return Produced({"text": history.parent.text, "round": history.round, "lineage": history.lineage})
+
+
+def _prompts(params: EvolutionParams, number: int) -> list[tuple[NodeId, PromptParams, str]]:
+    """The prompt nodes of a round: id, params, and the label of their variation. Each is a sample of its own."""
+    prompt = params.next if number > 1 and params.next else params.write.prompt
+    turns = params.variations or (Variation(),)
+    found = []
+    for n in range(1, params.candidates + 1):
+        variation = turns[(n - 1) % len(turns)]
+        own = {name: value for name in ("temperature", "model") if (value := getattr(variation, name)) is not None}
+        after = (TextBlock(text=f"\n\n{variation.instruction}"),) if variation.instruction else ()
+        call = params.write.params(prompt=(*prompt, *after), sample=(number - 1) * params.candidates + n, **own)
+        found.append((NodeId(f"candidate-{n}"), call, variation.label))
+    return found
+
+
+def _candidates(params: EvolutionParams, number: int, title: str = "") -> Body:
+    nodes = (prompt_node(node, call, label and f"{title} · {label}") for node, call, label in _prompts(params, number))
+    return Body(nodes=tuple(nodes))
+
+
+def _sifting(step: AgentStep) -> Body:
+    shown = () if step.prompt else (TextBlock(text="{{candidates}}"),)
+    return Body(nodes=(prompt_node("sift", step.params(told=SIFT, prompt=(*step.prompt, *shown))),))
+
+
+async def _round(
+    context: NodeContext, params: EvolutionParams, history: _History, number: int
+) -> tuple[Candidate, ...]:
+    """The candidates of a round, checked and sifted."""
+    names = {"parent": history.parent.text, "note": history.note, "round": number, "candidates": ""}
+    outputs = await context.body(_candidates(params, number, context.node.title), str(number), names)
+    made = [
+        Candidate(n, outputs[node].text, outputs[node].digest, NodeId(f"{number}/{node}"), label)
+        for n, (node, _call, label) in enumerate(_prompts(params, number), 1)
+    ]
+    made = list(await asyncio.gather(*(_checked(context, params, each, number) for each in made)))
+    groups = None
+    if params.sift:
+        told = await context.body(_sifting(params.sift), str(number), {**names, "candidates": numbered(made)})
+        groups = groups_in(told[NodeId("sift")].text, len(made))
+    return sifted(made, groups, params.offered)
+
+
+async def _checked(context: NodeContext, params: EvolutionParams, made: Candidate, number: int) -> Candidate:
+    """The candidate with what the Monitor says of it; nothing is written anew."""
+    attempt = Attempt((number - 1) * params.candidates + made.number, made.text, made.digest, Digest(""))
+    evaluation = await context.evaluate(params.write.params(angles=params.angles), attempt)
+    return Candidate(made.number, made.text, made.digest, made.node, made.label, evaluation)
+
+
+async def _asked(
+    context: NodeContext, params: EvolutionParams, history: _History, candidates: Sequence[Candidate], number: int
+) -> None:
+    """Lets the writer pick. The pick of the round before is offered too: who stays with it ends the rounds."""
+    shown = [each for each in candidates if each.offered]
+    if params.blind:
+        shown.sort(key=lambda each: each.digest)
+    if history.round:
+        shown.append(history.parent)
+    choices = [
+        Choice(_label(each, place, params.blind, history), each.text, _path(context, each), each.evaluation)
+        for place, each in enumerate(shown, 1)
+    ]
+    decision = await context.ask(
+        "choice",
+        _reason(params, candidates, number),
+        choices=choices,
+        blind=params.blind,
+        required=True,
+        part=f"round {number}",
+    )
+    if decision.kind == "reject":
+        raise Rejected
+    if decision.kind == "edit":
+        _settle_edit(history, candidates, decision, number)
+    else:
+        _settle(history, candidates, shown[decision.attempt - 1], number)
+    history.note = decision.note
+
+
+def _path(context: NodeContext, candidate: Candidate) -> NodeId:
+    return NodeId(f"{context.path}/{candidate.node}") if candidate.node else context.path
+
+
+def _label(candidate: Candidate, place: int, blind: bool, history: _History) -> str:
+    if candidate is history.parent:
+        return _("Stay with the pick of round {n}, and stop").format(n=history.round)
+    if blind:
+        return _("Text {n}").format(n=place)
+    name = _("Candidate {n}").format(n=candidate.number)
+    return f"{name} · {candidate.label}" if candidate.label else name
+
+
+def _reason(params: EvolutionParams, candidates: Sequence[Candidate], number: int) -> str:
+    said = _("Round {n} of {of}: pick the text to go on with, or put one together.").format(n=number, of=params.rounds)
+    alike = sum(1 for each in candidates if each.like is not None)
+    out = sum(1 for each in candidates if each.left_out)
+    if alike:
+        said += " " + _("Not shown, because nearly the same as another: {n}.").format(n=alike)
+    if out:
+        said += " " + _("Not shown, because others have fewer contradictions: {n}.").format(n=out)
+    return said
+
+
+def _settle(history: _History, candidates: Sequence[Candidate], pick: Candidate, number: int) -> None:
+    """Notes the candidates and the pick among them, or that the pick of the round before stays."""
+    history.lineage += [_line(history, each, number, picked=each is pick) for each in candidates]
+    if pick is not history.parent:
+        history.parent, history.round = pick, number
+
+
+def _settle_edit(history: _History, candidates: Sequence[Candidate], decision: Decision, number: int) -> None:
+    """Notes what the writer put together, and whose paragraphs went in."""
+    parent = Candidate(0, history.parent.text, history.parent.digest, history.parent.node)
+    edit = Candidate(0, decision.text, digest(decision.text), NodeId(""))
+    line = _line(history, edit, number, picked=True)
+    history.lineage += [_line(history, each, number, picked=False) for each in candidates]
+    history.lineage.append(line | {"candidate": None, "paragraphs": origins(decision.text, (*candidates, parent))})
+    history.parent, history.round = edit, number
+
+
+def _line(history: _History, candidate: Candidate, number: int, *, picked: bool) -> dict[str, Any]:
+    """One line of the lineage; `node` is the path from here, `parent` the digest of what the round built on."""
+    return {
+        "round": number,
+        "candidate": candidate.number,
+        "node": candidate.node,
+        "label": candidate.label,
+        "parent": history.parent.digest,
+        "digest": candidate.digest,
+        "picked": picked,
+        "offered": candidate.offered,
+        "like": candidate.like,
+        **facts(candidate.evaluation),
+    }
+
+
+KIND = Evolution()

@@ -1,0 +1,34 @@
+"""`filter`: keeps the items for which a JMESPath expression holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from pydantic import Field
+
+from flowcabal_tui.domain.expressions import check_query, query
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.nodes.item_kinds import Item, ItemKind, ItemParams, lacks
+
+
+class FilterParams(ItemParams):
+    """Which items stay."""
+
+    where: str = Field("", description="JMESPath. An item stays unless this gives false, null, 0 or something empty.")
+
+
+class Filter(ItemKind):
+    """An item whose expression cannot be evaluated stays, and is told in `errors`."""
+
+    name: ClassVar[str] = "filter"
+    params: ClassVar[type[FilterParams]] = FilterParams
+
+    def flaw(self, params: FilterParams) -> Finding | None:
+        return check_query(params.where, field="where") if params.where.strip() else lacks(self.name, "where")
+
+    def make(self, params: FilterParams, item: Item) -> Iterable[Item]:
+        return (item,) if query(params.where, item) else ()
+
+
+KIND = Filter()

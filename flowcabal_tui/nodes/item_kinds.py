@@ -1,0 +1,137 @@
+"""What the kinds share that work on items one after the other: where items come from, and what becomes of bad ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain.errors import FlowCabalError, StepFailed
+from flowcabal_tui.domain.items import items_of
+from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
+
+Item = Mapping[str, Any]
+OnError = Literal["keep", "drop", "fail"]
+ERRORS: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"item": {"type": ["integer", "null"]}, "message": {"type": "string"}}},
+}
+ITEMS: Final[Schema] = {
+    "type": "object",
+    "properties": {"items": {"type": "array", "items": {"type": "object"}}, "errors": ERRORS},
+}
+
+
+class ItemParams(BaseModel):
+    """Where the items come from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: Any = Field(
+        "input.items", description="The items: a binding such as result_of.plan. An object is one item, a list several."
+    )
+    on_error: OnError = Field(
+        "keep",
+        description="An item that cannot be worked on stays as it was (keep), is left out (drop), or stops the node "
+        "(fail). What is kept or dropped is told in `errors`.",
+    )
+
+
+class ItemError(FlowCabalError):
+    """An item that cannot be worked on."""
+
+
+class Carried:
+    """Items on their way to an output, and what went wrong; bounded as bindings are."""
+
+    def __init__(self, on_error: OnError = "keep") -> None:
+        self.on_error = on_error
+        self.items: list[Item] = []
+        self.errors: list[dict[str, Any]] = []
+        self._room = Room()
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Raises TooLarge."""
+        for item in items:
+            self.items.append(self._room.keep(item))
+
+    def failed(self, item: Item, number: int, error: FlowCabalError) -> None:
+        """What the params say of a bad item; `number` counts from 0. Raises StepFailed when they say so."""
+        if self.on_error == "fail":
+            raise StepFailed(
+                _("Item {n}: {reason}").format(n=number + 1, reason=error.title), error.detail, error.advice
+            ) from error
+        if self.on_error == "keep":
+            self.add((item,))
+        self.told(str(error), number)
+
+    def told(self, message: str, number: int | None = None) -> None:
+        """Records what went wrong, with an item or, without a number, with all."""
+        self.errors.append({"item": number, "message": message})
+
+    @property
+    def value(self) -> dict[str, Any]:
+        return {"items": self.items, "errors": self.errors}
+
+
+class ItemKind(NodeKind):
+    """Makes each item into none, one or several. Yields `{"items": [...], "errors": [{"item": 0, "message": ...}]}`."""
+
+    params: ClassVar[type[ItemParams]]
+
+    def bound(self, params: Any) -> Any:
+        return {"source": params.source}
+
+    def yields(self, params: Any) -> Schema:
+        return ITEMS
+
+    def flaw(self, params: Any) -> Finding | None:
+        """Why these params can do nothing; then the items pass as they are, and the reason is told in `errors`."""
+        return None
+
+    def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
+        flaw = self.flaw(params)
+        return (flaw.model_copy(update={"node": node.id}),) if flaw else ()
+
+    def make(self, params: Any, item: Item) -> Iterable[Item]:
+        """What becomes of one item, which stays as it is. Raises FlowCabalError."""
+        raise NotImplementedError
+
+    async def work(self, context: NodeContext, params: Any, item: Item) -> Iterable[Item]:
+        """`make`, for kinds that must wait for something."""
+        return self.make(params, item)
+
+    async def run(self, context: NodeContext, params: Any) -> Produced:
+        carried = Carried(params.on_error)
+        items = items_of(context.bind(params.source))
+        if flaw := self.flaw(params):
+            carried.add(items)
+            carried.told(flaw.message)
+            return Produced(carried.value)
+        for number, item in enumerate(items):
+            try:
+                made = await self.work(context, params, item)
+            except FlowCabalError as error:
+                carried.failed(item, number, error)
+            else:
+                carried.add(made)
+        return Produced(carried.value)
+
+
+def lacks(name: str, field: str) -> Finding:
+    """The finding for a parameter without which a kind can do nothing."""
+    return Finding(code="MISSING_PARAM", message=_("{kind} needs {field}.").format(kind=name, field=field), field=field)
+
+
+def field_of(item: Item, name: str) -> Any:
+    """A field of an item. Raises ItemError naming the fields there are."""
+    if name not in item:
+        raise ItemError(
+            _("The item has no field {name}.").format(name=name[:60]),
+            _("Available: {names}").format(names=", ".join(str(key)[:60] for key in list(item)[:20])),
+        )
+    return item[name]

@@ -1,0 +1,119 @@
+"""`llm_chat`: a call of a language model for each item, with the messages that the item holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from pydantic import Field
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.formats import text_of
+from flowcabal_tui.domain.items import items_of
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, Role
+from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeContext, Produced
+from flowcabal_tui.nodes.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, OnError, field_of
+
+ROLES: Final = ("system", "user", "assistant")
+
+
+class LlmChatParams(ItemParams):
+    """Where the messages stand, and which model answers."""
+
+    messages_from: str = Field(
+        "messages", description="The field that holds a list of {role, content}, or a text for one message."
+    )
+    response_field: str = Field("response", description="The field in which the answer is put.")
+    world: bool = Field(
+        False, description="Of an item without a list of messages, send the state and the field `user_input`."
+    )
+    role: Role = Field("user", description="Which of the project's models answers: user or agent.")
+    model: str | None = Field(None, description="Another model of the same provider, for this node only.")
+    temperature: float | None = Field(None, ge=0, le=2, description="How freely the model chooses its words.")
+    max_tokens: int | None = Field(None, ge=1, description="How long an answer may be.")
+    sample: int = Field(0, ge=0, description="Which of several answers this is; equal numbers are paid once.")
+    on_error: OnError = Field("fail", description="As for every item kind; a call that fails stops the node.")
+
+
+class LlmChat(ItemKind):
+    """The calls go on side by side; what was answered is kept when another call fails."""
+
+    name: ClassVar[str] = "llm_chat"
+    params: ClassVar[type[LlmChatParams]] = LlmChatParams
+
+    def fingerprint(self, context: NodeContext, params: LlmChatParams) -> Any:
+        return [context.identity(_prompt(params)), context.memory.view(prompt=True) if params.world else None]
+
+    async def run(self, context: NodeContext, params: LlmChatParams) -> Produced:
+        items = items_of(context.bind(params.source))
+        answers = await asyncio.gather(
+            *(_answer(context, params, item, number) for number, item in enumerate(items, 1)), return_exceptions=True
+        )
+        carried = Carried(params.on_error)
+        for number, (item, answer) in enumerate(zip(items, answers, strict=True)):
+            if isinstance(answer, FlowCabalError):
+                carried.failed(item, number, answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                text, whole = answer
+                carried.add(({**item, params.response_field: text},))
+                if not whole:
+                    carried.told(_("The model stopped at its length limit: the text may be cut off."), number)
+        return Produced(carried.value)
+
+
+async def _answer(context: NodeContext, params: LlmChatParams, item: Item, number: int) -> tuple[str, bool]:
+    """The answer, and whether it is whole. Raises FlowCabalError."""
+    request = ModelRequest(
+        messages=tuple(_messages(context, params, item)),
+        purpose=f"node:{context.node.id}",
+        max_tokens=params.max_tokens,
+        temperature=params.temperature,
+    )
+    attempt = await context.generate(request, _prompt(params), None, number=number, feedback="")
+    return attempt.text, attempt.finish != "length"
+
+
+def _messages(context: NodeContext, params: LlmChatParams, item: Item) -> list[Message]:
+    if params.world and not isinstance(item.get(params.messages_from), list):
+        return _world(context.memory.view(prompt=True), item)
+    told = field_of(item, params.messages_from)
+    if isinstance(told, str):
+        return [Message("user", told)]
+    if not isinstance(told, list) or not told:
+        raise ItemError(_("{field} holds no messages.").format(field=params.messages_from))
+    return [_message(one) for one in told]
+
+
+def _message(told: Any) -> Message:
+    if not isinstance(told, Mapping) or told.get("role") not in ROLES or not isinstance(told.get("content"), str):
+        raise ItemError(
+            _("A message needs a role ({names}) and a text as its content.").format(names=", ".join(ROLES)),
+            text_of(told)[:200],
+        )
+    return Message(told["role"], told["content"])
+
+
+def _world(state: Mapping[str, Any], item: Item) -> list[Message]:
+    """The state as `key=value` lines in the order of the keys, and what the user put in: SmartTavern's own way."""
+    lines = [f"{key}={state[key]}" for key in sorted(state)] or ["(empty)"]
+    said = str(item.get("user_input", "")).strip()
+    return [Message("system", "\n".join(("[world_state]", *lines))), *([Message("user", said)] if said else [])]
+
+
+def _prompt(params: LlmChatParams) -> PromptParams:
+    return PromptParams(
+        role=params.role,
+        model=params.model,
+        temperature=params.temperature,
+        max_tokens=params.max_tokens,
+        sample=params.sample,
+        context=False,
+    )
+
+
+KIND = LlmChat()

@@ -1,0 +1,48 @@
+"""`map`: sets fields of each item to what JMESPath expressions take from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from flowcabal_tui.domain.expressions import check_query, query
+from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.nodes.item_kinds import Item, ItemKind, ItemParams
+
+
+class MapParams(ItemParams):
+    """Which fields are set, and to what."""
+
+    set: dict[str, str] = Field(
+        default_factory=dict,
+        description="Field to JMESPath expression. Every expression sees the item as it came, not what others set.",
+    )
+    overwrite: bool = Field(True, description="Replace fields that the item has already.")
+    missing: Literal["null", "skip"] = Field(
+        "null", description="Where there is nothing to take: set the field to null, or leave it unset."
+    )
+
+
+class Map(ItemKind):
+    """One item in, one item out. One bad expression leaves the whole item as it was."""
+
+    name: ClassVar[str] = "map"
+    params: ClassVar[type[MapParams]] = MapParams
+
+    def check(self, params: MapParams, node: Node) -> tuple[Finding, ...]:
+        found = (check_query(expression, field=f"set.{field}") for field, expression in params.set.items())
+        return tuple(finding.model_copy(update={"node": node.id}) for finding in found if finding)
+
+    def make(self, params: MapParams, item: Item) -> Iterable[Item]:
+        made: dict[str, Any] = {}
+        for field, expression in params.set.items():
+            value = query(expression, item)
+            absent = value is None and params.missing == "skip" and expression not in item
+            if not absent and (params.overwrite or field not in item):
+                made[field] = value
+        return ({**item, **made},)
+
+
+KIND = Map()

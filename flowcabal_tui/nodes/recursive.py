@@ -1,0 +1,210 @@
+"""`recursive`: draft, criticise, revise, until the critic finds nothing more or the depth is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain import conditions
+from flowcabal_tui.domain.bindings import FROM
+from flowcabal_tui.domain.condition_forms import Condition
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Angle, Block, Blocks, Body, Finding, Node, PromptParams
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
+from flowcabal_tui.nodes.steps import AgentStep, WritingStep, identities, json_object, prompt_node
+
+VERDICT: Final = (
+    'End with JSON of this form: {"done": false, "points": ["what is to be changed, one point a string"]}. '
+    '"done" is true only when no point is left. Write the points in the language of the text.'
+)
+"""What every critic is told, so that its verdict can be read."""
+NAMES: Final = frozenset({"draft", "critique", "round"})
+
+
+class RecursiveParams(BaseModel):
+    """Draft, criticise, revise. The three prompts find {{draft}}, {{critique}} and {{round}} beside the usual names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    start: Blocks = Field((), description="The text to begin with, such as an upstream output; none: see `draft`.")
+    draft: WritingStep | None = Field(None, description="Writes the text to begin with, when `start` is empty.")
+    criticise: AgentStep = Field(description="Says what is to be changed; its verdict ends the rounds.")
+    revise: WritingStep = Field(description="Writes the text anew after the critique.")
+    depth: int = Field(3, ge=1, le=10, description="How often at most the text is criticised and revised.")
+    until: Condition | None = Field(
+        None,
+        description="Ends the rounds too. It finds `verdict` (done, points), `critique`, `draft` and `round`; "
+        "it is not asked when the critique cannot be read.",
+    )
+    angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks what is written.")
+    review: Literal["never", "doubt", "always"] = Field(
+        "doubt", description="When a human is asked: never, when a check is in doubt, or always at the end."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the critic said; `checked` is False when its answer holds no verdict that can be read."""
+
+    critique: str
+    checked: bool = False
+    done: bool = False
+    points: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The critique for the next revision: the points, or the answer as it stands."""
+        return "\n".join(f"{n}. {point}" for n, point in enumerate(self.points, 1)) or self.critique
+
+
+def verdict_of(critique: str) -> Verdict:
+    """Reads a critic's answer. Anything but `done` as true or false with a list of points counts as not checked."""
+    found = json_object(critique) or {}
+    done, points = found.get("done"), found.get("points", [])
+    if not isinstance(done, bool) or not isinstance(points, list) or not all(isinstance(each, str) for each in points):
+        return Verdict(critique)
+    return Verdict(critique, True, done, tuple(text for each in points if (text := clean(each).strip())))
+
+
+class Recursive(NodeKind):
+    """Each step is the prompt node `<node>/<round>/draft`, `criticise` or `revise`."""
+
+    name: ClassVar[str] = "recursive"
+    params: ClassVar[type[RecursiveParams]] = RecursiveParams
+    unrolls: ClassVar[bool] = True
+
+    def blocks(self, params: RecursiveParams) -> tuple[Block, ...]:
+        return params.start
+
+    def bound(self, params: RecursiveParams) -> Any:
+        read = conditions.paths_in(params.until) if params.until else ()
+        roots = {path: path.replace("[", ".").partition(".")[0].strip() for _field, path in read}
+        return [{FROM: path} for path, root in roots.items() if root not in {*NAMES, "verdict"}]
+
+    def bodies(self, params: RecursiveParams) -> tuple[tuple[str, Body], ...]:
+        return tuple((name, _body(name, call)) for name, call in _calls(params).items())
+
+    def names(self, params: RecursiveParams) -> frozenset[str]:
+        return NAMES
+
+    def yields(self, params: RecursiveParams) -> dict[str, Any]:
+        texts = {"type": "array", "items": {"type": "string"}}
+        turn = {
+            **{name: {"type": "string"} for name in ("critique", "draft", "revision")},
+            **{name: {"type": "boolean"} for name in ("checked", "done")},
+            "round": {"type": "integer"},
+            "points": texts,
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "text": {"type": "string"},
+                "stopped": {"type": "string", "enum": ["good", "depth"]},
+                "edited": {"type": "boolean"},
+                "rounds": {"type": "array", "items": {"type": "object", "properties": turn}},
+            },
+        }
+
+    def check(self, params: RecursiveParams, node: Node) -> tuple[Finding, ...]:
+        found = [
+            Finding(code="EMPTY_PROMPT", node=node.id, field=name, message=_("The prompt is empty."))
+            for name, call in _calls(params).items()
+            if not call.prompt
+        ]
+        if bool(params.start) == bool(params.draft):
+            said = _("It needs either a text to begin with (start) or a step that writes it (draft).")
+            found.append(Finding(code="SCHEMA_MISMATCH", node=node.id, field="start", message=said))
+        if params.until:
+            shape = conditions.check_shape(params.until.model_dump(exclude_unset=True))
+            found += [each.model_copy(update={"node": node.id, "field": f"until.{each.field}"}) for each in shape]
+        return tuple(found)
+
+    def fingerprint(self, context: NodeContext, params: RecursiveParams) -> Any:
+        return identities(context, tuple(_calls(params).values()))
+
+    async def run(self, context: NodeContext, params: RecursiveParams) -> Produced:
+        text = await self._begin(context, params)
+        turns: list[dict[str, Any]] = []
+        stopped, critique = "depth", ""
+        for number in range(1, params.depth + 1):
+            names = {"draft": text.text, "critique": critique, "round": number}
+            verdict = verdict_of((await _step(context, params, "criticise", names)).text)
+            turns.append(_turn(number, text, verdict))
+            if verdict.done or _holds(context, params, verdict, names):
+                stopped = "good"
+                break
+            critique = verdict.told
+            text = await _step(context, params, "revise", {**names, "critique": critique})
+            turns[-1]["revision"] = text.digest
+        value: dict[str, Any] = {"text": text.text, "stopped": stopped, "edited": False, "rounds": turns}
+        if params.review == "always":
+            value |= await _reviewed(context, text.text, stopped)
+        return Produced(value)
+
+    async def _begin(self, context: NodeContext, params: RecursiveParams) -> Output:
+        if params.draft is None:
+            return Output(context.resolve(params.start))
+        return await _step(context, params, "draft", {"draft": "", "critique": "", "round": 1})
+
+
+def _calls(params: RecursiveParams) -> dict[str, PromptParams]:
+    """The params of the prompt nodes inside, by step; what writes is checked for facts, what criticises is not."""
+    doubt: Literal["never", "doubt"] = "never" if params.review == "never" else "doubt"
+    calls = {"criticise": params.criticise.params(told=VERDICT)}
+    writing = {"draft": params.draft, "revise": params.revise}
+    return calls | {
+        name: step.params(angles=params.angles, review=doubt) for name, step in writing.items() if step is not None
+    }
+
+
+def _body(step: str, call: PromptParams, name: str = "") -> Body:
+    return Body(nodes=(prompt_node(step, call, name),))
+
+
+async def _step(context: NodeContext, params: RecursiveParams, step: str, names: Mapping[str, Any]) -> Output:
+    titles = {"draft": _("draft"), "criticise": _("critique"), "revise": _("revision")}
+    title = f"{context.node.title} · {names['round']} · {titles[step]}"
+    outputs = await context.body(_body(step, _calls(params)[step], title), str(names["round"]), names)
+    return outputs[NodeId(step)]
+
+
+def _turn(number: int, text: Output, verdict: Verdict) -> dict[str, Any]:
+    """One round as the output tells it; texts by digest, they are the outputs of the steps."""
+    return {
+        "round": number,
+        "critique": verdict.critique,
+        "checked": verdict.checked,
+        "done": verdict.done,
+        "points": list(verdict.points),
+        "draft": text.digest,
+    }
+
+
+def _holds(context: NodeContext, params: RecursiveParams, verdict: Verdict, names: Mapping[str, Any]) -> bool:
+    if params.until is None or not verdict.checked:
+        return False
+    read = {"done": verdict.done, "points": list(verdict.points)}
+    known = {**context.names, **names, "critique": verdict.critique, "verdict": read}
+    return conditions.check(params.until, known).result
+
+
+async def _reviewed(context: NodeContext, text: str, stopped: str) -> dict[str, Any]:
+    """What the writer makes of the last revision."""
+    reason = (
+        _("The critique finds nothing more. Approve the text, or change it.")
+        if stopped == "good"
+        else _("The rounds are used up, and the critique still has points. Approve the text, or change it.")
+    )
+    decision = await context.ask("input", reason, proposal=text, required=True)
+    if decision.kind == "reject":
+        raise Rejected
+    return {"text": decision.text, "edited": True} if decision.kind == "edit" else {}
+
+
+KIND = Recursive()

@@ -1,0 +1,50 @@
+"""`state_read`: puts values of the state into each item."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain.items import items_of
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
+from flowcabal_tui.nodes.item_kinds import ITEMS, Carried
+
+
+class StateReadParams(BaseModel):
+    """Which values, and where they go."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: Any = Field(None, description="The items: a binding such as result_of.plan; none: one empty item.")
+    keys: tuple[str, ...] | None = Field(
+        None, description="Which keys of the state; none: all. A key that is not there is left out."
+    )
+    into: str = Field("state", min_length=1, description="The field of the item in which the values stand.")
+    for_prompt: bool = Field(False, description="See the last stable value of keys that are being rewritten.")
+
+
+class StateRead(NodeKind):
+    """What it yields depends on the state at the moment when it runs: put an edge where the order matters."""
+
+    name: ClassVar[str] = "state_read"
+    params: ClassVar[type[StateReadParams]] = StateReadParams
+
+    def bound(self, params: StateReadParams) -> Any:
+        return {"source": params.source}
+
+    def yields(self, params: StateReadParams) -> Schema:
+        return ITEMS
+
+    def fingerprint(self, context: NodeContext, params: StateReadParams) -> Any:
+        return [context.memory.read(params.keys, prompt=params.for_prompt)]
+
+    async def run(self, context: NodeContext, params: StateReadParams) -> Produced:
+        values = context.memory.read(params.keys, prompt=params.for_prompt)
+        items = [{}] if params.source is None else items_of(context.bind(params.source))
+        carried = Carried()
+        carried.add({**item, params.into: values} for item in items)
+        return Produced(carried.value)
+
+
+KIND = StateRead()

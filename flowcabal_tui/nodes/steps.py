@@ -1,0 +1,79 @@
+"""Model calls inside a node: each is a prompt node of its own, so it is cached, resumed and shown like any other."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.workflow import Angle, Blocks, Node, PromptParams, TextBlock
+from flowcabal_tui.nodes.base import NodeContext
+
+_DECODER: Final = json.JSONDecoder(strict=False)
+_OPENING: Final = re.compile(r"\{")
+_MOST_OPENINGS: Final = 200
+"""So many braces are tried as the beginning of an object, so that a hostile answer costs little."""
+
+
+class WritingStep(BaseModel):
+    """One call of a model: what it is told, and which model it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    system: Blocks = Field((), description="The system message.")
+    prompt: Blocks = Field((), description="The message to the model.")
+    role: Role = Field("user", description="Which of the project's models: user or agent.")
+    model: str | None = Field(None, description="Another model of the same provider, for this step only.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
+    max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
+    context: bool = Field(True, description="Let the Context agent add what this step must know.")
+
+    def params(
+        self,
+        *,
+        told: str = "",
+        angles: tuple[Angle, ...] = (),
+        review: Literal["never", "doubt", "always"] = "never",
+        **changed: Any,
+    ) -> PromptParams:
+        """The params of the prompt node that makes the call; `told` ends the system message."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        if told:
+            fields["system"] = (*self.system, TextBlock(text=f"\n\n{told}" if self.system else told))
+        return PromptParams.model_validate({**fields, "angles": angles, "review": review, **changed})
+
+
+class AgentStep(WritingStep):
+    """A call that reads and judges by facts: by the agent model, of what is in its prompt alone."""
+
+    role: Role = Field("agent", description="Which of the project's models: user or agent.")
+    context: bool = Field(False, description="Let the Context agent add what this step must know.")
+
+
+def prompt_node(node: str, params: PromptParams, name: str = "") -> Node:
+    """The prompt node with these params."""
+    return Node(id=NodeId(node), name=name, params=params.model_dump(mode="json", exclude_none=True))
+
+
+def identities(context: NodeContext, calls: tuple[PromptParams, ...]) -> Any:
+    """The models of the calls, for a fingerprint; None when the Context agent adds to one of the prompts."""
+    known = [context.identity(params) for params in calls]
+    return None if None in known else known
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The first JSON object in what a model said, prose and fences around it or not; None when there is none."""
+    for number, opening in enumerate(_OPENING.finditer(text)):
+        if number == _MOST_OPENINGS:
+            break
+        try:
+            found, _end = _DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
