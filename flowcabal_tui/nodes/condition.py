@@ -55,8 +55,8 @@ class ConditionNode(NodeKind):
         value: dict[str, Any] = {"label": held.label, "result": held.result}
         if params.source is not None:
             value["resolved_value"] = held.resolved_value
-        if held.evaluated_values is not None:
-            value["evaluated_values"] = held.evaluated_values
+            if held.evaluated_values is not None:
+                value["evaluated_values"] = held.evaluated_values
         return Produced(value)
 
 

@@ -175,9 +175,9 @@ def _as_binding(source: Any) -> Any:
 
 
 def _entries(export: ItemsExport, value: Any) -> list[Any]:
-    """The items that one output gives."""
+    """The items that one output gives: its entries if it is a list."""
     if export.list_field is None:
-        return [value]
+        return value if isinstance(value, list) else [value]
     found = picked(value, export.list_field, MISSING)
     if not isinstance(found, list):
         kind = _("nothing") if found is MISSING else paths.kind(found)
@@ -194,6 +194,8 @@ def _taken(export: AggregateExport, value: Any) -> list[Any]:
     many = value if isinstance(value, list) else [value]
     if export.field is None:
         return many
+    if export.field == "length" and isinstance(value, list):
+        return [len(value)]
     given = [picked(one, export.field, MISSING) if isinstance(one, dict) else one for one in many]
     return [one for one in given if one is not MISSING]
 

@@ -140,8 +140,8 @@ class Background:
         self.wake()
 
     async def retry(self) -> None:
-        """Takes up what failed or was cancelled."""
-        await self._outbox.move(("failed", "cancelled"), "waiting")
+        """Takes up what failed or was cancelled, and now what was to be tried later."""
+        await self._outbox.move(("failed", "cancelled", "waiting"), "waiting")
         await self.tell()
         self.wake()
 

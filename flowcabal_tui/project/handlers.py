@@ -55,6 +55,8 @@ class Handlers:
     async def handle(self, identity: CommandId, command: Command) -> str:
         """Raises FlowCabalError, and then nothing was changed."""
         parts = self._parts
+        if isinstance(command, RunWorkflow | ResumeRun | RewriteSelection | RetryBackground):
+            parts.limits.hurry()
         match command:
             case RunWorkflow():
                 return await parts.runs.start(command.request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -62,6 +63,12 @@ class Breaker:
         self._failures = 0
         self._until = 0.0
         self._trying: asyncio.Lock = asyncio.Lock()
+        self._hurried = asyncio.Event()
+
+    def hurry(self) -> None:
+        """A human wants a call now: the pause ends, and one call tries."""
+        self._until = 0.0
+        self._hurried.set()
 
     @asynccontextmanager
     async def watched(self, tell: Callable[[float], None]) -> AsyncIterator[None]:
@@ -80,7 +87,9 @@ class Breaker:
         left = self._until - asyncio.get_running_loop().time()
         if left > 0:
             tell(left)
-            await asyncio.sleep(left)
+            self._hurried.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurried.wait(), left)
 
     @asynccontextmanager
     async def _judged(self) -> AsyncIterator[None]:
@@ -115,6 +124,11 @@ class Limits:
         provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.concurrency))
         async with breaker.watched(tell), _Held(provider, priority), _Held(self.work, priority):
             yield
+
+    def hurry(self) -> None:
+        """No provider is left alone any longer."""
+        for breaker in self._breakers.values():
+            breaker.hurry()
 
     @asynccontextmanager
     async def turn(self, request: Digest) -> AsyncIterator[None]:

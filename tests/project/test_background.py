@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.protocol import BackgroundChanged, CancelBackground, RetryBackground, WorkflowFailed, WriteChapter
+from flowcabal_tui.runner.limits import FAILURES, PAUSE_SECONDS
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
@@ -21,6 +23,25 @@ async def failed_kinds(desk: Desk) -> set[TaskKind]:
     tasks = [task for task in await desk.project.background() if task.kind != "knowledge"]
     assert all(task.state == "failed" and task.error for task in tasks)
     return {task.kind for task in tasks}
+
+
+def _one_line_failed(event: BackgroundChanged) -> bool:
+    return event.task is not None and event.task.kind == "l0" and bool(event.task.error)
+
+
+async def test_a_retry_waits_for_nothing_when_the_provider_was_left_alone(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic", model="agent")))
+    server.push({"status": 503, "times": -1})
+    async with opened(folder) as desk:
+        await desk.keep(await desk.run("quick-draft", 1), "draft")
+        await desk.until(BackgroundChanged, _one_line_failed)
+        failed = calls(server)
+        assert failed >= FAILURES, "the provider is left alone now"
+        server._faults.clear()
+        await desk.project.carry_out(RetryBackground())
+        async with asyncio.timeout(PAUSE_SECONDS / 2):
+            await desk.project.settled()
+        assert [task for task in await desk.project.background() if task.state == "failed"] == []
 
 
 async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_heals(

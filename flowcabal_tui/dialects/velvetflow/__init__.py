@@ -1,0 +1,6 @@
+"""VelvetFlow's documents: the form of its README, that of its code, and today's as far as it goes."""
+
+from flowcabal_tui.dialects.velvetflow.normal import normalised
+from flowcabal_tui.dialects.velvetflow.reader import read
+
+__all__ = ["normalised", "read"]

@@ -1,0 +1,242 @@
+"""VelvetFlow's recorded executions: converted, and run by our runner with simulated actions.
+
+Cases without a `quirk` must give the recorded results, in the names that ours gives them; `DECISIONS` says where and
+why ours differ.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.actions.simulation import simulate
+from flowcabal_tui.dialects.report import Conversion
+from flowcabal_tui.dialects.velvetflow import read
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.protocol import WorkflowFailed
+from tests.compat.result import CaseResult
+from tests.runner.fakes import Bench, FakeModel
+
+HERE = "velvetflow"
+Case = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SimulatedActions:
+    """Actions as templates of a case, rendered as the original does; none needs approval."""
+
+    data: Mapping[str, Mapping[str, Any]]
+
+    def gated(self, action: str) -> bool:
+        return False
+
+    async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
+        if not action:
+            raise RunError("no action is named")
+        return simulate(action, params, self.data, strings=True)
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise RunError("no functions")
+
+    async def workflow(self, reference: str) -> Workflow:
+        raise RunError("no workflows")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What ours gave: results by node in theirs' names, or the error."""
+
+    results: Mapping[str, Any]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Where we differ on purpose: which cases it covers, and why."""
+
+    reason: str
+    covers: Callable[[Case, Outcome], bool]
+
+
+def run(folder: Path) -> list[CaseResult]:
+    """The results for `folder`, which holds a `velvetflow` folder; files that are not there are passed over."""
+    root = folder / HERE
+    return [
+        _judged(f"{HERE}/{path.name}", case, asyncio.run(outcome(case, root.parent)))
+        for path in sorted(root.glob("execution_cases*.json"))
+        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
+    ]
+
+
+async def outcome(case: Case, folder: Path) -> Outcome:
+    """Converts and runs a case. Names that nobody defines get as inputs what the original leaves in their place."""
+    try:
+        document = case.get("workflow") or json.loads((folder / case["source"]).read_text(encoding="utf-8"))
+        conversion = read(document)
+        require_valid(conversion.workflow)
+        return await simulated(conversion, case.get("simulations") or {})
+    except FlowCabalError as error:
+        return Outcome({}, str(error))
+
+
+async def simulated(conversion: Conversion, simulations: Mapping[str, Mapping[str, Any]]) -> Outcome:
+    """Runs the workflow of a conversion with simulated actions."""
+    bench = Bench(FakeModel(lambda request: "a text"))
+    bench.services = replace(bench.services, actions=SimulatedActions(simulations))
+    workflow = conversion.workflow
+    asked = {name: "{{" + name + "}}" for name in _inputs(workflow)}
+    run_of = await bench.run(workflow, inputs=asked)
+    await run_of.execute()
+    failures = [f"{event.error} {event.detail}" for event in bench.of(WorkflowFailed)]
+    results = {
+        node.id: _as_theirs(node, run_of.outputs[node.id].value)
+        for node in workflow.nodes
+        if node.id in run_of.outputs and node.kind not in ("start", "end")
+    }
+    return Outcome(results, "\n".join(failures))
+
+
+def _inputs(workflow: Workflow) -> Iterator[str]:
+    text = json.dumps([node.params for node in workflow.nodes], ensure_ascii=False)
+    for piece in text.split("{{input.")[1:]:
+        yield piece.partition("}")[0].partition(".")[0]
+
+
+def _as_theirs(node: Node, value: Any) -> Any:
+    """Our output with the names of theirs."""
+    if node.kind == "condition":
+        return _condition(node.params, value)
+    return _loop(node.params, value) if node.kind == "loop" else value
+
+
+def _condition(params: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Theirs lays the fields of an object beside the answer; today's answers an expression by its value."""
+    told = {key: one for key, one in value.items() if key not in ("label", "result")}
+    if params["kind"] == "expression" and "source" not in params:
+        told["resolved_value"] = value["result"]
+    fields = told.get("resolved_value")
+    return {"condition_result": value["result"], **(fields if isinstance(fields, dict) else {}), **told}
+
+
+def _loop(params: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Theirs has no result of a body without an exit; today's has exports by name only."""
+    told = {key: one for key, one in value.items() if key != "stopped"}
+    if "exit" not in params["body"]:
+        turns = [{key: one for key, one in turn.items() if key != "exit_result"} for turn in value["iterations"]]
+        told["iterations"] = turns
+    collected = params.get("exports", {}).get("aggregates", [])
+    if collected and all(one["kind"] == "collect" for one in collected):
+        told = {key: one for key, one in told.items() if key not in ("items", "aggregates")}
+        told["exports"] = value["aggregates"]
+    return told
+
+
+def _judged(file: str, case: Case, ours: Outcome) -> CaseResult:
+    expected = case["expected"]
+    if _same(case, ours):
+        return CaseResult(file, case["id"], "pass", "")
+    for decision in DECISIONS if "quirk" in case else UNASKED:
+        if decision.covers(case, ours):
+            return CaseResult(file, case["id"], "deliberate", f"{decision.reason}: {_short(ours)}")
+    return CaseResult(
+        file, case["id"], "fail", f"ours {_short(ours)}; theirs {json.dumps(expected, ensure_ascii=False)}"
+    )
+
+
+def _short(ours: Outcome) -> str:
+    return ours.error[:300] or json.dumps(ours.results, ensure_ascii=False)
+
+
+def _same(case: Case, ours: Outcome) -> bool:
+    expected = case["expected"]
+    if "raises" in expected or ours.error:
+        return "raises" in expected and bool(ours.error)
+    return _equal(ours.results, expected.get("results"))
+
+
+def _equal(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(_equal(ours[key], theirs[key]) for key in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_equal, ours, theirs))
+    return bool(ours == theirs) and isinstance(ours, bool) == isinstance(theirs, bool)
+
+
+def _types(case: Case) -> set[str]:
+    return {str(node.get("type")) for node in case.get("workflow", {}).get("nodes", [])}
+
+
+def _raised(case: Case) -> str:
+    return str(case["expected"].get("raises", ""))
+
+
+UNASKED = (
+    Decision(
+        "a loop over what is no list is an error that says what it is, not a loop that is skipped",
+        lambda case, ours: "a loop needs a list" in ours.error and "source_not_list" in json.dumps(case["expected"]),
+    ),
+    Decision(
+        "{{node.field}} reads the node's result",
+        lambda case, ours: not ours.error and "S({{" in json.dumps(case["expected"]),
+    ),
+    Decision(
+        "exports in today's form are collected, which the older executor does not know",
+        lambda case, ours: (
+            not ours.error
+            and "loop" in _types(case)
+            and any(
+                isinstance(node["params"].get("exports", {}).get("items"), str)
+                for node in case["workflow"]["nodes"]
+                if node["type"] == "loop"
+            )
+        ),
+    ),
+    Decision(
+        "an action is waited for: a run is resumed from its log, not from a file made when an action is suspended",
+        lambda case, ours: bool(case["expected"].get("suspended")) and "event_type" in ours.error,
+    ),
+    Decision(
+        "the original stops on a mistake of its own",
+        lambda case, ours: _raised(case) == "TypeError" and not ours.error,
+    ),
+    Decision(
+        "a switch is a chain of conditions: the same way is taken",
+        lambda case, ours: (
+            "switch" in _types(case)
+            and ours.results.keys() == case["expected"]["results"].keys()
+            and all(
+                _equal(value, case["expected"]["results"][node])
+                for node, value in ours.results.items()
+                if "condition_result" not in value
+            )
+        ),
+    ),
+)
+DECISIONS = (
+    Decision(
+        "a node of a branch that was not taken does not run, whatever else it reads",
+        lambda case, ours: not ours.error and "branch was NOT taken" in case["quirk"] and "n" not in ours.results,
+    ),
+    Decision(
+        "every aggregate is computed; a text that is a number counts as one",
+        lambda case, ours: (
+            case["id"] == "loop-aggregates"
+            and ours.results["l"]["aggregates"]
+            == {"sum": 114.0, "avg": 38.0, "max": 39, "min": 36.8, "count": 3, "count_if": 2}
+        ),
+    ),
+    Decision(
+        "the mode first takes the items of the first round",
+        lambda case, ours: "mode first" in case["quirk"] and len(ours.results["l"]["items"]) == 1,
+    ),
+    Decision(
+        "a binding that cannot be resolved is an error, never passed on",
+        lambda case, ours: "failed binding" in case["quirk"] and "zz" in ours.error,
+    ),
+)
