@@ -209,12 +209,15 @@ class Run:
         if stored is None:
             self._prepared[path] = run
             return None
-        attempt = served_attempt(1, stored)
-        output = attempt.output
         past.state = "done"
-        if attempt.model or attempt.author == "human":
-            past.attempt(1).done, past.chosen = served_payload(attempt), 1
-        self._serve(path, past.attempts[1].done if past.chosen else {"digest": output.digest, "form": output.form})
+        output = Output(stored.text, stored.form, stored.digest)
+        if not stored.model and stored.author == "model":  # no attempt: a program made it
+            self._serve(path, {"digest": output.digest, "form": output.form})
+            self._told_done(path, output, None)
+            return output
+        attempt = served_attempt(1, stored)
+        past.attempt(1).done, past.chosen = served_payload(attempt), 1
+        self._serve(path, past.attempts[1].done)
         self._told_done(path, output, attempt)
         return output
 
@@ -256,9 +259,7 @@ class Run:
             run.let_go()
         return None
 
-    async def _run_kind(
-        self, frame: Frame, step: Step, run: NodeRun, past: NodeFold
-    ) -> tuple[Output, Attempt | None]:
+    async def _run_kind(self, frame: Frame, step: Step, run: NodeRun, past: NodeFold) -> tuple[Output, Attempt | None]:
         """Runs the kind and records how the node ended: output, event and key in one transaction."""
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()

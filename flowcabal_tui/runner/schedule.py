@@ -138,9 +138,9 @@ class Schedule:
     def _may_run(self, step: Step) -> bool:
         """False when a branch was not taken, or when an output that the node needs is not there for that reason."""
         outputs = self._frame.outputs
-        if self._skipped and (gone := self._skipped.intersection(step.needs)):
-            if not step.kind.joins or len(gone) == len(step.needs):
-                return False
+        gone = self._skipped.intersection(step.needs) if self._skipped else ()
+        if gone and not (step.kind.joins and len(gone) < len(step.needs)):
+            return False
         return not step.controls or any(
             edge.source in outputs and (edge.condition is None or edge.condition == _label(outputs[edge.source]))
             for edge in step.controls

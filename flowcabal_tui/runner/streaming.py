@@ -39,9 +39,7 @@ class StreamedText:
         pieces = self.pieces[self._told :]
         if pieces:
             text = "".join(pieces)
-            self._scope.services.emit(
-                NodeStreaming(self._scope.id, self._node, self._attempt, self._told_length, text)
-            )
+            self._scope.services.emit(NodeStreaming(self._scope.id, self._node, self._attempt, self._told_length, text))
             self._told, self._told_length = len(self.pieces), self._told_length + len(text)
         if self._loop.time() - self._saved_at >= JOURNAL_SECONDS:
             self._keep()

@@ -18,25 +18,27 @@ def pack(text: str) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
-def unpack(body: bytes) -> str:
-    """What `pack` was given."""
-    return zlib.decompress(body).decode("utf-8", "surrogatepass")
+def unpack(body: str | bytes) -> str:
+    """What `pack` or `pack_large` was given."""
+    return body if isinstance(body, str) else zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
 def pack_large(text: str) -> str | bytes:
     """Short plain texts stay readable in the database; others are compressed."""
-    return text if len(text) < _SMALL and text.isascii() else pack(text)
+    return text if is_short(text) else pack(text)
 
 
-def unpack_large(body: str | bytes) -> str:
-    """What `pack_large` was given."""
-    return body if isinstance(body, str) else unpack(body)
+def is_short(text: str) -> bool:
+    """Would compressing it cost more than it brings?"""
+    return len(text) < _SMALL and text.isascii()
 
 
-def put_text(connection: sqlite3.Connection, text: str) -> Digest:
-    """Stores `text` if it is not there; in the writer's thread."""
-    name = digest(text)
-    if connection.execute("SELECT 1 FROM blob WHERE digest=?", (name,)).fetchone() is None:
+def put_text(connection: sqlite3.Connection, text: str, name: Digest | None = None) -> Digest:
+    """Stores `text` if it is not there; in the writer's thread. `name` is its digest when that is known."""
+    name = name or digest(text)
+    if is_short(text):
+        connection.execute("INSERT OR IGNORE INTO blob VALUES (?, ?)", (name, text))
+    elif connection.execute("SELECT 1 FROM blob WHERE digest=?", (name,)).fetchone() is None:
         connection.execute("INSERT INTO blob VALUES (?, ?)", (name, pack(text)))
     return name
 

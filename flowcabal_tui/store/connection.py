@@ -1,7 +1,7 @@
 """The connections to a project's database: one thread that writes, two that read.
 
-The writer owns the only writable connection. It takes all jobs that wait, does them in one transaction
-(a savepoint each), and wakes their callers with one call per event loop after the commit is on disk.
+The writer owns the only writable connection. It takes all jobs that wait, does them in one transaction,
+and wakes their callers with one call per event loop after the commit is on disk.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _READERS: Final = 2
 def open_writable(path: Path, *, network: bool, durability: Durability = "FULL") -> sqlite3.Connection:
     """A migrated connection for the writer's thread. Raises ProjectDamaged, ProjectTooNew or DiskFull.
 
-    With durability NORMAL the newest commits can be lost with the power, never by a kill. On a network file system a rollback journal takes the place of the write-ahead log.
+    With durability NORMAL the newest commits can be lost with the power, never by a kill. On a network file
+    system a rollback journal takes the place of the write-ahead log.
     """
     connection: sqlite3.Connection | None = None
     try:
@@ -129,33 +130,21 @@ class Writer:
         self._connection.close()
 
     def _commit(self, batch: Sequence[_Job]) -> None:
-        """One transaction. When SQLite gives it up as a whole (a full disk), each job gets its own."""
+        """One transaction. When a job in it fails, each has to stand for itself: the work is done again that way."""
         try:
             self._relax(all(job.future is None for job in batch))
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
-                self._perform(job)
+                job.value = job.work(self._connection)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            if len(batch) == 1:
-                batch[0].error = fault(error)
-                return
-            for job in batch:
-                self._commit([job])
-
-    def _perform(self, job: _Job) -> None:
-        job.value = job.error = None
-        self._connection.execute("SAVEPOINT job")
-        try:
-            job.value = job.work(self._connection)
-        except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
-            if isinstance(error, sqlite3.Error) and not self._connection.in_transaction:
-                raise
-            self._connection.execute("ROLLBACK TO job")
-            job.error = fault(error) if isinstance(error, sqlite3.Error) else error
-        self._connection.execute("RELEASE job")
+            if len(batch) > 1:
+                for job in batch:
+                    self._commit([job])
+            else:
+                batch[0].value, batch[0].error = None, fault(error) if isinstance(error, sqlite3.Error) else error
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":

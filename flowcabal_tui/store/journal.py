@@ -16,16 +16,17 @@ from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.store.blobs import pack_large, put_text, unpack, unpack_large
+from flowcabal_tui.store.blobs import is_short, pack_large, put_text, unpack
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.states import put_state
 
 Clock = Callable[[], datetime]
 _STANDING: Final = (
-    "SELECT result, body, digest, model, author, finish, {usage}, seconds, form FROM outcome JOIN blob USING (digest)"
-    " WHERE key=? ORDER BY number DESC LIMIT 1"
+    "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
+    " digest, model, author, finish, {usage}, seconds, form FROM outcome WHERE key=? ORDER BY number DESC LIMIT 1"
 )
-_BOOKED: Final = _STANDING.format(usage="'{}'")
+_NO_USAGE: Final = "{}"
+_BOOKED: Final = _STANDING.format(usage=f"'{_NO_USAGE}'")
 _WHOLE: Final = _STANDING.format(usage="usage")
 _RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
@@ -65,9 +66,7 @@ class Journal:
             "SELECT kind, node, attempt, payload, seq, at FROM event WHERE run=? ORDER BY seq", (run,)
         )
         return tuple(
-            RunEvent(
-                run, kind, NodeId(node), attempt, json.loads(unpack_large(payload)), seq, datetime.fromisoformat(at)
-            )
+            RunEvent(run, kind, NodeId(node), attempt, json.loads(unpack(payload)), seq, datetime.fromisoformat(at))
             for kind, node, attempt, payload, seq, at in rows
         )
 
@@ -82,7 +81,7 @@ class Journal:
         """The result and the events that announce it, in one transaction; an existing key is left as it is."""
 
         def keep(connection: sqlite3.Connection) -> None:
-            put_text(connection, result.text)
+            put_text(connection, result.text, result.digest)
             connection.execute(
                 f"INSERT OR IGNORE INTO result (key, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (result.key, *_fields(result), self._now()),
@@ -105,7 +104,7 @@ class Journal:
         """From now on this output stands under the key; earlier ones stay in the history."""
 
         def remember(connection: sqlite3.Connection) -> None:
-            put_text(connection, result.text)
+            put_text(connection, result.text, result.digest)
             self._stands(connection, key, result)
 
         await self._database.do(remember)
@@ -123,7 +122,7 @@ class Journal:
         """
 
         def keep(connection: sqlite3.Connection) -> None:
-            put_text(connection, output.stored)
+            put_text(connection, output.stored, output.digest)
             if outcome is not None:
                 self._stands(connection, *outcome)
             put_state(connection, state)
@@ -133,8 +132,8 @@ class Journal:
 
     def _stands(self, connection: sqlite3.Connection, key: Digest, result: StoredResult) -> None:
         connection.execute(
-            f"INSERT INTO outcome (key, result, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (key, result.key, *_fields(result), self._now()),
+            f"INSERT INTO outcome (key, result, {_RESULT}, at, short) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, result.key, *_fields(result), self._now(), result.text if is_short(result.text) else None),
         )
 
     def post(self, *events: RunEvent) -> None:
@@ -222,7 +221,7 @@ class Journal:
     def _append(self, connection: sqlite3.Connection, events: Iterable[RunEvent]) -> None:
         for event in events:
             payload = json.dumps(event.payload, ensure_ascii=False, separators=(",", ":"))
-            at = event.at.isoformat() if event.at else self._now()
+            at = (event.at or self._clock()).isoformat()
             connection.execute(
                 "INSERT INTO event (run, node, attempt, kind, payload, at) VALUES (?, ?, ?, ?, ?, ?)",
                 (event.run, event.node, event.attempt, event.kind, pack_large(payload), at),
@@ -249,12 +248,13 @@ def _joined(rows: Iterable[Row]) -> str:
     for start, body in rows:
         if start != len(text):
             break
-        text += unpack_large(body)
+        text += unpack(body)
     return text
 
 
 def _fields(result: StoredResult) -> Row:
-    return (result.digest, result.model, result.author, result.finish, to_json(result.usage), result.seconds, result.form)
+    usage = _NO_USAGE if result.usage == Usage() else to_json(result.usage)
+    return (result.digest, result.model, result.author, result.finish, usage, result.seconds, result.form)
 
 
 def _result(row: Row) -> StoredResult:
@@ -263,5 +263,5 @@ def _result(row: Row) -> StoredResult:
 
 
 def _usage(text: str) -> Usage:
-    """"{}" is that of a result which is only taken over: it was booked when it was made."""
-    return Usage() if text == "{}" else from_json(Usage, text)
+    """Nothing is what a program's output cost, and what one costs that was booked when it was made."""
+    return Usage() if text == _NO_USAGE else from_json(Usage, text)

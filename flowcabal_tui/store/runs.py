@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, 
 from flowcabal_tui.domain.journal import EventKind
 from flowcabal_tui.domain.run import NodeState, Question, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.store.blobs import unpack, unpack_large
+from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.journal import Clock, Journal
 from flowcabal_tui.store.lock import UNKNOWN, Holder
@@ -60,7 +60,7 @@ class Runs(Journal):
             f"SELECT run, payload, seq FROM event WHERE run IN ({newest}) AND node='' AND kind='nodes-served'", (limit,)
         )
         for run, payload, seq in served:
-            marks += [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack_large(payload))["nodes"]]
+            marks += [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack(payload))["nodes"]]
         nodes: defaultdict[RunId, list[Row]] = defaultdict(list)
         for run, *mark in sorted(marks, key=lambda mark: mark[5]):
             nodes[run].append(tuple(mark))
@@ -78,13 +78,13 @@ class Runs(Journal):
                 state = "pending"
             states.append((NodeId(node), state))
             if state == "failed":
-                error = json.loads(unpack_large(failure))["title"]
+                error = json.loads(unpack(failure))["title"]
         has_ended = kind == "run-ended"
         return RunSummary(
             id=run,
             workflow=workflow,
             chapter=chapter,
-            state=json.loads(unpack_large(ended))["state"] if has_ended else self._unended(run, entered, states),
+            state=json.loads(unpack(ended))["state"] if has_ended else self._unended(run, entered, states),
             started_at=datetime.fromisoformat(at),
             generation=generation,
             nodes=tuple(states),
@@ -118,14 +118,14 @@ class Runs(Journal):
         rows = await self._database.rows(
             "SELECT body FROM question WHERE decision IS NULL AND NOT withdrawn ORDER BY asked_at, rowid"
         )
-        return tuple(from_json(Question, unpack_large(body)) for (body,) in rows)
+        return tuple(from_json(Question, unpack(body)) for (body,) in rows)
 
     async def question(self, question: QuestionId) -> Question:
         """A question, answered or not. KeyError if there is none."""
         row = await self._database.row("SELECT body FROM question WHERE id=?", (question,))
         if row is None:
             raise KeyError(question)
-        return from_json(Question, unpack_large(row[0]))
+        return from_json(Question, unpack(row[0]))
 
     async def run_request(self, run: RunId) -> RunRequest:
         """What was asked for. KeyError if there is no such run."""

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from flowcabal_tui.domain.state import DualState, StateEntry
-from flowcabal_tui.store.blobs import pack_large, unpack_large
+from flowcabal_tui.store.blobs import pack_large, unpack
 from flowcabal_tui.store.connection import Database
 
 
@@ -23,8 +23,8 @@ class States:
         entries = [
             StateEntry(
                 key,
-                json.loads(unpack_large(working)) if working is not None else None,
-                json.loads(unpack_large(stable)) if stable is not None else None,
+                json.loads(unpack(working)) if working is not None else None,
+                json.loads(unpack(stable)) if stable is not None else None,
                 working is not None,
                 stable is not None,
                 bool(pending),

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Evidence, Level, Mention, MetaName
-from flowcabal_tui.store.blobs import unpack, unpack_large
+from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.cache import MemoryCache
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
@@ -266,7 +266,7 @@ async def open_view(
 def derived_of(row: Row) -> Derived:
     """A derived text from a row of DERIVED."""
     uri, level, body, source, position, generation, method, evidence, at, _anchor = row
-    rests = from_json(tuple[Evidence, ...], unpack_large(evidence))
+    rests = from_json(tuple[Evidence, ...], unpack(evidence))
     when = datetime.fromisoformat(at)
     return Derived(uri, level, unpack(body), source, position, generation, method, rests, when)
 

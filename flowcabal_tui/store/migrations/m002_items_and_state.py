@@ -8,6 +8,8 @@ from typing import Final
 STATEMENTS: Final = (
     "ALTER TABLE result ADD COLUMN form TEXT NOT NULL DEFAULT 'text'",
     "ALTER TABLE outcome ADD COLUMN form TEXT NOT NULL DEFAULT 'text'",
+    # a short output is kept beside its key too: one look-up instead of two
+    "ALTER TABLE outcome ADD COLUMN short TEXT",
     "CREATE TABLE state (key TEXT PRIMARY KEY, working, stable, pending INTEGER NOT NULL) WITHOUT ROWID",
     # of a workflow for a chapter ('' for none): what a person chose of a node's versions, and what is out of date
     """CREATE TABLE choice (workflow TEXT NOT NULL, chapter TEXT NOT NULL, node TEXT NOT NULL, digest TEXT NOT NULL,
