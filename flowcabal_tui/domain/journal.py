@@ -36,9 +36,9 @@ class RunEvent:
 
     `payload` by kind: attempt-started {key, receipt}; attempt-done {digest, key, cached, stands: taken over as the
     outcome of an earlier run}; evaluated {evaluation};
-    asked {question}; answered {question, decision}; node-done {digest} of an attempt, or {digest, form, key} of a
-    node that makes none; nodes-served {nodes: {path: [digest, form]}}: taken from earlier runs; node-failed {title, detail, fault};
-    cancelled {partial}; run-ended {state}.
+    asked {question}; answered {question, decision}; node-done {digest, keys: under which later runs find it} of an
+    attempt, or {digest, form, keys, seconds, effect} of a node that makes none; nodes-served {nodes: {path: {digest,
+    form, ...}}}: taken from earlier runs; node-failed {title, detail, fault}; cancelled {partial}; run-ended {state}.
     """
 
     run: RunId

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Literal
 
 from flowcabal_tui.domain.context import Receipt
@@ -172,6 +173,8 @@ class RunRequest:
     """Nodes for which a new sample is wanted though a result is there."""
     step: bool = False
     """Pause after each level of the graph until told to go on."""
+    overrides: tuple[tuple[NodeId, dict[str, Any]], ...] = ()
+    """Parameters of nodes for this run only, such as {"model": ..., "draft.temperature": ...}; dots lead inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +193,10 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a run would cost: nodes that would run and that are served from the store.
+    """What a run would cost: nodes that would run and that are served from the store, frozen ones among them.
 
-    Tokens are estimates; `at_most` is true when an output that is not there yet enters a prompt.
+    Tokens are estimates; `at_most` is true when an output that is not there yet enters a prompt. `stale` are those of
+    `would_run` that have an output, which is out of date. `cost` is that of these tokens, None when a price is unknown.
     """
 
     would_run: tuple[NodeId, ...]
@@ -201,3 +205,7 @@ class Quote:
     output_tokens: int
     calls_at_most: int
     at_most: bool
+    frozen: tuple[NodeId, ...] = ()
+    stale: tuple[NodeId, ...] = ()
+    cost: Decimal | None = None
+    currency: str = ""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.versions import (
+    ActionRow,
+    NodeStanding,
+    NodeVersion,
+    ResolvedPrompt,
+    RunDetails,
+    WorkflowVersion,
+)
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.protocol import Command, Event
 
@@ -147,6 +156,47 @@ class Workbench(Protocol):
 
     async def questions(self) -> tuple[Question, ...]:
         """Oldest first."""
+        ...
+
+    async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
+        """All outputs of a node over all runs for this chapter and all edits, newest first, without their texts.
+
+        `workflow` is an id, with or without a version: all versions of the document count. `node` is a path.
+        """
+        ...
+
+    async def texts(self, digests: Sequence[Digest]) -> tuple[str, ...]:
+        """Stored texts in this order, such as two versions to compare; JSON is readable."""
+        ...
+
+    async def version_prompt(self, run: RunId, node: NodeId, attempt: int = 0) -> ResolvedPrompt:
+        """What was sent for an attempt (0: the one that stands), made again from the log; spends nothing."""
+        ...
+
+    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
+        """Every node of the document: what stands for it, frozen or not, and whether that is out of date."""
+        ...
+
+    async def todo(
+        self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
+    ) -> tuple[tuple[NodeId, ...], ...]:
+        """What has no output or a stale one, level by level; with targets, what these need."""
+        ...
+
+    async def workflow_versions(self, workflow: str) -> tuple[WorkflowVersion, ...]:
+        """The saved documents of a workflow, newest first; `workflow` opens one by its reference."""
+        ...
+
+    async def run_details(self, run: RunId) -> RunDetails:
+        """A run of the history with its nodes, tokens and money."""
+        ...
+
+    async def replay(self, run: RunId) -> tuple[Event, ...]:
+        """The events of a run again, in their order, from its log: nothing is called, nothing is paid."""
+        ...
+
+    async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
+        """The actions that the project may use; with a query those that fit, best first."""
         ...
 
     async def quote(self, request: RunRequest) -> Quote: ...

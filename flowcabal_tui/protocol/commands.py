@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, OutputId, QuestionId, RunId
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, OutputId, QuestionId, RunId
 from flowcabal_tui.domain.memory import Entity, KeepKind, KeepMode, MetaName
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
@@ -44,11 +44,91 @@ class ResumeRun(Command):
 
 @dataclass(frozen=True, slots=True)
 class CancelRun(Command):
-    """Stops a run, or one node of it, at once; partial text is kept."""
+    """Stops a run, or one node of it, at once; partial text is kept. What depends on the node is blocked.
+
+    With `branch` all nodes that depend on it are stopped too, those that have not begun among them.
+    """
 
     type: ClassVar[str] = "workflow:cancel"
     run: RunId
     node: NodeId | None = None
+    branch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdvanceRun(Command):
+    """In step mode: begins the next level."""
+
+    type: ClassVar[str] = "workflow:advance"
+    run: RunId
+
+
+@dataclass(frozen=True, slots=True)
+class SelectVersion(Command):
+    """From now on this version stands for the node, for this chapter; what depends on it becomes stale.
+
+    `workflow` is an id, with or without a version; `node` a path. The version may be of any of its runs.
+    """
+
+    type: ClassVar[str] = "version:select"
+    workflow: str
+    node: NodeId
+    digest: Digest
+    chapter: ChapterId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EditOutput(Command):
+    """A person's text becomes a version of the node and stands for it. Of a node that gives JSON it must be JSON.
+
+    `base` is the version that was edited. The result is the new version's digest.
+    """
+
+    type: ClassVar[str] = "version:edit"
+    workflow: str
+    node: NodeId
+    text: str
+    chapter: ChapterId | None = None
+    base: Digest = Digest("")
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeNode(Command):
+    """Every later run for this chapter takes the version (none: the one that stands) and does not run the node."""
+
+    type: ClassVar[str] = "node:freeze"
+    workflow: str
+    node: NodeId
+    chapter: ChapterId | None = None
+    digest: Digest = Digest("")
+
+
+@dataclass(frozen=True, slots=True)
+class UnfreezeNode(Command):
+    """The node runs again where its inputs have changed; its output stands until then."""
+
+    type: ClassVar[str] = "node:unfreeze"
+    workflow: str
+    node: NodeId
+    chapter: ChapterId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeBlock(Command):
+    """Freezes one virtual block of a prompt, or thaws it, as a new version of the document, which is the result.
+
+    `field` names the list of blocks, such as "prompt" or "draft.system"; `block` counts from 0. `text` is what the
+    block holds from now on; none: the output that stands for its node, for this chapter.
+    """
+
+    type: ClassVar[str] = "block:freeze"
+    workflow: str
+    node: NodeId
+    block: int
+    field: str = "prompt"
+    frozen: bool = True
+    text: str | None = None
+    chapter: ChapterId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,26 @@ class RunStateChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class MarksChanged(Event):
+    """What stands, is frozen or is stale among the nodes of a workflow changed (None: for all chapters): ask again."""
+
+    type: ClassVar[str] = "marks:changed"
+    workflow: str
+    """Its id, without a version."""
+    chapter: ChapterId | None
+    nodes: tuple[NodeId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowSaved(Event):
+    """A document was stored as a new version."""
+
+    type: ClassVar[str] = "workflow:saved"
+    workflow: str
+    """`id@version`."""
+
+
+@dataclass(frozen=True, slots=True)
 class OutputPersisted(Event):
     """Text is safe in the store (and `created` tells whether it was new)."""
 

@@ -43,6 +43,8 @@ class ModelSteps:
         self._node, self._kind = step.node, step.kind
         self._path = NodeId(frame.path + step.node.id)
         self._requests: list[Digest] = []
+        self.stands_under: Digest | None = None
+        """The key under which the last outcome was looked for or remembered."""
 
     @property
     def _rank(self) -> float:
@@ -93,8 +95,8 @@ class ModelSteps:
         begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
         if begun or self._wanted_again:
             return None
-        key = request_key(self._kind, request, self._model(params).endpoint, params.sample)
-        stored = await self._services.journal.outcome(outcome_key(key, params))
+        self.stands_under = self._outcome_key(request, params)
+        stored = await self._services.journal.outcome(self.stands_under)
         return served_attempt(1, stored) if stored else None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
@@ -107,9 +109,12 @@ class ModelSteps:
         return attempt
 
     async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
-        key = outcome_key(request_key(self._kind, request, self._model(params).endpoint, params.sample), params)
-        await self._services.journal.remember_outcome(key, stored_result(attempt.key, attempt))
+        self.stands_under = self._outcome_key(request, params)
+        await self._services.journal.remember_outcome(self.stands_under, stored_result(attempt.key, attempt))
         return attempt
+
+    def _outcome_key(self, request: ModelRequest, params: PromptParams) -> Digest:
+        return outcome_key(request_key(self._kind, request, self._model(params).endpoint, params.sample), params)
 
     def feedback(self, evaluation: Evaluation | None, note: str) -> str:
         found = self._services.feedback(evaluation) if evaluation else ""

@@ -269,6 +269,8 @@ class Run:
             output, effect = Output.of(result.value), result.effect
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
             said: dict[str, Any] = {"digest": output.digest, "form": output.form, "seconds": seconds}
+            if key:
+                said["keys"] = [key]
             if effect:
                 said["effect"] = to_plain(effect)
             stands = (key, _produced(key, output, seconds)) if key else None
@@ -276,7 +278,8 @@ class Run:
             await (kept() if effect is None else with_effect(frame.state, effect, kept))
             past.state, past.digest, past.form = "done", output.digest, output.form
             return output, None
-        done = run.event("node-done", result.number, digest=result.digest)
+        keys = [each for each in (key, run.stands_under) if each]
+        done = run.event("node-done", result.number, digest=result.digest, keys=keys)
         if key is None:
             await journal.record(done)
         else:

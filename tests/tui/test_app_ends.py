@@ -34,6 +34,11 @@ def broken(self):
 FlowCabalApp.action_help = broken
 sys.exit(run_app(invented_doors("en"), Preferences(language="en"), state_folder=Path(sys.argv[1])))
 """
+LEADER = """
+import signal, subprocess, sys
+signal.signal(signal.SIGHUP, lambda *_: None)
+sys.exit(subprocess.call([sys.executable, "-c", sys.argv[1]]))
+"""
 
 
 class Terminal:
@@ -98,6 +103,13 @@ def test_sighup_to_a_living_terminal_restores_it_too():
 
 def test_a_closed_terminal_ends_the_program_in_order():
     terminal = Terminal(HOME)
+    terminal.read_until(b"New project")
+    terminal.close()
+    assert terminal.ended(read=False) == 129
+
+
+def test_a_closed_terminal_ends_the_program_also_when_another_keeps_the_signal():
+    terminal = Terminal(LEADER, HOME)
     terminal.read_until(b"New project")
     terminal.close()
     assert terminal.ended(read=False) == 129

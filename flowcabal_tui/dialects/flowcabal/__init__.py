@@ -1,0 +1,21 @@
+"""FlowCabal's own documents, from its first design to today's application: read as workflows, and written."""
+
+from __future__ import annotations
+
+from flowcabal_tui.dialects.flowcabal.dependencies import DependencyProblem, dependency_problem
+from flowcabal_tui.dialects.flowcabal.documents import FORMS, Form
+from flowcabal_tui.dialects.flowcabal.known import known_outputs, stale_marks, targets
+from flowcabal_tui.dialects.flowcabal.reading import read
+from flowcabal_tui.dialects.flowcabal.writing import write
+
+__all__ = [
+    "FORMS",
+    "DependencyProblem",
+    "Form",
+    "dependency_problem",
+    "known_outputs",
+    "read",
+    "stale_marks",
+    "targets",
+    "write",
+]

@@ -1,0 +1,264 @@
+"""The shapes of FlowCabal's documents, and telling which of them one is.
+
+`map`: the first design, nodes as entries `[id, node]`. `python`: its Python engine, nodes as an object or a list, names
+in camelCase or snake_case. `template` and `workspace`: today's application.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from flowcabal_tui.dialects.report import DialectError
+from flowcabal_tui.locale import _
+
+Form = Literal["map", "python", "template", "workspace"]
+FORMS: Final[tuple[Form, ...]] = ("map", "python", "template", "workspace")
+JOINS: Final[Mapping[Form, str]] = {"map": "", "python": "\n", "template": "\n\n", "workspace": "\n\n"}
+"""What each puts between the blocks of a prompt; today's application leaves out empty ones."""
+MAX_CHARACTERS: Final = 64_000_000
+MAX_NODES: Final = 100_000
+Json = dict[str, Any]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(
+        extra="allow", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, allow_inf_nan=False
+    )
+
+
+class Block4(_Shape):
+    """A block of the first design: a text, or the output of another node."""
+
+    type: Literal["text", "virtual"] = "text"
+    id: str = ""
+    content: str = ""
+    source_node_id: str = ""
+    display_name: str | None = None
+
+
+class BlockList4(_Shape):
+    """The blocks of one message."""
+
+    id: str = ""
+    blocks: list[Block4] = []
+
+
+class Connection4(_Shape):
+    """Where a node's model is reached."""
+
+    endpoint: str = "https://api.openai.com/v1"
+    api_key: str = ""
+    model: str = "gpt-4o"
+
+
+class Parameters4(_Shape):
+    """How a node's model answers."""
+
+    temperature: float = 0.7
+    max_tokens: int = 4096
+    top_p: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    stop_sequences: list[str] = []
+    streaming: bool = True
+
+
+class Config4(_Shape):
+    """All that a node tells a model."""
+
+    connection: Connection4 = Connection4()
+    parameters: Parameters4 = Parameters4()
+    system_prompt: BlockList4 = BlockList4()
+    user_prompt: BlockList4 = BlockList4()
+
+
+class Position4(_Shape):
+    """Where a node stands on the canvas."""
+
+    x: float = 0.0
+    y: float = 0.0
+
+
+class Node4(_Shape):
+    """A node of the first design."""
+
+    id: str = Field(min_length=1)
+    name: str = ""
+    position: Position4 = Position4()
+    api_config: Config4 = Config4()
+
+
+class Workflow4(_Shape):
+    """A workflow of the first design, its nodes in order."""
+
+    id: str = ""
+    name: str = ""
+    nodes: list[Node4] = []
+
+
+class LiteralBlock(_Shape):
+    """A text."""
+
+    kind: Literal["literal"]
+    content: str
+
+
+class Ref(_Shape):
+    """The output of another node."""
+
+    kind: Literal["ref"]
+    node_id: str
+
+
+class AgentInject(_Shape):
+    """A question to the memory agent, answered at this place."""
+
+    kind: Literal["agent-inject"]
+    hint: str
+
+
+Block = Annotated[LiteralBlock | Ref | AgentInject, Field(discriminator="kind")]
+
+
+class NodeDef(_Shape):
+    """A node of today's application."""
+
+    id: str = Field(min_length=1)
+    label: str
+    system_prompt: list[Block]
+    user_prompt: list[Block]
+
+
+class Template(_Shape):
+    """A workflow without outputs."""
+
+    name: str
+    nodes: list[NodeDef]
+
+
+class StaleNode(_Shape):
+    """A node whose output is older than what it was made of."""
+
+    id: str
+    kind: Literal["direct", "propagated"]
+
+
+class Workspace(_Shape):
+    """A workflow with outputs and marks."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+    id: str
+    name: str
+    nodes: list[NodeDef]
+    outputs: dict[str, str]
+    upstream: dict[str, list[str]]
+    downstream: dict[str, list[str]]
+    target_nodes: list[str]
+    stale_nodes: list[StaleNode]
+
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def parsed(source: str | bytes | Mapping[str, Any]) -> Json:
+    """The document as an object. Raises DialectError with line and column."""
+    if isinstance(source, Mapping):
+        return dict(source)
+    if len(source) > MAX_CHARACTERS:
+        raise DialectError(
+            _("The document is too long."), _("At most {n} characters are read.").format(n=MAX_CHARACTERS)
+        )
+    try:
+        text = source.decode("utf-8-sig") if isinstance(source, bytes) else source.removeprefix("\ufeff")
+        found = json.loads(text, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise DialectError(
+            _("This is not JSON."),
+            error.msg,
+            _("Correct the file at that place."),
+            line=error.lineno,
+            column=error.colno,
+        ) from error
+    except (UnicodeDecodeError, ValueError) as error:
+        raise DialectError(_("This is not JSON."), str(error)[:300]) from error
+    except RecursionError as error:
+        raise DialectError(_("The document is nested too deep.")) from error
+    if not isinstance(found, dict):
+        raise not_ours(_("It is not an object."))
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(_("{name} is not a number of JSON.").format(name=name))
+
+
+def not_ours(reason: str) -> DialectError:
+    """The error for a document that is none of FlowCabal's."""
+    return DialectError(
+        _("This is no workflow of FlowCabal."), reason, _("Read are its workflows, templates and workspaces, as JSON.")
+    )
+
+
+def form_of(document: Json) -> Form:
+    """Which form a document has. Raises DialectError when it has none."""
+    if "configs" in document and "nodes" not in document:
+        raise not_ours(_("It is a list of models. Keys stand in it: set models up in the settings of the project."))
+    if "nodes" not in document:
+        raise not_ours(_("It has no nodes."))
+    nodes = document["nodes"]
+    if not isinstance(nodes, (dict, list)):
+        raise not_ours(_("nodes: it is neither a list nor an object."))
+    if len(nodes) > MAX_NODES:
+        raise DialectError(
+            _("The document has {n} nodes.").format(n=len(nodes)), _("At most {n} are read.").format(n=MAX_NODES)
+        )
+    if "outputs" in document or "target_nodes" in document:
+        return "workspace"
+    if isinstance(nodes, dict):
+        return "python"
+    if nodes and all(isinstance(node, list) for node in nodes):
+        return "map"
+    fields = {field for node in nodes if isinstance(node, dict) for field in node}
+    if fields & {"apiConfig", "api_config", "position"}:
+        return "python"
+    if fields & {"label", "systemPrompt", "userPrompt"}:
+        return "template"
+    return "python" if "id" in document or nodes else "template"
+
+
+def node_entries(document: Json, form: Form) -> Iterator[tuple[str, str, Any]]:
+    """The nodes of a document of the first design: id, place, node. Raises DialectError."""
+    nodes = document["nodes"]
+    if isinstance(nodes, dict):
+        yield from ((key, f"nodes.{key}", node) for key, node in nodes.items())
+        return
+    for number, node in enumerate(nodes):
+        place = f"nodes[{number}]"
+        if form == "map":
+            if len(node) != 2 or not isinstance(node[0], str):
+                raise not_ours(_("{place}: it is not a pair of an id and a node.").format(place=place))
+            yield node[0], f"{place}[1]", node[1]
+        else:
+            yield str(node.get("id", "")) if isinstance(node, dict) else "", place, node
+
+
+def shaped(shape: type[Shape], value: Any, place: str = "") -> Shape:
+    """`value` in its shape. Raises DialectError that begins with the place of the first mistake."""
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = _shown(place, tuple(part for part in first["loc"] if part not in ("literal", "ref", "agent-inject")))
+        raise not_ours(f"{where}: {first['msg']}") from error
+
+
+def _shown(place: str, parts: tuple[str | int, ...]) -> str:
+    for part in parts:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
+    return place

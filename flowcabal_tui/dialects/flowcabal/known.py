@@ -1,0 +1,76 @@
+"""What a workflow that was read keeps of its document beside the nodes, in its metadata."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from flowcabal_tui.dialects.flowcabal.documents import Connection4, Parameters4, Position4
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.nodes.marks import Stale
+
+KEY: Final = "flowcabal"
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class KeptBlock(_Kept):
+    """Id and name of a block of the first design."""
+
+    id: str = ""
+    name: str | None = None
+
+
+class KeptBlocks(_Kept):
+    """Ids of a message of the first design."""
+
+    id: str = ""
+    blocks: tuple[KeptBlock, ...] = ()
+
+
+class KeptNode(_Kept):
+    """What a node of the first design has beside our params. No key is kept."""
+
+    position: Position4 = Position4()
+    endpoint: str = Connection4().endpoint
+    parameters: Parameters4 = Parameters4()
+    system: KeptBlocks = KeptBlocks()
+    prompt: KeptBlocks = KeptBlocks()
+
+
+class Kept(_Kept):
+    """What was kept of a document; `outputs`, `targets` and `stale` come from a workspace."""
+
+    form: str = ""
+    id: str = ""
+    nodes: dict[str, KeptNode] = Field(default_factory=dict)
+    outputs: dict[NodeId, str] = Field(default_factory=dict)
+    targets: tuple[NodeId, ...] | None = None
+    stale: dict[NodeId, Stale] = Field(default_factory=dict)
+
+
+def kept(workflow: Workflow) -> Kept:
+    """What was kept; nothing for a workflow that was made elsewhere."""
+    try:
+        return Kept.model_validate(workflow.metadata.get(KEY, {}))
+    except ValidationError:
+        return Kept()
+
+
+def known_outputs(workflow: Workflow) -> dict[NodeId, str]:
+    """The outputs that a workspace brought along; a run can take them as they are."""
+    return kept(workflow).outputs
+
+
+def targets(workflow: Workflow) -> tuple[NodeId, ...]:
+    """The nodes that the writer wanted in the workspace."""
+    return kept(workflow).targets or ()
+
+
+def stale_marks(workflow: Workflow) -> dict[NodeId, Stale]:
+    """The stale marks of the workspace."""
+    return kept(workflow).stale

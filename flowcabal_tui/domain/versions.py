@@ -1,0 +1,148 @@
+"""What a node gave over all runs, what stands for it, and what is out of date (DESIGN 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import Digest, NodeId, RunId
+from flowcabal_tui.domain.items import Form
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.model_calls import Finish, Message, Usage
+from flowcabal_tui.domain.run import Evaluation, NodeState, RunRequest, RunSummary
+from flowcabal_tui.domain.workflow import Workflow
+
+VersionAuthor = Literal["model", "human", "program"]
+StaleKind = Literal["direct", "propagated"]
+"""direct: the node itself was changed; propagated: something above it was."""
+StaleReason = Literal["edited", "output"]
+"""edited: the parameters of the source were changed; output: the source gave, or was given, another output."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVersion:
+    """One output that a node gave or was given, with its trace; the text is asked for by its digest.
+
+    `number` counts from 1, oldest first. `attempt` is 0 for a node that makes none. `sample` (from 0) tells equal
+    requests apart. An output that was served from an earlier run is no version of its own.
+    """
+
+    number: int
+    node: NodeId
+    digest: Digest
+    form: Form
+    author: VersionAuthor
+    at: datetime
+    run: RunId
+    attempt: int = 0
+    sample: int = 0
+    model: str = ""
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    feedback: str = ""
+    key: Digest = Digest("")
+    """Of the request and sample; "" for an edit outside of a run and for nodes that make no attempts."""
+    evaluation: Evaluation | None = None
+    receipt: Receipt | None = None
+    stood: bool = False
+    """It was the output of its run."""
+    current: bool = False
+    """It stands for the node now."""
+    chosen: bool = False
+    """It stands because a person selected or wrote it."""
+    frozen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StandingOutput:
+    """The output that stands for a node of a workflow, for a chapter: of the last run, or what a person chose."""
+
+    node: NodeId
+    digest: Digest
+    form: Form
+    at: datetime
+    frozen: bool = False
+    """Later runs take it and do not run the node."""
+    chosen: bool = False
+    run: RunId = RunId("")
+    """Where it was made; "" when it was written by hand."""
+    made: Digest = Digest("")
+    """Of the kind and parameters with which it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaleMark:
+    """A node whose output is out of date, and the nodes whose change made it so."""
+
+    node: NodeId
+    kind: StaleKind
+    sources: tuple[tuple[NodeId, StaleReason], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStanding:
+    """A node of the newest document with what is known of it, for the graph."""
+
+    node: NodeId
+    output: StandingOutput | None
+    stale: StaleMark | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowVersion:
+    """A saved document of a workflow, without its text."""
+
+    reference: str
+    version: int
+    name: str
+    nodes: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTrace:
+    """What became of a node in one run: attempts, tokens, seconds of work. `served`: taken from an earlier run."""
+
+    node: NodeId
+    state: NodeState
+    attempts: int = 0
+    served: bool = False
+    models: tuple[str, ...] = ()
+    seconds: float = 0.0
+    usage: Usage = Usage()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """A run with its request, its document, its nodes in order of first mention, and what it has cost."""
+
+    summary: RunSummary
+    request: RunRequest
+    workflow: Workflow
+    nodes: tuple[NodeTrace, ...]
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPrompt:
+    """What was sent for a version, made again from the log. `exact`: it has the key that the version was paid under."""
+
+    messages: tuple[Message, ...]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """An action as the registry shows it. `score` is 0 when nothing was searched."""
+
+    id: str
+    name: str
+    domain: str
+    description: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    gated: bool = False
+    score: float = 0.0
