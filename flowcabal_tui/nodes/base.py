@@ -120,7 +120,7 @@ class NodeContext(Protocol):
         ...
 
     def identity(self, params: PromptParams) -> Any:
-        """The model and what of its settings changes its text, as JSON; None when the Context agent adds to the prompt."""
+        """The model and its settings that change its text, as JSON; None when the Context agent adds to the prompt."""
         ...
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:

@@ -56,7 +56,7 @@ class Plan:
 
     @cached_property
     def order(self) -> tuple[NodeId, ...]:
-        """Every node after its sources, those ready together in the document's order. Raises WorkflowError on a cycle."""
+        """Every node after its sources; the document's order among equals. Raises WorkflowError on a cycle."""
         place = {node: number for number, node in enumerate(self.steps)}
         missing = {node: len(step.sources) for node, step in self.steps.items()}
         ready = [number for node, number in place.items() if not missing[node]]
