@@ -325,3 +325,20 @@ async def test_a_run_that_was_interrupted_while_it_asked_waits_for_its_answer(tm
         await settled(pilot)
         assert isinstance(pilot.app.screen, WorkspaceScreen), "there is nothing to take up before the answer"
         assert not [command for command in workbench.sent if isinstance(command, ResumeRun)]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_f2_leads_into_the_editor_and_so_does_the_way_back_to_it(tmp_path, size):
+    async with workspace(FakeWorkbench(), tmp_path, size=size) as pilot:
+        await screen_of(pilot).book.open(books.chapter_id(1))
+        await pilot.press("f2")
+        await settled(pilot)
+        await pilot.press("y", "雨")
+        pane = screen_of(pilot).query_one(ManuscriptPane)
+        assert "y雨" in pane.text
+        await pilot.press("f6")
+        await settled(pilot)
+        await pilot.press("3")
+        await settled(pilot)
+        await pilot.press("z")
+        assert "y雨z" in pane.text

@@ -115,8 +115,8 @@ class ColumnsScreen(Screen[None]):
 
     def _focus_pane(self, pane: str) -> None:
         widget = self.query_one(f"#{pane}")
-        inner = next((item for item in widget.query("*") if item.focusable and not isinstance(item, Input)), None)
-        target = widget if widget.focusable else inner
+        inner = (item for item in widget.query("*") if item.focusable and not isinstance(item, Input))
+        target = widget if widget.focusable else next(filter(_is_shown, inner), None)
         if target is not None:
             target.focus()
 
@@ -141,3 +141,8 @@ class ColumnsScreen(Screen[None]):
     def action_zoom(self) -> None:
         """One pane, or all again."""
         self.toggle_class("-zoom")
+
+
+def _is_shown(widget: Widget) -> bool:
+    """Is it displayed, and all that it lies in? What a switcher hides can take the focus, for Textual."""
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))
