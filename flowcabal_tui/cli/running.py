@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from flowcabal_tui.cli.answers import Answers, parse_answer
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.locale import _
@@ -74,7 +75,9 @@ async def run(arguments: Namespace) -> int:
         raise RunError(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
     answers = Answers.from_flags(arguments.decide)
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
+    begin_loading()
     project = await Project.open(arguments.project, everything=True, knowledge=arguments.knowledge)
+    end_loading()
     try:
         if arguments.resume:
             command: Command = ResumeRun(RunId(arguments.resume))

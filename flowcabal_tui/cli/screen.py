@@ -41,7 +41,7 @@ def show(arguments: Namespace) -> int:
 
 
 def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> int:
-    from flowcabal_tui.tui.garbage import begin_loading
+    from flowcabal_tui.domain.garbage import begin_loading
 
     begin_loading()
     from flowcabal_tui.settings.glance import glance

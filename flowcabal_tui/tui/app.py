@@ -30,7 +30,7 @@ from flowcabal_tui.tui.departure import Departure
 from flowcabal_tui.tui.driver import PatientDriver
 from flowcabal_tui.tui.entry import Doors, ModelProposal, Preferences
 from flowcabal_tui.tui.front_door import DEFAULT_THEME, TERMINAL_THEMES, FrontDoor
-from flowcabal_tui.tui.garbage import end_loading
+from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.tui.keymap import checked_keymap, clashes
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -22,8 +23,8 @@ from flowcabal_tui.domain.workflow import Block, Blocks, Node, TextBlock, Virtua
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, TextSink
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import Event, NodeNeedsHuman, NodeStreaming, RunStateChanged
-from flowcabal_tui.runner.collector import calm
+from flowcabal_tui.protocol import Event, NodeNeedsHuman, NodeStateChanged, NodeStreaming, RunStateChanged
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal
@@ -53,6 +54,7 @@ class Body(NodeKind):
         self._function, self._call, self._cached, self._limited = function, call, cached, limited
         self.sinks: dict[str, TextSink] = {}
         """The texts that grow, by node: a guest that was told takes the new pieces."""
+        self.entered: Callable[[NodeId], object] | None = None
 
     def blocks(self, params: BodyParams) -> tuple[Block, ...]:
         return params.prompt
@@ -65,6 +67,8 @@ class Body(NodeKind):
         inputs = {b.node: results[b.node]["text"] for b in params.prompt if isinstance(b, VirtualBlock)}
         if self._limited:
             await context.hold()
+        if self.entered is not None:
+            self.entered(NodeId(context.node.id))
         sinks: list[TextSink] = []
 
         def emit(piece: str) -> None:
@@ -94,7 +98,8 @@ class Engine:
     async def open(self, graph: Any, node: Any, options: Any) -> Session:
         from enginebench.protocol import Call, Result
 
-        calm()
+        begin_loading()
+        end_loading()  # as the program does when it has opened a project
         kind = f"harness{next(_NUMBERS)}"
         body = Body(node, Call, options.cache, options.limit is not None)
         kinds()[kind] = body
@@ -103,6 +108,18 @@ class Engine:
             durability: Durability = "FULL" if options.synchronous == "FULL" else "NORMAL"
             store = await Store.open(options.store, clock=lambda: NOW, language="en", durability=durability)
         return Session(_workflow(graph, kind), body, store, options.limit, Result)
+
+
+class Learned(Engine):
+    """The same, when a run before has told how long each node takes: the critical path in seconds, not in steps."""
+
+    name = "flowcabal-learned"
+    features = Engine.features - {"cache", "resume", "ask", "stream"}
+
+    async def open(self, graph: Any, node: Any, options: Any) -> Session:
+        session = await super().open(graph, node, options)
+        await session.learn()
+        return session
 
 
 def _workflow(graph: Any, kind: str) -> Workflow:
@@ -122,6 +139,21 @@ class Session:
         self._plan = plan(workflow.nodes, workflow.edges)
         self._limits = Limits(limit or len(workflow.nodes))
         self._live: dict[str, tuple[Run, asyncio.Task[Any], asyncio.Event, dict[str, Any]]] = {}
+
+    async def learn(self) -> None:
+        """One run whose times are kept."""
+        ended: dict[NodeId, float] = {}
+        began: dict[NodeId, float] = {}
+
+        def told(event: Event) -> None:
+            if isinstance(event, NodeStateChanged):
+                ended[event.node] = time.perf_counter()
+
+        self._body.entered = lambda node: began.setdefault(node, time.perf_counter())
+        await self.run("learning", told=told)
+        self._body.entered = None
+        durations = {node: ended[node] - began[node] for node in began}
+        self._plan = plan(self._workflow.nodes, self._workflow.edges, durations=durations)
 
     async def run(self, run_id: str, *, resume: bool = False, told: Any = None) -> Any:
         run, request = RunId(run_id), RunRequest(self._workflow.reference)

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from flowcabal_tui.tui.garbage import begin_loading, end_loading
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
 
 
 @pytest.fixture(autouse=True)
 def the_search_as_it_was() -> Iterator[None]:
+    threshold = gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*threshold)
     gc.enable()
 
 
