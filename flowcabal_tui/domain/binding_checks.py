@@ -35,9 +35,9 @@ def check(
 
     A field that a format names and nothing has is a warning: it stays as it is in the text.
     """
-    named: Collection[str] = bindings.ROOTS if roots is None else (*bindings.ROOTS, *roots)
+    named: Collection[str] = bindings.ROOTS if roots is None else roots
     found = list(bindings.check_shape(value, location=location))
-    for place, path in bindings.paths_in(value, tuple(schemas), roots=named, location=location):
+    for place, path in bindings.paths_in(value, schemas, roots=named, location=location):
         if finding := check_path(path, schemas, roots=roots, field=place):
             found.append(finding)
     if not any(finding.severity == "error" for finding in found):

@@ -23,10 +23,10 @@ StaleReason = Literal["edited", "output"]
 
 @dataclass(frozen=True, slots=True)
 class NodeVersion:
-    """One output that a node gave or was given, with its trace; the text is asked for by its digest.
+    """One output that a node gave or was given; its text is asked for by the digest, its prompt by `VersionTrace`.
 
-    `number` counts from 1, oldest first. `attempt` is 0 for a node that makes none. `sample` (from 0) tells equal
-    requests apart. An output that was served from an earlier run is no version of its own.
+    `number` counts from 1, oldest first. `run` is "" for what a person wrote outside of a run; `attempt` is 0 for a
+    node that makes none. An output that was served from an earlier run is no version of its own.
     """
 
     number: int
@@ -37,16 +37,13 @@ class NodeVersion:
     at: datetime
     run: RunId
     attempt: int = 0
-    sample: int = 0
     model: str = ""
     finish: Finish = "stop"
     usage: Usage = Usage()
     seconds: float = 0.0
-    feedback: str = ""
     key: Digest = Digest("")
     """Of the request and sample; "" for an edit outside of a run and for nodes that make no attempts."""
     evaluation: Evaluation | None = None
-    receipt: Receipt | None = None
     stood: bool = False
     """It was the output of its run."""
     current: bool = False
@@ -128,11 +125,16 @@ class RunDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class ResolvedPrompt:
-    """What was sent for a version, made again from the log. `exact`: it has the key that the version was paid under."""
+class VersionTrace:
+    """How an attempt came about: what was sent, made again from the log, and what the Context agent had put in."""
 
     messages: tuple[Message, ...]
     exact: bool
+    """The request has the key that was paid for; else the book has changed under it since."""
+    sample: int = 0
+    """Which of the equal requests it was, from 0."""
+    feedback: str = ""
+    receipt: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True)

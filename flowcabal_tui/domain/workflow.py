@@ -45,12 +45,12 @@ ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echo
 class PromptParams(_Frozen):
     """A call of a language model."""
 
-    system: Blocks = ()
-    prompt: Blocks = ()
+    system: Blocks = Field((), description="The system message: who the model is, and what always holds.")
+    prompt: Blocks = Field((), description="The message to the model.")
     role: Role = Field("user", description="Which of the project's models writes: user or agent.")
     model: str | None = Field(None, description="Another model of the same provider, for this node only.")
-    temperature: float | None = Field(None, ge=0, le=2)
-    max_tokens: int | None = Field(None, ge=1)
+    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
+    max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
     context: bool = Field(True, description="Let the Context agent add what this node must know.")
     angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks the output.")
     review: Literal["never", "doubt", "always"] = Field(

@@ -17,8 +17,8 @@ from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
     NodeVersion,
-    ResolvedPrompt,
     RunDetails,
+    VersionTrace,
     WorkflowVersion,
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
@@ -169,8 +169,8 @@ class Workbench(Protocol):
         """Stored texts in this order, such as two versions to compare; JSON is readable."""
         ...
 
-    async def version_prompt(self, run: RunId, node: NodeId, attempt: int = 0) -> ResolvedPrompt:
-        """What was sent for an attempt (0: the one that stands), made again from the log; spends nothing."""
+    async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
+        """What was sent for an attempt (0: the one that stood), made again from the log; spends nothing."""
         ...
 
     async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:

@@ -20,9 +20,11 @@ from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.memory import Memory
 from flowcabal_tui.store.outbox import Outbox
 from flowcabal_tui.store.runs import Runs
+from flowcabal_tui.store.standings import Standings
 from flowcabal_tui.store.states import States
 from flowcabal_tui.store.usage import UsageLog
 from flowcabal_tui.store.values import Answers, Values
+from flowcabal_tui.store.versions import Versions
 from flowcabal_tui.store.workflows import Workflows
 
 FOLDER: Final = ".flowcabal"
@@ -46,6 +48,8 @@ class Store:
         """Who has it open for writing, when this store is read-only."""
         self.runs = Runs(database, clock, holder_now)
         self.states = States(database)
+        self.versions = Versions(database, clock)
+        self.standings = Standings(database, clock)
         self.answers = Answers(self.runs)
         self.workflows = Workflows(database, clock)
         self.book = Book(database, clock, language)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import datetime
 
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.blobs import get_text, put_text, unpack
 from flowcabal_tui.store.connection import Database
@@ -50,6 +52,20 @@ class Workflows:
         if row is None:
             raise KeyError(reference)
         return from_json(Workflow, unpack(row[0]))
+
+    async def versions(self, name: str) -> tuple[WorkflowVersion, ...]:
+        """The saved documents of a workflow (its id), newest first."""
+        rows = await self._database.rows(
+            "SELECT version, at, body FROM workflow JOIN blob ON digest=document WHERE id=? ORDER BY version DESC",
+            (name,),
+        )
+        found = []
+        for version, at, body in rows:
+            saved = from_json(Workflow, unpack(body))
+            found.append(
+                WorkflowVersion(saved.reference, version, saved.name, len(saved.nodes), datetime.fromisoformat(at))
+            )
+        return tuple(found)
 
     async def list(self) -> tuple[Workflow, ...]:
         """The newest version of each, in the order in which they first came."""

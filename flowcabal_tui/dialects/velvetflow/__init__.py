@@ -1,6 +1,7 @@
 """VelvetFlow's documents: the form of its README, that of its code, and today's as far as it goes."""
 
+from flowcabal_tui.dialects.velvetflow.checks import check
 from flowcabal_tui.dialects.velvetflow.normal import normalised
 from flowcabal_tui.dialects.velvetflow.reader import read
 
-__all__ = ["normalised", "read"]
+__all__ = ["check", "normalised", "read"]

@@ -159,6 +159,7 @@ def _loop(params: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
             notes.append(ConversionNote("changed", f"{place}.{name}", said))
             if name == "iter":
                 made.setdefault("loop_kind", "for_each")
+                made.setdefault("item_alias", "item")
     if made.get("loop_kind") in _EACH:
         made["loop_kind"] = "for_each"
     if isinstance(made.get("condition"), dict):

@@ -1,0 +1,130 @@
+"""VelvetFlow's recorded validations: our findings must hold theirs, by code, node and field.
+
+A case passes when the errors are the same; findings without a place in theirs match any place in ours, and warnings
+of ours do not count. `DECISIONS` says where and why ours finds more, or less.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.actions.registry import Action, ActionRegistry
+from flowcabal_tui.dialects.velvetflow import check
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.workflow import Finding
+from tests.compat.result import CaseResult
+
+HERE = "velvetflow"
+CASES = "validation_cases.json"
+Case = dict[str, Any]
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Where we differ on purpose: which cases it covers (`more` are our errors beyond theirs), and why."""
+
+    reason: str
+    covers: Callable[[Case, set[Place], set[Place]], bool]
+
+
+def run(folder: Path) -> list[CaseResult]:
+    """The results for `folder`, which holds a `velvetflow` folder; files that are not there are passed over."""
+    root = folder / HERE
+    if not (root / CASES).exists():
+        return []
+    builtin = ActionRegistry.load(sorted(root.glob("actions/business_actions*.json"))).all()
+    cases = json.loads((root / CASES).read_text(encoding="utf-8"))["cases"]
+    return [_judged(case, findings(case, builtin)) for case in cases]
+
+
+def findings(case: Case, builtin: tuple[Action, ...]) -> tuple[Finding, ...] | FlowCabalError:
+    """What ours says of a case, or the error that it raises."""
+    given = case["registry"]
+    actions = builtin if isinstance(given, str) else [Action.model_validate(one) for one in given]
+    try:
+        return check(case["workflow"], {action.action_id: action for action in actions})
+    except FlowCabalError as error:
+        return error
+
+
+def _judged(case: Case, found: tuple[Finding, ...] | FlowCabalError) -> CaseResult:
+    def result(outcome: str, detail: str = "") -> CaseResult:
+        return CaseResult(f"{HERE}/{CASES}", case["id"], outcome, detail)
+
+    if isinstance(found, FlowCabalError):
+        return result("fail", f"ours raises {found}")
+    ours = {_place(one): one for one in found}
+    errors = {place for place, one in ours.items() if one.severity == "error"}
+    expected = case["expected"]
+    theirs = [_their_place(one) for one in expected] if isinstance(expected, list) else []
+    missing = {place for place in theirs if not any(_covers(place, one) for one in ours)}
+    more = {place for place in errors if not any(_covers(one, place) for one in theirs)}
+    if not missing and not more and isinstance(expected, list):
+        return result("pass")
+    said = "; ".join(f"[{one.code}] {one.node}.{one.field}: {one.message}" for one in found) or "nothing"
+    for decision in DECISIONS if "quirk" in case else UNASKED:
+        if decision.covers(case, missing, more):
+            return result("deliberate", f"{decision.reason}: {said}"[:600])
+    return result("fail", f"ours {said}; theirs {json.dumps(expected, ensure_ascii=False)[:400]}")
+
+
+def _place(finding: Finding) -> Place:
+    return finding.code, finding.node, finding.field
+
+
+def _their_place(one: Mapping[str, Any] | list[Any]) -> Place:
+    code, node, field = (one["code"], one["node_id"], one["field"]) if isinstance(one, dict) else one[:3]
+    return str(code), str(node or ""), str(field or "")
+
+
+def _covers(theirs: Place, ours: Place) -> bool:
+    return theirs[0] == ours[0] and theirs[1] in ("", ours[1]) and theirs[2] in ("", ours[2])
+
+
+def _stops(case: Case) -> bool:
+    """Does the original's validator end on a mistake of its own?"""
+    return isinstance(case["expected"], dict) and case["expected"].get("raises") == "UnboundLocalError"
+
+
+UNASKED = (
+    Decision(
+        "the types of values that stand in the document are checked",
+        lambda case, missing, more: not missing and more == {("SCHEMA_MISMATCH", "a", "date")},
+    ),
+    Decision(
+        "edges in a body that lead nowhere are found",
+        lambda case, missing, more: not missing and {place[0] for place in more} == {"INVALID_EDGE"},
+    ),
+    Decision(
+        "all that is missing is found, where the original stops on a mistake of its own",
+        lambda case, missing, more: (
+            _stops(case)
+            and {place for place in more if place[0] == "MISSING_REQUIRED_PARAM"}
+            == {("MISSING_REQUIRED_PARAM", "c", field) for field in ("threshold", "field")}
+        ),
+    ),
+)
+_FOUND: Mapping[str, set[Place]] = {
+    "string-path-bad-not-noticed": {("SCHEMA_MISMATCH", "b", "text")},
+    "self-reference": {("SELF_REFERENCE", "a", "")},
+    "type-mismatch-binding": {("SCHEMA_MISMATCH", "b", "max_sentences")},
+    "cond-source-number-crash": {("SCHEMA_MISMATCH", "c", "field")},
+    "cond-source-unknown-node": {("SCHEMA_MISMATCH", "c", "source")},
+    "cond-branch-unknown-target": {("INVALID_EDGE", "c", "true_to_node")},
+}
+"""What ours finds where the original is silent."""
+DECISIONS = (
+    Decision(
+        "found, where the original is silent",
+        lambda case, missing, more: not missing and more == _FOUND.get(case["id"]),
+    ),
+    Decision(
+        "max_iterations is a parameter of loops",
+        lambda case, missing, more: missing == {("UNKNOWN_PARAM", "l", "max_iterations")} and not more,
+    ),
+)
