@@ -56,7 +56,7 @@ class PromptParams(_Frozen):
     review: Literal["never", "doubt", "always"] = Field(
         "doubt", description="When a human is asked: never, when the check is in doubt, or always."
     )
-    sample: int = Field(0, ge=0, description="Which of several answers to one prompt this is; equal numbers are paid once.")
+    sample: int = Field(0, ge=0, description="Which of several answers to one prompt; each is paid for once.")
 
 
 class Node(_Frozen):

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from flowcabal_tui import __version__
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import Generation, NodeId, RunId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.workflow import Block, Blocks, Node, TextBlock, VirtualBlock, Workflow
@@ -24,7 +25,6 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, TextSink
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.protocol import Event, NodeNeedsHuman, NodeStateChanged, NodeStreaming, RunStateChanged
-from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal
