@@ -39,7 +39,7 @@ class Map(ItemKind):
         made: dict[str, Any] = {}
         for field, expression in params.set.items():
             value = query(expression, item)
-            absent = value is None and params.missing == "skip" and expression not in item
+            absent = value is None and params.missing == "skip" and expression.strip('"') not in item
             if not absent and (params.overwrite or field not in item):
                 made[field] = value
         return ({**item, **made},)

@@ -101,6 +101,11 @@ def test_todays_blocks_become_ours():
     assert "nodes[1]" in told(conversion, "info")
 
 
+def test_nodes_with_equal_prompts_are_answers_of_their_own():
+    nodes = read(template(node("a", literal("x")), node("b", literal("x")), node("c", literal("y")))).workflow.nodes
+    assert [each.params.get("sample", 0) for each in nodes] == [0, 1, 0]
+
+
 def test_what_a_workspace_has_reached_comes_along():
     stale = [{"id": "b", "kind": "propagated"}]
     conversion = read(workspace(outputs={"a": "A", "gone": "?"}, target_nodes=["b"], stale_nodes=stale))

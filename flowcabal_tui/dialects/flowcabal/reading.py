@@ -5,6 +5,7 @@ Texts are made harmless, and what would be a reference of ours in a text is take
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -37,8 +38,8 @@ from flowcabal_tui.dialects.flowcabal.documents import (
 from flowcabal_tui.dialects.flowcabal.known import KEY, Kept, KeptBlock, KeptBlocks, KeptNode
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, Level
 from flowcabal_tui.domain.binding import BINDING
-from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.text import clean, slug
+from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.text import clean, digest_of, slug
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
 
@@ -231,7 +232,7 @@ class _Reader:
             name=clean(title).strip(),
             join=JOINS[self.form],
             skip_empty=today,
-            nodes=tuple(nodes),
+            nodes=_as_answers_of_their_own(nodes),
             metadata={KEY: kept.model_dump(mode="json", exclude_defaults=True)},
         )
 
@@ -251,6 +252,18 @@ class _Reader:
         if problem and problem.kind == "cycle":
             said = _("These nodes stand in a circle, or behind one, and cannot run: {nodes}")
             self.note("info", "", said.format(nodes=", ".join(problem.nodes[:20])))
+
+
+def _as_answers_of_their_own(nodes: list[Node]) -> tuple[Node, ...]:
+    """Nodes with equal prompts are asked one by one there; here the number of the sample tells them apart."""
+    seen: Counter[Digest] = Counter()
+    found = []
+    for node in nodes:
+        prompt = digest_of(node.params)
+        params = {**node.params, "sample": seen[prompt]} if seen[prompt] else node.params
+        found.append(node.model_copy(update={"params": params}))
+        seen[prompt] += 1
+    return tuple(found)
 
 
 def _kept4(node: Node4) -> KeptNode:

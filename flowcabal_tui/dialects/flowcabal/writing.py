@@ -144,7 +144,7 @@ class _Writer:
         _kind, params = kind_and_params(node)
         assert isinstance(params, PromptParams)
         default = PromptParams()
-        lost = ["angles", "review", "role", "sample"]
+        lost = ["angles", "review", "role"]
         lost += ["model", "temperature", "max_tokens"] if self.today_form else ["context"]
         for name in lost:
             if getattr(params, name) != getattr(default, name):

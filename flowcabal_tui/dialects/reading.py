@@ -1,0 +1,132 @@
+"""Text of a document into JSON values: JSON or YAML, bounded, with line and column of what cannot be read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from typing import Any, ClassVar, Final
+
+import yaml
+from yaml.nodes import MappingNode
+
+from flowcabal_tui.dialects.report import DialectError
+from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.items import canonical
+from flowcabal_tui.domain.sizes import MAX_DEPTH, MAX_VALUES, Room
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+MAX_JSON: Final = 16_000_000
+"""Characters."""
+MAX_YAML: Final = 2_000_000
+"""Characters; YAML is read a hundred times slower than JSON."""
+
+
+def load(text: str) -> Any:
+    """The value of a JSON or YAML document, its texts cleaned. What begins with `{` or `[` must be JSON.
+
+    Raises DialectError. Aliases count as often as they stand, so a small text cannot fill the memory.
+    """
+    text = text.removeprefix("\ufeff")
+    looks_like_json = text.lstrip()[:1] in ("{", "[")
+    _bound(text, MAX_JSON if looks_like_json else MAX_YAML)
+    value = _json(text) if looks_like_json else _yaml(text)
+    try:
+        Room().keep(value)
+        canonical(value)
+    except BindingError as error:
+        raise DialectError(_("The document is too large or too deep."), error.reason) from error
+    except ValueError as error:
+        raise DialectError(_("The document holds a number that is none."), str(error)) from error
+    return _cleaned(value)
+
+
+def _bound(text: str, most: int) -> None:
+    if len(text) > most:
+        raise DialectError(
+            _("The document is too large or too deep."),
+            _("It has {n} characters; at most {most} are read.").format(n=len(text), most=most),
+        )
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        title = _("The document is not JSON.")
+        raise DialectError(title, error.msg, line=error.lineno, column=error.colno) from error
+    except (ValueError, RecursionError) as error:
+        raise DialectError(_("The document cannot be read."), str(error)) from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        double = Counter(name for name, _value in pairs).most_common(1)[0][0]
+        raise ValueError(_("{name} stands twice in one object.").format(name=double[:60]))
+    return made
+
+
+_FAST: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_FAST):  # type: ignore[misc, valid-type]  # the types do not know which of the two it is
+    """Only what JSON knows: no dates, and `no` is a word. A key stands once and is a text."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[Any]]] = {
+        first: [(tag, pattern) for tag, pattern in known if not tag.endswith((":timestamp", ":bool"))]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        names = [key.value for key, _value in node.value if key.tag == "tag:yaml.org,2002:str"]
+        if len(names) < sum(key.tag != "tag:yaml.org,2002:merge" for key, _value in node.value):
+            raise yaml.constructor.ConstructorError(None, None, _("a key is not a text"), node.start_mark)
+        if len(set(names)) < len(names):
+            double = Counter(names).most_common(1)[0][0]
+            problem = _("{name} stands twice in one object.").format(name=double[:60])
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        made: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return made
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|false)$"), list("tf"))
+
+
+def _yaml(text: str) -> Any:
+    _bound(text, MAX_YAML)
+    try:
+        _measure(yaml.parse(text, Loader=_Loader))
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        title = _("The document is not YAML.")
+        raise DialectError(title, error.problem or "", line=line, column=column) from error
+    except yaml.YAMLError as error:
+        raise DialectError(_("The document is not YAML."), str(error)[:300]) from error
+    except (ValueError, RecursionError) as error:
+        raise DialectError(_("The document cannot be read."), str(error)) from error
+
+
+def _measure(events: Iterator[yaml.Event]) -> None:
+    """Raises DialectError before anything deep or large is built."""
+    depth = 0
+    for number, event in enumerate(events):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH or number > 2 * MAX_VALUES:
+            line = event.start_mark.line + 1 if event.start_mark else 0
+            raise DialectError(_("The document is too large or too deep."), line=line, column=1)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(part) for name, part in value.items()}
+    return [_cleaned(part) for part in value] if isinstance(value, list) else value

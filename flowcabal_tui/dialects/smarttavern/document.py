@@ -1,0 +1,230 @@
+"""SmartTavern's flow document: its shape, and everything that can be wrong with it before it is converted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from flowcabal_tui.dialects.smarttavern.conditions import condition_problem
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.locale import _
+
+MAX_NODES: Final = 10_000
+"""In one flow, nodes that stand in several places counted as often."""
+MAX_NESTING: Final = 100
+"""Sequences and branches inside each other."""
+NAME: Final = r"^[\w\-]+$"
+REF: Final = r"^[\w\-]+@[0-9]+$"
+ATOMS: Final = (
+    *("Map", "Filter", "Merge", "Split", "Code", "LLMChat"),
+    *("ReadState", "WriteState", "IncrementCounter"),
+)
+COMPOSITES: Final = ("Sequence", "If", "Subflow")
+
+
+def _whole(value: Any) -> Any:
+    """JSON Schema's integer: 1.0 is one, true and "1" are none."""
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole:
+        raise ValueError(_("it must be a whole number"))
+    return int(value)
+
+
+Name = Annotated[str, Field(pattern=NAME, max_length=80)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Branches(_Part):
+    """An If: a condition in Python, and the nodes of either branch."""
+
+    condition: str = Field(min_length=1)
+    then: list[Name]
+    otherwise: list[Name] = Field(default=[], alias="else")
+
+
+class Call(_Part):
+    """A Subflow: which flow, and which fields of the items go in and come back under which names."""
+
+    ref: str = Field(pattern=REF)
+    input_map: dict[Name, str] = {}
+    output_map: dict[Name, str] = {}
+    share_state: bool = True
+
+
+class FlowNode(_Part):
+    """A node; which of the fields counts is told by its type."""
+
+    id: Name
+    type: str = Field(min_length=1)
+    params: dict[str, Any] = {}
+    children: list[Name] = []
+    branches: Branches | None = Field(default=None, alias="if")
+    subflow: Call | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.type.strip()
+
+    @property
+    def inner(self) -> tuple[tuple[str, str], ...]:
+        """The nodes that it names, with the field where."""
+        if self.kind == "Sequence":
+            return tuple((f"children[{n}]", child) for n, child in enumerate(self.children))
+        if self.kind == "If" and self.branches:
+            return (
+                *((f"if.then[{n}]", child) for n, child in enumerate(self.branches.then)),
+                *((f"if.else[{n}]", child) for n, child in enumerate(self.branches.otherwise)),
+            )
+        return ()
+
+
+class Flow(_Part):
+    """A flow; ids may be Chinese, which SmartTavern itself refuses."""
+
+    id: Name
+    version: Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+    entry: Name
+    metadata: dict[str, Any] = {}
+    nodes: list[FlowNode] = Field(min_length=1, max_length=MAX_NODES)
+
+    @property
+    def reference(self) -> str:
+        return f"{self.id}@{self.version}"
+
+    @property
+    def by_id(self) -> Mapping[str, FlowNode]:
+        return {node.id: node for node in self.nodes}
+
+
+def shape(document: Any) -> Flow | tuple[Finding, ...]:
+    """The flow, or everything wrong with its shape."""
+    if isinstance(document, Mapping) and isinstance(document.get("nodes"), list) and len(document["nodes"]) > MAX_NODES:
+        message = _("There are {n} nodes; at most {most} are read.").format(n=len(document["nodes"]), most=MAX_NODES)
+        return (Finding(code="TOO_LARGE", message=message, field="nodes"),)
+    try:
+        return Flow.model_validate(document)
+    except ValidationError as error:
+        return tuple(_schema_finding(document, item["loc"], item["msg"]) for item in error.errors())
+
+
+def _schema_finding(document: Any, place: tuple[int | str, ...], message: str) -> Finding:
+    node = ""
+    if len(place) > 1 and place[0] == "nodes" and isinstance(place[1], int):
+        spec = document["nodes"][place[1]]
+        node = str(spec.get("id", ""))[:80] if isinstance(spec, Mapping) else ""
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+    return Finding(code="SCHEMA_MISMATCH", message=message, node=node, field=field)
+
+
+def check(flow: Flow, known: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Everything wrong with a flow that has the right shape. `known` are the flows that there are, as `id@version`."""
+    return tuple(
+        finding
+        for part in (_doubles(flow), _references(flow), _types(flow), _calls(flow, known), _circle(flow), _unused(flow))
+        for finding in part
+    )
+
+
+def _doubles(flow: Flow) -> Iterator[Finding]:
+    for node, count in Counter(node.id for node in flow.nodes).items():
+        if count > 1:
+            yield Finding(code="DOUBLE_ID", node=node, message=_("{n} nodes have this id.").format(n=count))
+
+
+def _references(flow: Flow) -> Iterator[Finding]:
+    ids = flow.by_id
+    names = ", ".join(list(ids)[:20])
+    named = [("entry", flow.entry, "")]
+    named += [(place, target, node.id) for node in flow.nodes for place, target in node.inner]
+    for place, target, by in named:
+        if target not in ids:
+            message = _("There is no node {node}. There are: {names}").format(node=target, names=names)
+            yield Finding(code="UNKNOWN_NODE", node=by, field=place, message=message)
+
+
+def _types(flow: Flow) -> Iterator[Finding]:
+    for node in flow.nodes:
+        if node.kind not in (*ATOMS, *COMPOSITES):
+            message = _("Unknown type {kind}. There are: {names}").format(
+                kind=node.type[:60], names=", ".join((*ATOMS, *COMPOSITES))
+            )
+            yield Finding(code="UNKNOWN_TYPE", node=node.id, field="type", message=message)
+        needed = {"If": ("if", node.branches), "Subflow": ("subflow", node.subflow)}.get(node.kind)
+        if needed and needed[1] is None:
+            message = _("{kind} needs {field}.").format(kind=node.kind, field=needed[0])
+            yield Finding(code="MISSING_PARAM", node=node.id, field=needed[0], message=message)
+        if node.kind == "If" and node.branches and (problem := condition_problem(node.branches.condition)):
+            yield Finding(code="CONDITION", node=node.id, field="if.condition", message=problem, severity="warning")
+        for field in _idle(node):
+            message = _("{kind} does not look at {field}.").format(kind=node.kind, field=field)
+            yield Finding(code="UNUSED_PARAM", node=node.id, field=field, message=message, severity="warning")
+
+
+def _idle(node: FlowNode) -> Iterator[str]:
+    """Fields that are set and that this type does not look at."""
+    if node.children and node.kind != "Sequence":
+        yield "children"
+    if node.branches and node.kind != "If":
+        yield "if"
+    if node.subflow and node.kind != "Subflow":
+        yield "subflow"
+    if node.params and node.kind in COMPOSITES:
+        yield "params"
+
+
+def _calls(flow: Flow, known: Collection[str]) -> Iterator[Finding]:
+    for node in flow.nodes:
+        if node.kind != "Subflow" or node.subflow is None:
+            continue
+        ref = node.subflow.ref
+        if ref == flow.reference:
+            message = _("The flow runs itself, and nothing says how deep.")
+            yield Finding(code="ENDLESS_CALLS", node=node.id, field="subflow.ref", message=message, severity="warning")
+        elif ref not in known:
+            message = _("There is no flow {ref}. There are: {names}").format(
+                ref=ref, names=", ".join(sorted(known)[:20]) or "-"
+            )
+            yield Finding(
+                code="UNKNOWN_WORKFLOW", node=node.id, field="subflow.ref", message=message, severity="warning"
+            )
+
+
+def _circle(flow: Flow) -> Iterator[Finding]:
+    """Nodes that hold themselves, or stand too deep in each other."""
+    ids, done = flow.by_id, set[str]()
+    for node in flow.nodes:
+        waiting: list[tuple[str, bool]] = [(node.id, False)]
+        way: dict[str, None] = {}
+        while waiting:
+            name, leaving = waiting.pop()
+            if leaving:
+                way.popitem()
+                done.add(name)
+            elif name in way:
+                shown = " → ".join((*list(way)[list(way).index(name) :], name))
+                yield Finding(code="CYCLE", node=name, message=_("A node holds itself: {way}").format(way=shown))
+                return
+            elif name in ids and name not in done:
+                way[name] = None
+                waiting += [(name, True), *((child, False) for _place, child in ids[name].inner)]
+
+
+def _unused(flow: Flow) -> Iterator[Finding]:
+    ids, seen, waiting = flow.by_id, set[str](), [flow.entry]
+    while waiting:
+        name = waiting.pop()
+        if name in ids and name not in seen:
+            seen.add(name)
+            waiting += [child for _place, child in ids[name].inner]
+    if flow.entry not in ids:
+        return
+    for node in flow.nodes:
+        if node.id not in seen:
+            message = _("Nothing leads from the entry to this node.")
+            yield Finding(code="UNREACHABLE", node=node.id, message=message, severity="warning")

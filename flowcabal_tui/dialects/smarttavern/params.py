@@ -1,0 +1,150 @@
+"""Parameters of SmartTavern's own node types, as those of our kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from flowcabal_tui.dialects.report import ConversionNote, Level
+from flowcabal_tui.domain.bindings import paths_in
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+DEFAULT_MODEL: Final = "narrative-llm"
+"""What an LLMChat without a model calls."""
+Said = tuple[Level, str, str]
+"""How much a note matters, the parameter, and what it says."""
+
+
+class _Reader:
+    """Takes parameters out one after the other; what is left over in the end is unknown."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.left = dict(params)
+        self.said: list[Said] = []
+
+    def take(self, name: str, wanted: type, default: Any = None) -> Any:
+        """The parameter; of another type it is left out and told. None counts as not there."""
+        value = self.left.pop(name, None)
+        if value is None:
+            return default
+        if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
+            message = _("{name} has the wrong type ({kind}) and is left out.")
+            self.say("lost", name, message.format(name=name, kind=type(value).__name__))
+            return default
+        return value
+
+    def texts(self, name: str) -> dict[str, str]:
+        """A mapping of texts to texts."""
+        given = self.take(name, dict, {})
+        for key in [key for key, value in given.items() if not isinstance(value, str)]:
+            self.say("lost", f"{name}.{key}", _("It is not a text and is left out."))
+        return {key: value for key, value in given.items() if isinstance(value, str)}
+
+    def list_of_texts(self, name: str) -> list[str] | None:
+        given = self.take(name, list)
+        return None if given is None else [value for value in given if isinstance(value, str)]
+
+    def say(self, level: Level, name: str, message: str) -> None:
+        self.said.append((level, name, message))
+
+
+def _map(read: _Reader) -> dict[str, Any]:
+    return {"set": read.texts("set"), "overwrite": read.take("overwrite", bool, True)}
+
+
+def _filter(read: _Reader) -> dict[str, Any]:
+    return {"where": read.take("where", str, "")}
+
+
+def _merge(read: _Reader) -> dict[str, Any]:
+    return {
+        "from_field": read.take("from_field", str, ""),
+        "overwrite": read.take("overwrite", bool, True),
+        "prefix": read.take("prefix", str, ""),
+    }
+
+
+def _split(read: _Reader) -> dict[str, Any]:
+    return {
+        "from_field": read.take("from_field", str, ""),
+        "dest_field": read.take("dest_field", str, "element"),
+        "delimiter": read.take("delimiter", str, ","),
+    }
+
+
+def _code(read: _Reader) -> dict[str, Any]:
+    function = read.take("function", str, "")
+    read.say("info", "function", _("The project must allow the function {name}.").format(name=function or "-"))
+    return {"function": function, "outputs": read.list_of_texts("outputs") or []}
+
+
+def _chat(read: _Reader) -> dict[str, Any]:
+    model = read.take("model", str, DEFAULT_MODEL)
+    if model == DEFAULT_MODEL:
+        read.say("info", "model", _("The project's model for writing answers in place of {name}.").format(name=model))
+    else:
+        message = _("{name} is a name of SmartTavern's own settings: choose a model of your provider.")
+        read.say("changed", "model", message.format(name=model))
+    return {
+        "model": None if model == DEFAULT_MODEL else model,
+        "messages_from": read.take("messages_from", str, "messages"),
+        "response_field": read.take("response_field", str, "llm_response"),
+        "world": True,
+    }
+
+
+def _read_state(read: _Reader) -> dict[str, Any]:
+    if isinstance(one := read.left.get("keys"), str):
+        read.left["keys"] = [one]
+        read.say("changed", "keys", _("A text is read as the list of this one key."))
+    return {
+        "keys": read.list_of_texts("keys"),
+        "into": read.take("into", str, "state"),
+        "for_prompt": read.take("for_prompt", bool, False),
+    }
+
+
+def _write_state(read: _Reader) -> dict[str, Any]:
+    updates, fields = read.take("updates", dict, {}), read.texts("from_item_map")
+    for place, path in paths_in(updates, location="updates"):
+        read.say("changed", place, _("The text reads as the binding {path} here.").format(path=path))
+    from_item = {key: field for field, key in fields.items()}
+    if len(from_item) < len(fields):
+        read.say("lost", "from_item_map", _("Two fields go to one key: only the last is kept."))
+    return {"updates": updates, "from_item": from_item}
+
+
+def _count(read: _Reader) -> dict[str, Any]:
+    field = read.take("field", str, "")
+    if not field:
+        read.say("lost", "field", _("No counter is named: nothing is counted."))
+    return {"increment": [field] if field else []}
+
+
+ATOM_KINDS: Final[Mapping[str, tuple[str, Callable[[_Reader], dict[str, Any]]]]] = {
+    "Map": ("map", _map),
+    "Filter": ("filter", _filter),
+    "Merge": ("merge", _merge),
+    "Split": ("split", _split),
+    "Code": ("code", _code),
+    "LLMChat": ("llm_chat", _chat),
+    "ReadState": ("state_read", _read_state),
+    "WriteState": ("state_write", _write_state),
+    "IncrementCounter": ("state_write", _count),
+}
+
+
+def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[str, Any], tuple[ConversionNote, ...]]:
+    """Our kind, its params without the source, and what is to be told of them; `place` is where the params stand."""
+    name, convert = ATOM_KINDS[kind]
+    read = _Reader(params)
+    made = convert(read)
+    for left in read.left:
+        read.say("lost", left, _("{kind} does not look at {field}.").format(kind=kind, field=clean(left)[:60]))
+    return name, made, tuple(_notes(read.said, place))
+
+
+def _notes(said: list[Said], place: str) -> Iterator[ConversionNote]:
+    for level, name, message in said:
+        yield ConversionNote(level, f"{place}.params.{name}", message)

@@ -1,0 +1,219 @@
+"""SmartTavern's recorded cases: its node types, its executor, its checks at loading, its dual state.
+
+Each flow is read by the dialect and run by our runner. What is compared: items, state afterwards, calls of the model,
+and that an error which was told there is told here. Wording, logs and metrics are not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.dialects.report import Conversion, DialectError
+from flowcabal_tui.dialects.smarttavern import read, read_library
+from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
+from flowcabal_tui.domain.items import items_of
+from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
+from flowcabal_tui.domain.state import DualState, StateEffect
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.protocol import WorkflowFailed
+from tests.compat.result import CaseResult
+from tests.runner.fakes import Bench, FakeModel
+
+HERE = "smarttavern"
+FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+    "upper": lambda item: {"up": str(item.get("t", "")).upper()},
+    "none": lambda item: None,
+    "say": lambda item: {"messages": [{"role": "user", "content": item.get("user_input", "")}]},
+    "select_context": lambda item: {"messages": [{"role": "user", "content": item.get("user_input", "")}]},
+}
+"""What the recorded functions did; `boom` raised."""
+
+
+def run(folder: Path) -> list[CaseResult]:
+    """The results for `folder`, which holds a `smarttavern` folder; files that are not there are passed over."""
+    kinds: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
+        "node_cases.json": _node_case,
+        "executor_cases.json": _executor_case,
+        "ir_validation_cases.json": _loading_case,
+        "state_cases.json": _state_case,
+    }
+    return [
+        CaseResult(f"{HERE}/{name}", case["id"], *judge(case))
+        for name, judge in kinds.items()
+        if (path := folder / HERE / name).exists()
+        for case in json.loads(path.read_text(encoding="utf-8"))
+    ]
+
+
+@dataclass
+class Ran:
+    """What became of a flow. `error` is why it could not be read, or did not end."""
+
+    items: Any = None
+    told: list[str] = field(default_factory=list)
+    state: dict[str, Any] = field(default_factory=dict)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    error: str = ""
+
+
+@dataclass
+class Models:
+    """Answers `R:MODEL:LAST MESSAGE`, and keeps what was asked; the model `boom` is down."""
+
+    calls: list[dict[str, Any]] = field(default_factory=list)
+
+    def model(self, _role: str, name: str | None = None) -> FakeModel:
+        name = name or "narrative-llm"
+        return FakeModel(lambda request: self._answer(name, request), Endpoint("openai", name))
+
+    def _answer(self, name: str, request: ModelRequest) -> str | Exception:
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        self.calls.append({"messages": messages, "model": name})
+        return ModelError(ModelFault.NETWORK, "llm down") if name == "boom" else f"R:{name}:{messages[-1]['content']}"
+
+
+@dataclass
+class Library:
+    """The other flows and the allowed functions."""
+
+    workflows: Mapping[str, Workflow]
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        if function not in FUNCTIONS:
+            raise RunError(f"code {function}")
+        return FUNCTIONS[function](item) or {}
+
+    async def workflow(self, reference: str) -> Workflow:
+        if reference not in self.workflows:
+            raise WorkflowError(f"no flow {reference}")
+        return self.workflows[reference]
+
+
+async def _ran(conversion: Conversion, others: Mapping[str, Workflow], items: Any, state: DualState) -> Ran:
+    models = Models()
+    bench = Bench(FakeModel(lambda request: ""))
+    bench.services = replace(bench.services, models=models, actions=Library(others))
+    run_of = await bench.run(conversion.workflow, inputs={"items": items}, scope={"state": state})
+    ended = await run_of.execute()
+    failures = [f"{event.error} {event.detail}".strip() for event in bench.of(WorkflowFailed)]
+    told = [note.message for note in conversion.notes if note.level == "lost"]
+    told += [error["message"] for out in run_of.outputs.values() for error in _errors(out.value)]
+    last = [run_of.outputs[node] for node in run_of._frame.plan.ends if node in run_of.outputs]
+    return Ran(
+        items_of(last[-1].value) if last and ended == "done" else None,
+        told,
+        state.view(),
+        models.calls,
+        "" if ended == "done" else failures[0],
+    )
+
+
+def _errors(value: Any) -> list[dict[str, Any]]:
+    return value.get("errors", []) if isinstance(value, dict) else []
+
+
+def _case_state(case: Mapping[str, Any]) -> DualState:
+    state = DualState.of(case.get("state") or {})
+    if case.get("pending"):
+        state.apply(StateEffect("start", keys=tuple(case["pending"])))
+    return state
+
+
+def _flow(case: Mapping[str, Any], documents: list[dict[str, Any]]) -> Ran:
+    """Reads the documents, the first of which is run; the others may be called."""
+    texts = {str(number): json.dumps(document) for number, document in enumerate(documents)}
+    read_flows, errors = read_library(texts)
+    if errors:
+        return Ran(error=str(next(iter(errors.values()))))
+    others = {one.workflow.reference: one.workflow for one in read_flows.values()}
+    return asyncio.run(_ran(read_flows["0"], others, case["items"], _case_state(case)))
+
+
+def _node_case(case: dict[str, Any]) -> tuple[str, str]:
+    node = {"id": "e", "type": case["type"], "params": case["params"]}
+    return _judged(case, _flow(case, [{"id": "f", "version": 1, "entry": "e", "nodes": [node]}]))
+
+
+def _executor_case(case: dict[str, Any]) -> tuple[str, str]:
+    return _judged(case, _flow(case, [case["doc"], *case["other_flows"]]))
+
+
+def _judged(case: Mapping[str, Any], ran: Ran) -> tuple[str, str]:
+    expected = case["expected"]
+    if "raises" in expected:
+        return ("pass", "") if ran.error else ("fail", f"no error, recorded {expected['raises']}")
+    wrong = list(_differences(case, expected, ran))
+    if not wrong:
+        more = ran.told and not expected["errors"] and "quirk" in case
+        return ("deliberate", f"the error is told: {ran.told[0]}") if more else ("pass", "")
+    if "quirk" not in case:
+        return "fail", "; ".join(wrong)
+    return "deliberate", f"{case['quirk']}; here {'; '.join(wrong)}"
+
+
+def _differences(case: Mapping[str, Any], expected: Mapping[str, Any], ran: Ran) -> Iterator[str]:
+    if ran.error:
+        yield f"it does not run: {ran.error}"
+        return
+    wanted = case.get("recommended_value", expected["items"])
+    if ran.items != wanted:
+        yield f"items {ran.items}"
+    if ran.state != expected["state_after"]:
+        yield f"state {ran.state}"
+    if ran.calls != expected["llm_calls"]:
+        yield f"calls {ran.calls}"
+    if expected["errors"] and not ran.told:
+        yield "no error is told"
+
+
+def _loading_case(case: dict[str, Any]) -> tuple[str, str]:
+    document, expected = case["doc"], case["expected"]
+    try:
+        workflow = read(json.dumps(document)).workflow
+    except DialectError as error:
+        if not expected["ok"]:
+            return "pass", ""
+        outcome = "deliberate" if "quirk" in case else "fail"
+        return outcome, f"refused when it is read: {error.detail}"
+    if not expected["ok"]:
+        chinese = not json.dumps(document, ensure_ascii=False).isascii()
+        return ("deliberate", "ids may be Chinese") if chinese else ("fail", "accepted")
+    return ("pass", "") if workflow.reference == expected["ref"] else ("fail", workflow.reference)
+
+
+def _state_case(case: dict[str, Any]) -> tuple[str, str]:
+    state = DualState.of(case["initial"])
+    got = [_step(state, *step) for step in case["steps"]]
+    wanted = case.get("recommended_value", case["expected"])
+    if got == wanted:
+        return "pass", ""
+    return "deliberate" if "quirk" in case else "fail", f"{got}, recorded {case['expected']}"
+
+
+def _step(state: DualState, name: str, *given: Any) -> Any:
+    """One step of a state case, as the recorded system calls it."""
+    match name:
+        case "working":
+            return state.view()
+        case "prompt":
+            return state.view(prompt=True)
+        case "pending":
+            return sorted(state.pending)
+        case "read":
+            return state.read(given[0], prompt=bool(given[1]) if len(given) > 1 else False)
+        case "start":
+            state.apply(StateEffect("start", keys=tuple(given[0])))
+        case "poke_working":
+            state.apply(StateEffect("working", given[0]))
+        case "complete":
+            state.apply(StateEffect("complete", given[0]))
+        case "sync":
+            state.apply(StateEffect("write", given[0]))
+        case _:
+            return f"unknown step {name}"
+    return None
