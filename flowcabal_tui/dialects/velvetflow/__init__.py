@@ -3,5 +3,6 @@
 from flowcabal_tui.dialects.velvetflow.checks import check
 from flowcabal_tui.dialects.velvetflow.normal import normalised
 from flowcabal_tui.dialects.velvetflow.reader import read
+from flowcabal_tui.dialects.velvetflow.writer import write
 
-__all__ = ["check", "normalised", "read"]
+__all__ = ["check", "normalised", "read", "write"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from flowcabal_tui.dialects.velvetflow.document import Document
@@ -29,7 +29,8 @@ def check(nodes: Sequence[Document], edges: Any, place: str, *, inside: bool) ->
     known = {node["id"]: node for node in nodes}
     yield from _declared(known, edges, place, "INVALID_EDGE" if inside else "INVALID_SCHEMA")
     yield from _branches(known)
-    reads = {node["id"]: [one for one in _reads(node, list(known)) if one in known] for node in nodes}
+    ids = frozenset(NodeId(node) for node in known)
+    reads = {node["id"]: [one for one in _reads(node, ids) if one in known] for node in nodes}
     for node, read in reads.items():
         if node in read:
             yield Finding(code="SELF_REFERENCE", message=_("It asks for its own output."), node=node)
@@ -59,7 +60,7 @@ def _declared(known: Mapping[str, Document], edges: list[Any], place: str, code:
             elif end not in known:
                 said = _("There is no node {node}. Nodes: {names}").format(node=end, names=names)
                 yield _edge(f"{at}.{name}", said, code)
-        if edge.get("from") == edge.get("to") and edge.get("from") in known:
+        if edge.get("from") == edge.get("to") and str(edge.get("from")) in known:
             yield _edge(at, _("An edge cannot lead from a node to itself."), "INVALID_SCHEMA")
 
 
@@ -82,19 +83,19 @@ def _targets(node: Document) -> Iterator[tuple[str, Any]]:
     for field in _TARGETS:
         if (target := node.get(field)) not in (None, "", "null"):
             yield field, target
-    for number, case in enumerate(node.get("cases") or []):
+    cases = node.get("cases")
+    for number, case in enumerate(cases if isinstance(cases, list) else []):
         if isinstance(case, dict) and case.get("to_node") not in (None, "", "null"):
             yield f"cases[{number}].to_node", case["to_node"]
 
 
-def _reads(node: Document, known: list[str]) -> tuple[str, ...]:
+def _reads(node: Document, known: Collection[NodeId]) -> tuple[NodeId, ...]:
     """The nodes that a node reads, bodies included."""
-    nodes = [NodeId(one) for one in known]
     params = {key: value for key, value in node["params"].items() if key not in ("body_subgraph", "exports")}
     paths = [path for _place, path in conditions.paths_in(params)] if node.get("type") == "condition" else []
     source = params.get("source")
     paths += [source] if isinstance(source, str) and "{" not in source and node.get("type") == "loop" else []
-    found = dict.fromkeys(bindings.references([params, *({"__from__": path} for path in paths)], nodes))
+    found = dict.fromkeys(bindings.references([params, *({"__from__": path} for path in paths)], known))
     inner = {one["id"] for one in well_formed(body_of(node).get("nodes"))}
     for one in well_formed(body_of(node).get("nodes")):
         found |= dict.fromkeys(NodeId(read) for read in _reads(one, known) if read not in inner)
@@ -105,9 +106,9 @@ def _controls(known: Mapping[str, Document], edges: list[Any]) -> dict[str, list
     """For each node the edges that lead to it: their sources, with the branch that they stand for."""
     found: dict[str, list[tuple[str, str | None]]] = {node: [] for node in known}
     for edge in edges:
-        ends = (edge.get("from"), edge.get("to")) if isinstance(edge, dict) else (None, None)
-        if ends[0] in known and ends[1] in known and ends[0] != ends[1]:
-            found[str(ends[1])].append((str(ends[0]), edge.get("condition")))
+        source, target = (str(edge.get("from")), str(edge.get("to"))) if isinstance(edge, dict) else ("", "")
+        if source in known and target in known and source != target:
+            found[target].append((source, edge.get("condition")))
     for node in known.values():
         for field, target in _targets(node):
             if isinstance(target, str) and target in known and target != node["id"]:
@@ -115,7 +116,7 @@ def _controls(known: Mapping[str, Document], edges: list[Any]) -> dict[str, list
     return found
 
 
-def _order(reads: Mapping[str, list[str]], controls: Mapping[str, list[tuple[str, str | None]]]) -> list[str]:
+def _order(reads: Mapping[str, Sequence[str]], controls: Mapping[str, list[tuple[str, str | None]]]) -> list[str]:
     """Every node behind all that lead to it; those in a circle and behind one are left out."""
     above = {node: {*read, *(source for source, _label in controls[node])} - {node} for node, read in reads.items()}
     below: dict[str, list[str]] = {node: [] for node in reads}
@@ -135,7 +136,7 @@ def _order(reads: Mapping[str, list[str]], controls: Mapping[str, list[tuple[str
 
 
 def _guarded(
-    order: Sequence[str], reads: Mapping[str, list[str]], controls: Mapping[str, list[tuple[str, str | None]]]
+    order: Sequence[str], reads: Mapping[str, Sequence[str]], controls: Mapping[str, list[tuple[str, str | None]]]
 ) -> Iterator[Finding]:
     """Nodes that need two branches of one condition, and such as are skipped with a node that they read."""
     guards: dict[str, frozenset[Guard]] = {}

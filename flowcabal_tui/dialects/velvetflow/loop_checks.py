@@ -24,8 +24,8 @@ _NUMBERS: Final = frozenset(("number", "integer"))
 
 
 def body_of(node: Document) -> Document:
-    """The body of a loop; empty when there is none."""
-    body = node["params"].get("body_subgraph")
+    """The body of a loop; empty for other nodes, and when there is none."""
+    body = node["params"].get("body_subgraph") if node.get("type") == "loop" else None
     return body if isinstance(body, dict) else {}
 
 

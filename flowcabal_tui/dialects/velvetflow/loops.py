@@ -93,7 +93,8 @@ def _exports(reader: Reader, exports: Any, scope: Scope, place: str) -> Document
         if made["items"].get("mode") not in (None, "collect", "first", "last"):
             reader.note("lost", f"{place}.items.mode", _("Every round is collected."))
             del made["items"]["mode"]
-    for number, one in enumerate(exports.get("aggregates") or []):
+    given = exports.get("aggregates")
+    for number, one in enumerate(given if isinstance(given, list) else []):
         at = f"{place}.aggregates[{number}]"
         if isinstance(one, dict) and (made_of := _aggregate(reader, one, scope, at)):
             aggregates.append(made_of)

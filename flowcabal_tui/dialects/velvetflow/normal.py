@@ -60,13 +60,17 @@ def _graph(graph: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
             {"from": source, "to": node["id"]}
             for node in nodes
             if isinstance(node, dict) and isinstance(node.get("id"), str)
-            for source in node.pop("depends_on", None) or []
+            for source in _texts(node.pop("depends_on", None))
             if isinstance(source, str)
         ]
     return {
         "nodes": nodes,
         "edges": [edge for edge in kept if not isinstance(edge, dict) or edge.get("to") is not None],
     }
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _edge(edge: Mapping[str, Any]) -> Document:

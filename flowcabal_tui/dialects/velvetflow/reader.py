@@ -13,6 +13,7 @@ from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.normal import normal
 from flowcabal_tui.dialects.velvetflow.references import References, Scope
 from flowcabal_tui.domain.condition_forms import Condition
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
 from flowcabal_tui.locale import _
@@ -172,7 +173,7 @@ class _Reader:
         if isinstance(leaving, list) and leaving:
             self.note("changed", f"{place}exit", _("A body has one exit: the last of them."))
             leaving = leaving[-1]
-        if leaving is not None and leaving not in {node["id"] for node in made}:
+        if leaving is not None and leaving not in [node["id"] for node in made]:
             self.note("lost", f"{place}exit", _("The exit is no node of the body."))
             leaving = None
         known = [edge for edge in edges if {edge.source, edge.target} <= {node["id"] for node in made}]
@@ -182,7 +183,9 @@ class _Reader:
 
     def switch(self, node: Document, scope: Scope, place: str) -> Iterator[tuple[Document, list[Edge]]]:
         """Conditions, one behind the other: each compares with one case and leads to it, or to the next."""
-        cases = [case for case in node.get("cases") or [] if isinstance(case, dict)]
+        cases = [case for case in _list(node.get("cases") or [], f"{place}.cases") if isinstance(case, dict)]
+        if not cases:
+            raise DialectError(_("A switch needs cases."), f"{place}.cases")
         self.note("changed", place, _("A switch is a chain of conditions, one for each case."))
         params = self.condition({**node["params"], "kind": "compare", "op": "=="}, scope, f"{place}.params")
         ids = [node["id"] if not number else f"{node['id']}_{number + 1}" for number in range(len(cases))]
@@ -227,15 +230,15 @@ def _list(value: Any, place: str) -> list[Any]:
     return value
 
 
-def _types(nodes: Any) -> dict[str, str]:
+def _types(nodes: Any) -> dict[NodeId, str]:
     many = nodes if isinstance(nodes, list) else []
-    return {node["id"]: str(node.get("type")) for node in many if isinstance(node, dict) and _has_id(node)}
+    return {NodeId(node["id"]): str(node.get("type")) for node in many if isinstance(node, dict) and _has_id(node)}
 
 
-def _exports(nodes: Any) -> dict[str, frozenset[str]]:
+def _exports(nodes: Any) -> dict[NodeId, frozenset[str]]:
     """The names that loops in today's form take out."""
     many = [node for node in (nodes if isinstance(nodes, list) else []) if isinstance(node, dict) and _has_id(node)]
-    return {node["id"]: names for node in many if (names := loops.jinja_exports(node))}
+    return {NodeId(node["id"]): names for node in many if (names := loops.jinja_exports(node))}
 
 
 def _has_id(node: Mapping[str, Any]) -> bool:

@@ -28,18 +28,14 @@ _CONDITION: Final = ("label", "result", "resolved_value", "evaluated_values")
 class Scope:
     """What can be named at one place of a document."""
 
-    types: Mapping[str, str]
+    types: Mapping[NodeId, str]
     """The type of every node that can be read."""
-    exports: Mapping[str, frozenset[str]]
+    exports: Mapping[NodeId, frozenset[str]]
     """For loops in today's form the names of what they take out."""
     names: frozenset[str] = frozenset()
     """A loop's names: loop, item, index, size, the alias."""
     loops: tuple[str, ...] = ()
     """The loops around, the innermost last."""
-
-    @property
-    def nodes(self) -> list[NodeId]:
-        return [NodeId(node) for node in self.types]
 
 
 @dataclass
@@ -151,7 +147,7 @@ def _json_binding(text: str) -> dict[str, Any] | None:
 def _bare(text: str, scope: Scope) -> str | None:
     """The path that a whole text is, when it begins with a name that is known."""
     try:
-        path = whole_path(text, (*scope.names, *scope.loops, *RUN_ROOTS), scope.nodes)
+        path = whole_path(text, (*scope.names, *scope.loops, *RUN_ROOTS), scope.types)
     except BindingError:
         return None
     return None if path is None else str(_renamed(path, scope) or path)
@@ -166,14 +162,14 @@ def _renamed(path: Path, scope: Scope) -> Path | None:
         return Path((LOOP, *("outer",) * outwards, *path.parts[1:]))
     if path.root != RESULT and path.root not in RUN_ROOTS:
         whole = Path((RESULT, *path.parts))
-        named = paths.node_of(whole, scope.nodes)
+        named = paths.node_of(whole, scope.types)
         return _result(whole, scope) if named and named[0] in scope.types else None
     return _result(path, scope) if path.root == RESULT else path
 
 
 def _result(path: Path, scope: Scope) -> Path:
     """A path into the output of a node, with the names that ours gives its fields."""
-    named = paths.node_of(path, scope.nodes)
+    named = paths.node_of(path, scope.types)
     if named is None:
         return path
     node, used = named

@@ -41,7 +41,7 @@ def braced(value: Any) -> Any:
 def _unknown(value: Any, names: Names) -> Iterator[str]:
     """The first names in `{{...}}` of texts that nobody knows."""
     if isinstance(value, str) and "{{" in value:
-        for _place, path in bindings.paths_in(value, tuple(names.nodes), roots=tuple(names.roots)):
+        for _place, path in bindings.paths_in(value, names.nodes, roots=tuple(names.roots)):
             try:
                 root = paths.parse(path).root
             except BindingError:
@@ -112,7 +112,8 @@ def type_of_value(value: Any, names: Names) -> frozenset[str]:
     if isinstance(value, bool):
         return frozenset(("boolean",))
     if isinstance(value, (int, float)):
-        return frozenset(("integer" if float(value).is_integer() else "number",))
+        whole = isinstance(value, int) or value.is_integer()
+        return frozenset(("integer" if whole else "number",))
     if value is None:
         return frozenset(("null",))
     return frozenset(("array" if isinstance(value, list) else "object",))
@@ -120,7 +121,7 @@ def type_of_value(value: Any, names: Names) -> frozenset[str]:
 
 def _type_of_text(text: str, names: Names) -> frozenset[str]:
     try:
-        path = bindings.whole_path(paths.braced(text), tuple(names.roots), tuple(names.nodes))
+        path = bindings.whole_path(paths.braced(text), tuple(names.roots), names.nodes)
     except BindingError:
         return frozenset()
     if path is None:
@@ -139,7 +140,7 @@ def types_at(path: str, names: Names) -> frozenset[str]:
 
 
 def _type_of_binding(binding: Mapping[str, Any], names: Names) -> frozenset[str]:
-    made, source = binding.get(AGG, "identity"), binding.get(FROM)
+    made, source = str(binding.get(AGG, "identity")), binding.get(FROM)
     if made in _MADE:
         return frozenset((_MADE[made],))
     if made == "filter_map":
