@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -245,6 +246,13 @@ def polish(task: Task) -> str:
     return mended(task, text)
 
 
+def criticise(task: Task) -> str:
+    """The verdict on a draft: its worn words, and done when it has none."""
+    worn = [word for pattern, _better in _WORN[task.chinese] for word in re.findall(pattern, task.tag("draft"))]
+    points = [f"“{word.strip()}”" for word in dict.fromkeys(worn)]
+    return json.dumps({"done": not points, "points": points}, ensure_ascii=False)
+
+
 def rewrite(task: Task) -> str:
     """The selection, shorter, longer, or in other words, as the instruction says."""
     selection, wish = task.tag("selection"), task.tag("instruction").strip()
@@ -284,6 +292,7 @@ WRITERS: Final[dict[str, Callable[[Task], str]]] = {
     "plan": plan,
     "draft": draft,
     "polish": polish,
+    "criticise": criticise,
     "rewrite": rewrite,
     "outline": outline,
 }
