@@ -227,11 +227,11 @@ async def test_an_empty_answer_is_a_failure_of_its_own():
         (flow(prompt("a", "@b"), prompt("b", "@a")), "CYCLE"),
         (flow(prompt("a", "@a")), "SELF_REFERENCE"),
         (flow(prompt("a", "@gone")), "MISSING_REFERENCE"),
-        (flow(prompt("a", "x"), prompt("a", "y")), "DOUBLE_ID"),
+        (flow(prompt("a", "x"), prompt("a", "y")), "DUPLICATE_ID"),
         (flow(prompt("a", "{{chapter.colour}}")), "UNKNOWN_NAME"),
         (flow(prompt("a", " ")), "EMPTY_PROMPT"),
-        (flow(prompt("a", "x", temperature=9)), "BAD_NODE"),
-        (flow(prompt("a", "x").model_copy(update={"kind": "magic"})), "BAD_NODE"),
+        (flow(prompt("a", "x", temperature=9)), "BAD_PARAMS"),
+        (flow(prompt("a", "x").model_copy(update={"kind": "magic"})), "UNKNOWN_KIND"),
     ],
 )
 def test_a_broken_workflow_is_refused_with_the_place(workflow, code):

@@ -1,0 +1,155 @@
+"""What an action is given against what the registry says that it takes: literal values, and what bindings can yield."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from flowcabal_tui.domain import bindings, paths
+from flowcabal_tui.domain.bindings import AGG, FROM
+from flowcabal_tui.domain.schemas import Schema, follow, options_of, types_of
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation_names import nearest
+from flowcabal_tui.nodes.validation_scope import ActionShape, Read, Scope
+
+_MOST_FAULTS: Final = 5
+_LONGEST: Final = 300
+_TEXT: Final = frozenset(("string",))
+_AGGREGATES: Final = {
+    "count": frozenset(("integer",)),
+    "count_if": frozenset(("integer",)),
+    "join": _TEXT,
+    "format_join": _TEXT,
+}
+"""What aggregates yield, where that does not depend on their parameters."""
+
+
+def check_action(read: Read, actions: Mapping[str, ActionShape] | None, scope: Scope) -> Iterator[Finding]:
+    """Unknown and switched off actions, parameters that lack, are too many, or are of another type."""
+    params: Any = read.params
+    if actions is None or not params.action.strip():
+        return
+    if read.action is None:
+        said = _("There is no action {action}.").format(action=params.action[:200])
+        fix = nearest(params.action, tuple(actions))
+        yield Finding(code="UNKNOWN_ACTION_ID", node=read.path, field="action", message=said, fix=fix)
+        return
+    if not read.action.enabled:
+        said = _("The action {action} is switched off.").format(action=params.action)
+        yield Finding(code="ACTION_DISABLED", node=read.path, field="action", message=said, severity="warning")
+    for finding in _given(params.params, read.action.arg_schema, scope):
+        yield finding.model_copy(update={"node": read.path})
+
+
+def _given(given: Mapping[str, Any], schema: Schema, scope: Scope) -> Iterator[Finding]:
+    fields = schema.get("properties")
+    known = fields if isinstance(fields, Mapping) else {}
+    required = schema.get("required")
+    for name in required if isinstance(required, (list, tuple)) else ():
+        if name not in given:
+            said = _("The action needs {name}.").format(name=name)
+            yield Finding(code="MISSING_REQUIRED_PARAM", field=f"params.{name}", message=said)
+        elif given[name] == "":
+            said = _("{name} is empty.").format(name=name)
+            yield Finding(code="EMPTY_PARAM_VALUE", field=f"params.{name}", message=said)
+    for name, value in given.items():
+        place = f"params.{name}"
+        if name in known:
+            yield from _fits(value, known[name], schema, scope, place)
+        elif (
+            known and "patternProperties" not in schema and not isinstance(schema.get("additionalProperties"), Mapping)
+        ):
+            yield _unknown(name, place, known, schema.get("additionalProperties") is False)
+
+
+def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Finding:
+    said = _("The action takes no {name}. It takes: {names}").format(name=name[:60], names=", ".join(known))
+    return Finding(
+        code="UNKNOWN_PARAM",
+        field=place,
+        message=said,
+        fix=nearest(name, known),
+        severity="error" if refused else "warning",
+    )
+
+
+def _fits(value: Any, schema: Any, top: Schema, scope: Scope, place: str) -> Iterator[Finding]:
+    """Whether a value can be what the schema wants: bindings by the types that they yield, the rest as it stands."""
+    if not isinstance(schema, Mapping):
+        return
+    if (yielded := _yielded(value, scope)) is not None:
+        wanted = frozenset().union(*map(types_of, options_of(schema, top)))
+        if any(not types_of(option) for option in options_of(schema, top)) or not yielded or yielded & _widened(wanted):
+            return
+        said = _("It yields {found}, and {wanted} is wanted.").format(
+            found=", ".join(sorted(yielded)), wanted=", ".join(sorted(wanted))
+        )
+        yield Finding(code="SCHEMA_MISMATCH", field=place, message=said)
+    elif isinstance(value, Mapping) and _holds_bindings(value):
+        fields = schema.get("properties")
+        known = fields if isinstance(fields, Mapping) else {}
+        for name, part in value.items():
+            yield from _fits(part, known.get(name), top, scope, f"{place}.{name}")
+    elif isinstance(value, (list, tuple)) and _holds_bindings(value):
+        for number, part in enumerate(value):
+            yield from _fits(part, schema.get("items"), top, scope, f"{place}[{number}]")
+    elif value != "":
+        yield from _literal(value, schema, top, place)
+
+
+def _literal(value: Any, schema: Schema, top: Schema, place: str) -> Iterator[Finding]:
+    import jsonschema.validators  # takes 80 ms, which a workflow without actions need not pay
+    import referencing
+    import referencing.exceptions
+
+    whole = {**schema, **{key: top[key] for key in ("$defs", "definitions") if key in top}}
+    kind = jsonschema.validators.validator_for(whole, default=jsonschema.Draft202012Validator)
+    try:
+        # An empty registry: the default one would fetch remote references.
+        for number, error in enumerate(kind(whole, registry=referencing.Registry()).iter_errors(value)):
+            if number == _MOST_FAULTS:
+                return
+            inside = paths.shown(list(error.absolute_path))
+            dot = "." if inside and inside[0] != "[" else ""
+            message = clean(error.message)[:_LONGEST]
+            yield Finding(code="SCHEMA_MISMATCH", field=place + dot + inside, message=message)
+    except (referencing.exceptions.Unresolvable, RecursionError):
+        return  # the schema is at fault, and loading the registry has said so
+
+
+def _holds_bindings(value: Any) -> bool:
+    return bool(bindings.paths_in(value)) or any(True for _one in bindings.bindings_in(value))
+
+
+def _yielded(value: Any, scope: Scope) -> frozenset[str] | None:
+    """The JSON types that a binding can yield, empty when that is open; None when the value is not a binding."""
+    if isinstance(value, Mapping) and FROM in value:
+        aggregate = str(value.get(AGG, "identity"))
+        if aggregate != "identity":
+            return _AGGREGATES.get(aggregate, frozenset())
+        source = value[FROM]
+        if isinstance(source, (list, tuple)):
+            return frozenset(("array",))
+        return _types_at(source, scope) if isinstance(source, str) else frozenset()
+    if not isinstance(value, str):
+        return None
+    found = bindings.paths_in(value, scope.schemas, roots=scope.roots)
+    if not found:
+        return None
+    whole = len(found) == 1 and paths.unwrap(value.strip()) in (found[0][1], found[0][1].removeprefix("result_of."))
+    return _types_at(found[0][1], scope) if whole else _TEXT
+
+
+def _types_at(path: str, scope: Scope) -> frozenset[str]:
+    schema = follow(path, scope.schemas, roots=scope.roots)
+    if isinstance(schema, Finding):
+        return frozenset()
+    found = [types_of(option) for option in options_of(schema, schema)]
+    return frozenset().union(*found) if all(found) else frozenset()
+
+
+def _widened(types: frozenset[str]) -> frozenset[str]:
+    """A number may be whole, and what a schema calls a number may come out whole."""
+    return types | {"integer", "number"} if types & {"integer", "number"} else types

@@ -1,0 +1,117 @@
+"""Which nodes may be skipped because a branch is not taken, and which can never run at all.
+
+Of each node it is known what must hold when it runs: for branching nodes, which of their labels. What several edges
+allow together is rounded up, so a node is called unreachable only when it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Edge, Finding
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation_scope import Scope
+
+Holds = Mapping[NodeId, frozenset[str]]
+"""Branching node to the labels of which it must have given one."""
+_MOST_KEPT: Final = 64
+"""Branching nodes that are remembered on the way; those farthest above are forgotten."""
+
+
+def check_branches(
+    order: Iterable[NodeId], needs: Mapping[NodeId, Collection[NodeId]], edges: Iterable[Edge], scope: Scope, path: str
+) -> Iterator[Finding]:
+    """Warnings for nodes that can never run, and for references to what may be skipped while the node itself is not."""
+    leading: dict[NodeId, list[Edge]] = {}
+    for edge in edges:
+        if edge.source in scope.own and edge.source != edge.target:
+            leading.setdefault(edge.target, []).append(edge)
+    placed: dict[NodeId, Holds | None] = {}
+    """What the edges alone demand; None: they can never lead there."""
+    whole: dict[NodeId, Holds | None] = {}
+    for node in order:
+        read = scope.own[node]
+        joins = read.kind is not None and read.kind.joins
+        sources = [source for source in needs.get(node, ()) if source in whole]
+        placed[node] = by_edges = _by_edges(leading.get(node, ()), whole, scope)
+        whole[node] = by_edges if joins else _all_of([by_edges, *(whole[source] for source in sources)])
+        lost = [source for source in sources if whole[source] is None]
+        if (lost and not joins) or (joins and lost and len(lost) == len(sources)):
+            whole[node] = None
+        if whole[node] is None:
+            yield _unreachable(path + node, lost)
+        elif not joins:
+            known = by_edges or {}
+            yield from (
+                _may_not(path + node, source, known, placed[source] or {})
+                for source in sources
+                if _missing(known, placed[source] or {})
+            )
+
+
+def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], scope: Scope) -> Holds | None:
+    ways: list[Holds] = []
+    several = False
+    for edge in controls:
+        several = True
+        above = whole.get(edge.source, {})
+        if above is None:
+            continue
+        if edge.condition is None:
+            ways.append(above)
+        elif labels := above.get(edge.source, frozenset((edge.condition,))) & {edge.condition}:
+            ways.append({**above, edge.source: labels})
+    if not several:
+        return {}
+    return _one_of(ways, scope) if ways else None
+
+
+def _one_of(ways: list[Holds], scope: Scope) -> Holds:
+    """What holds on every way; of a branching node all whose labels are among them, nothing."""
+    first, *others = ways
+    found: dict[NodeId, frozenset[str]] = {}
+    for node, labels in first.items():
+        if all(node in way for way in others):
+            together = labels.union(*(way[node] for way in others))
+            if not together.issuperset(scope.own[node].labels or ("",)):
+                found[node] = together
+    return _kept(found)
+
+
+def _all_of(parts: Iterable[Holds | None]) -> Holds | None:
+    found: dict[NodeId, frozenset[str]] = {}
+    for part in parts:
+        for node, labels in (part or {}).items():
+            found[node] = found.get(node, labels) & labels
+            if not found[node]:
+                return None
+        if part is None:
+            return None
+    return _kept(found)
+
+
+def _kept(found: dict[NodeId, frozenset[str]]) -> Holds:
+    return found if len(found) <= _MOST_KEPT else dict(list(found.items())[-_MOST_KEPT:])
+
+
+def _missing(known: Holds, wanted: Holds) -> NodeId | None:
+    """The first branching node whose label is not settled for the reader as it is for what it reads."""
+    return next((node for node, labels in wanted.items() if not (node in known and known[node] <= labels)), None)
+
+
+def _unreachable(node: str, lost: Collection[NodeId]) -> Finding:
+    said = _("It can never run: what leads to it stands on branches that exclude each other.")
+    if lost:
+        said = _("It can never run, because {node} never does.").format(node=next(iter(lost)))
+    return Finding(code="UNREACHABLE", node=node, message=said, severity="warning")
+
+
+def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds) -> Finding:
+    branching = _missing(known, wanted)
+    labels = ", ".join(sorted(wanted[branching])) if branching else ""
+    said = _("{source} runs only when {branching} gives {labels}; otherwise this node is skipped too.").format(
+        source=source, branching=branching, labels=labels
+    )
+    return Finding(code="MAY_NOT_RUN", node=node, message=said, severity="warning")

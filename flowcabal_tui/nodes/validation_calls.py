@@ -1,0 +1,96 @@
+"""The workflows that a workflow calls: are they there, do the calls end, and what is taken from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from flowcabal_tui.domain import binding_checks
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.calls import Call, calls, check_calls
+from flowcabal_tui.nodes.validation_names import nearest
+from flowcabal_tui.nodes.validation_params import read_node
+from flowcabal_tui.nodes.validation_scope import Seen
+from flowcabal_tui.nodes.validation_size import too_large
+
+Library = Mapping[str, Workflow]
+"""Workflows by every reference that may name them."""
+MAX_CALLS: Final = 10
+"""Workflows inside each other; `subflow` refuses more when it runs."""
+
+
+def check_library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> Iterator[Finding]:
+    """Calls of unknown workflows, circles of calls without a falling depth, calls that go too deep, and their outputs.
+
+    Without a library only calls of the workflow to itself are looked at. `paths` are those of its sub-flow nodes; every
+    node of the workflow can be read by its kind.
+    """
+    known = {workflow.id: workflow, **(library or {}), workflow.reference: workflow}
+    readable = {name: one for name, one in known.items() if one is workflow or _readable(one)}
+    own = calls(workflow)
+    found = [finding for finding in check_calls(workflow, readable) if finding.code != "UNKNOWN_WORKFLOW"]
+    for call in own:
+        if call.ref not in known:
+            found += [_unknown(call, known)] if library is not None else []
+        elif call.ref in readable:
+            found += [*_literal_depth(call, readable), *_outputs(call, readable[call.ref])]
+    if not found:
+        found += _chain(workflow, own, readable)
+    yield from (finding.model_copy(update={"node": paths.get(NodeId(finding.node), finding.node)}) for finding in found)
+
+
+def _readable(workflow: Workflow) -> bool:
+    try:
+        return too_large(workflow) is None and calls(workflow) is not None
+    except WorkflowError:
+        return False
+
+
+def _unknown(call: Call, known: Library) -> Finding:
+    names = sorted({one.reference for one in known.values()})
+    said = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=", ".join(names[:20]))
+    fix = nearest(call.ref, tuple(known))
+    return Finding(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=said, fix=fix)
+
+
+def _literal_depth(call: Call, known: Library) -> Iterator[Finding]:
+    """A workflow that calls itself is told at once how deep; more than can run is refused at once too."""
+    inputs = call.node.params.get("inputs")
+    for name in {inner.bound for inner in calls(known[call.ref]) if inner.bound is not None}:
+        depth = inputs.get(name) if isinstance(inputs, Mapping) else None
+        if isinstance(depth, int) and depth > MAX_CALLS:
+            yield _too_deep(call, f"inputs.{name}")
+
+
+def _outputs(call: Call, called: Workflow) -> Iterator[Finding]:
+    """What is read inside the called workflow, against its own nodes."""
+    reads = (read_node(node, node.id, None)[0] for node in called.nodes)
+    seen = Seen({read.node.id: read for read in reads})
+    outputs = call.node.params.get("outputs")
+    for finding in binding_checks.check(outputs, seen, roots={"input": None}, location="outputs"):
+        yield finding.model_copy(update={"node": call.node.id})
+
+
+def _chain(workflow: Workflow, own: Iterable[Call], known: Library) -> Iterator[Finding]:
+    """Workflows that call each other one below the other, without a circle, deeper than can run."""
+    heights: dict[str, int] = {}
+    waiting: list[tuple[str, bool]] = [(workflow.reference, False)]
+    while waiting:
+        reference, below_known = waiting.pop()
+        targets = {known[call.ref].reference for call in calls(known[reference]) if call.ref in known} - {reference}
+        if below_known:
+            heights[reference] = max((heights.get(target, 0) + 1 for target in targets), default=0)
+        elif reference not in heights:
+            heights[reference] = 0  # seen; a circle ends here
+            waiting += [(reference, True), *((target, False) for target in targets)]
+    for call in own:
+        if call.ref in known and heights.get(known[call.ref].reference, 0) + 1 > MAX_CALLS:
+            yield _too_deep(call, "ref")
+
+
+def _too_deep(call: Call, field: str) -> Finding:
+    said = _("Workflows would call each other more than {n} deep through {ref}.").format(n=MAX_CALLS, ref=call.ref)
+    return Finding(code="TOO_DEEP", node=call.node.id, field=field, message=said)

@@ -1,0 +1,47 @@
+"""Documents that have not the form of a workflow: what is wrong with them, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Edge, Finding, Node, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation_names import nearest
+from flowcabal_tui.nodes.validation_params import place_of
+
+_MOST: Final = 200
+_MODELS: Final[Mapping[tuple[int, str], type[BaseModel]]] = {(3, "nodes"): Node, (3, "edges"): Edge}
+
+
+def shells(nodes: Iterable[Any]) -> Workflow:
+    """Entries of a list of nodes, unchecked, only to be counted."""
+    made = (one if isinstance(one, Mapping) else {} for one in nodes)
+    found = (Node.model_construct(id=NodeId(str(one.get("id", ""))[:80]), params=dict(one)) for one in made)
+    return Workflow.model_construct(id="unread", nodes=tuple(found))
+
+
+def form_findings(value: Any, error: ValidationError) -> tuple[Finding, ...]:
+    """What a document lacks to be a workflow, with the field, and the node where it can be told."""
+    wrong = error.errors(include_url=False, include_input=False)[:_MOST]
+    return tuple(_finding(value, one["loc"], one["type"], one["msg"]) for one in wrong)
+
+
+def _finding(value: Any, loc: tuple[int | str, ...], kind: str, message: str) -> Finding:
+    raw, inside, name = value, loc, ""
+    if len(loc) > 2 and loc[0] == "nodes" and isinstance(loc[1], int):
+        raw, inside = value["nodes"][loc[1]], loc[2:]
+        given = raw.get("id") if isinstance(raw, Mapping) else None
+        name = given if isinstance(given, str) else ""
+        raw, inside = (raw, inside) if name else (value, loc)
+    fix = ""
+    if kind == "extra_forbidden":
+        model = Workflow if len(loc) == 1 else _MODELS.get((len(loc), str(loc[0])))
+        fix = nearest(str(loc[-1]), tuple(model.model_fields)) if model else ""
+        message = _("{name} means nothing here.").format(name=loc[-1])
+    elif kind == "missing":
+        message = _("{name} is missing.").format(name=loc[-1])
+    return Finding(code="INVALID_SCHEMA", node=name, field=place_of(raw, inside), message=message, fix=fix)

@@ -1,0 +1,123 @@
+"""One graph as a whole: its ids, its edges, and whether it goes in a circle."""
+
+from __future__ import annotations
+
+import heapq
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.paths import shown
+from flowcabal_tui.domain.schemas import check_path
+from flowcabal_tui.domain.workflow import Edge, Finding, Node
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation_names import nearest
+from flowcabal_tui.nodes.validation_scope import Scope
+
+_MOST_CIRCLES: Final = 10
+Graph = Mapping[NodeId, Collection[NodeId]]
+DROP: Final = "drop"
+"""The fix of an edge that can go."""
+
+
+def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
+    """Ids that stand twice, and ids that cannot be part of a path. `path` is that of the graph."""
+    for node, count in Counter(node.id for node in nodes).items():
+        if count > 1:
+            yield Finding(code="DUPLICATE_ID", node=path + node, message=_("{n} nodes have this id.").format(n=count))
+        if "/" in node or node != node.strip() or any(unicodedata.category(char) in ("Cc", "Cs") for char in node):
+            said = _("An id must not hold a slash or control characters, nor begin or end with a space.")
+            yield Finding(code="BAD_ID", node=path + node, field="id", message=said)
+
+
+def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
+    """Edges that lead from or to nowhere, to a branch that there is not, to themselves, or that stand twice."""
+    seen: set[Edge] = set()
+    for number, edge in enumerate(edges):
+        place = scope.place(f"edges[{number}]")
+        for end, name in (("source", edge.source), ("target", edge.target)):
+            if name not in scope.own:
+                said = _("An edge names the unknown node {node}.").format(node=name)
+                fix = nearest(name, scope.own)
+                yield Finding(code="UNKNOWN_NODE", node=scope.owner, field=f"{place}.{end}", message=said, fix=fix)
+        if edge.source == edge.target:
+            said = _("An edge leads from {node} to itself.").format(node=edge.source)
+            yield Finding(code="SELF_REFERENCE", node=scope.owner, field=place, message=said, fix=DROP)
+        elif edge in seen:
+            said = _("The edge from {source} to {target} stands twice.").format(source=edge.source, target=edge.target)
+            yield Finding(code="DOUBLE_EDGE", node=scope.owner, field=place, message=said, fix=DROP, severity="warning")
+        seen.add(edge)
+        if edge.condition is not None and edge.source in scope.own:
+            yield from _branch(edge, edge.condition, scope, f"{place}.condition")
+
+
+def _branch(edge: Edge, label: str, scope: Scope, place: str) -> Iterator[Finding]:
+    read = scope.own[edge.source]
+    if read.params is None:
+        return
+    if labels := read.labels:
+        if label not in labels:
+            said = _("{node} has no branch {label}. There are: {names}").format(
+                node=edge.source, label=label, names=", ".join(labels[:20])
+            )
+            fix = nearest(label, labels)
+            yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=said, fix=fix)
+    elif check_path(shown(("result_of", edge.source, "label")), scope.schemas):
+        said = _("{node} has no branches: a node of the kind {kind} does not choose one.").format(
+            node=edge.source, kind=read.node.kind
+        )
+        yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=said)
+
+
+def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...], ...]]:
+    """Every node after its sources but those in circles; and the circles, ten at most, each closed by its first."""
+    sources = {node: {each for each in needed if each in graph and each != node} for node, needed in graph.items()}
+    behind: dict[NodeId, list[NodeId]] = {node: [] for node in graph}
+    for node, needed in sources.items():
+        for each in needed:
+            behind[each].append(node)
+    place = {node: number for number, node in enumerate(graph)}
+    names, missing = tuple(graph), {node: len(needed) for node, needed in sources.items()}
+    ready = [place[node] for node, count in missing.items() if not count]
+    order: list[NodeId] = []
+    circles: list[tuple[NodeId, ...]] = []
+    while True:
+        while ready:
+            node = names[heapq.heappop(ready)]
+            order.append(node)
+            for after in behind[node]:
+                missing[after] -= 1
+                if not missing[after]:
+                    heapq.heappush(ready, place[after])
+        left = next((node for node, count in missing.items() if count > 0), None)
+        if left is None or len(circles) == _MOST_CIRCLES:
+            return tuple(order), tuple(circles)
+        circle = _circle(left, sources, missing)
+        circles.append(circle)
+        for node in circle[:-1]:  # taken out whole, so that the next circle is another one
+            missing[node] = 0
+            for after in behind[node]:
+                missing[after] -= missing[after] > 0
+                if not missing[after] and after not in circle:
+                    heapq.heappush(ready, place[after])
+
+
+def _circle(start: NodeId, sources: Graph, missing: Mapping[NodeId, int]) -> tuple[NodeId, ...]:
+    """Walking up from a node that never got ready must come back."""
+    way: dict[NodeId, int] = {}
+    node = start
+    while node not in way:
+        way[node] = len(way)
+        node = next(source for source in sorted(sources[node]) if missing[source] > 0)
+    around = [each for each, number in way.items() if number >= way[node]]
+    return (node, *reversed(around))
+
+
+def check_circles(circles: Sequence[Sequence[NodeId]], path: str) -> Iterator[Finding]:
+    """A finding for each circle, which names it."""
+    for circle in circles:
+        shown_part = circle if len(circle) <= 20 else [*circle[:18], "…", circle[-1]]
+        said = _("The workflow goes in a circle: {nodes}").format(nodes=" → ".join(shown_part))
+        yield Finding(code="CYCLE", node=path + circle[0], message=said)

@@ -1,0 +1,33 @@
+"""The name that was probably meant, found in bounded time."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+from itertools import islice
+from typing import Final
+
+_ALL_COMPARED: Final = 500
+"""Of more names only those are compared that begin alike and are about as long."""
+_MOST_COMPARED: Final = 100
+_LONGEST: Final = 200
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """The known name that is most like `name`; "" when none is like it."""
+    if len(name) > _LONGEST:
+        return ""
+    candidates: Iterable[str] = known
+    if len(known) > _ALL_COMPARED:
+        alike = (one for one in known if one[:1] == name[:1] and abs(len(one) - len(name)) <= 2)
+        candidates = islice(alike, _MOST_COMPARED)
+    return "".join(difflib.get_close_matches(name, list(candidates), 1))
+
+
+def unmistakable(name: str, meant: str, known: Collection[str] = ()) -> bool:
+    """Can nothing but `meant` be meant? It is very like `name`, and no other of the known names is."""
+    if name.casefold() == meant.casefold():
+        return sum(one.casefold() == name.casefold() for one in known) <= 1
+    if difflib.SequenceMatcher(None, name, meant).ratio() < 0.75:
+        return False
+    return len(difflib.get_close_matches(name, list(islice(known, _ALL_COMPARED)), 2, 0.75)) < 2

@@ -1,0 +1,58 @@
+"""Is a workflow small enough to be looked at? Counted before a single node is read by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flowcabal_tui.domain.sizes import MAX_DEPTH
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.locale import _
+
+MAX_NODES: Final = 20_000
+"""Those in bodies too."""
+MAX_BODIES: Final = 10
+"""Graphs inside each other."""
+MAX_VALUES: Final = 4_000_000
+"""Texts, numbers, lists and objects in all parameters together."""
+
+
+def too_large(workflow: Workflow) -> Finding | None:
+    """Why the workflow is refused unread; None when it may be read."""
+    nodes, values = len(workflow.nodes), 0
+    if nodes > MAX_NODES:
+        return _many(nodes)
+    waiting: list[tuple[str, Any, int, int]] = [(node.id, node.params, 0, 0) for node in reversed(workflow.nodes)]
+    while waiting:
+        place, value, depth, bodies = waiting.pop()
+        values += 1
+        if depth > MAX_DEPTH or bodies > MAX_BODIES:
+            return _deep(place, bodies > MAX_BODIES)
+        if values > MAX_VALUES:
+            said = _("The parameters hold more than {n} values.").format(n=MAX_VALUES)
+            return Finding(code="TOO_LARGE", message=said)
+        if isinstance(value, Mapping):
+            inner = value.get("nodes")
+            if isinstance(inner, (list, tuple)):
+                nodes += sum(isinstance(one, Mapping) and "id" in one for one in inner)
+                if nodes > MAX_NODES:
+                    return _many(nodes)
+            waiting += [
+                (place, part, depth + 1, bodies + (key == "nodes" and part is inner)) for key, part in value.items()
+            ]
+        elif isinstance(value, (list, tuple)):
+            waiting += [(place, part, depth + 1, bodies) for part in value]
+    return None
+
+
+def _many(count: int) -> Finding:
+    said = _("The workflow has {n} nodes or more; {most} can run. Repeat nodes with a loop, or split the workflow.")
+    return Finding(code="TOO_MANY_NODES", message=said.format(n=count, most=MAX_NODES), field="nodes")
+
+
+def _deep(node: str, graphs: bool) -> Finding:
+    if graphs:
+        said = _("More than {n} graphs stand inside each other.").format(n=MAX_BODIES)
+    else:
+        said = _("The parameters are nested more than {n} deep.").format(n=MAX_DEPTH)
+    return Finding(code="TOO_DEEP", message=said, node=node, field="params")

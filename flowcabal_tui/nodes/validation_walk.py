@@ -1,0 +1,189 @@
+"""Going through a workflow, graph by graph and node by node, and gathering what every check finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flowcabal_tui.domain.binding import references
+from flowcabal_tui.domain.bindings import references as bound_references
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.schemas import Schema
+from flowcabal_tui.domain.sizes import TooLarge
+from flowcabal_tui.domain.workflow import Body, Edge, Finding, Node, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import NodeKind
+from flowcabal_tui.nodes.validation_actions import check_action
+from flowcabal_tui.nodes.validation_bindings import check_bound, loop_roots
+from flowcabal_tui.nodes.validation_branches import check_branches
+from flowcabal_tui.nodes.validation_calls import Library, check_library
+from flowcabal_tui.nodes.validation_graph import check_circles, check_edges, check_ids, order_of
+from flowcabal_tui.nodes.validation_names import nearest
+from flowcabal_tui.nodes.validation_params import check_prompts, read_node
+from flowcabal_tui.nodes.validation_scope import RUN_ROOTS, ActionShape, Read, Scope, Seen
+
+MAX_FINDINGS: Final = 1000
+MAX_ROUNDS: Final = 1_000_000
+"""Rounds of loops inside each other."""
+_UNREADABLE: Final = ("UNKNOWN_KIND", "BAD_PARAMS", "CHECK_FAILED")
+Needs = dict[NodeId, None]
+
+
+class _Enough(Exception):
+    """So many findings that more would not help."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A graph in the document: the path of the node that holds it, the field, and how often it runs at most."""
+
+    owner: str = ""
+    field: str = ""
+    path: str = ""
+    rounds: int = 1
+
+
+class Walk:
+    """One validation. `actions` are those of the registry by id; None: not checked."""
+
+    def __init__(self, actions: Mapping[str, ActionShape] | None) -> None:
+        self._actions = actions
+        self._found: dict[tuple[str, str, str, str], Finding] = {}
+        self._calls: dict[NodeId, str] = {}
+        """Sub-flow nodes with their paths."""
+        self._of_made: set[tuple[str, str, str]] = set()
+        """Node, code and message of what was found in prompts that kinds make: many are alike."""
+
+    def findings(self, workflow: Workflow, library: Library | None) -> tuple[Finding, ...]:
+        """Everything that is wrong, in the order of the document."""
+        try:
+            self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
+            self._add(_entry(workflow))
+            if self._calls and not any(key[0] in _UNREADABLE for key in self._found):
+                self._add(check_library(workflow, library, self._calls))
+        except _Enough:
+            said = _("There are more findings; the first {n} are listed.").format(n=MAX_FINDINGS)
+            return (*self._found.values(), Finding(code="MORE_FINDINGS", message=said, severity="warning"))
+        return tuple(self._found.values())
+
+    def _add(self, findings: Iterable[Finding]) -> None:
+        """The same is said once, however many checks have seen it. Raises _Enough."""
+        for finding in findings:
+            self._found.setdefault((finding.code, finding.node, finding.field, finding.message), finding)
+            if len(self._found) >= MAX_FINDINGS:
+                raise _Enough
+
+    def _graph(
+        self,
+        nodes: Sequence[Node],
+        edges: Sequence[Edge],
+        around: Scope | None,
+        roots: Mapping[str, Schema | None],
+        place: _Place,
+    ) -> tuple[Needs, Scope]:
+        """Checks a graph and those in it; returns the nodes around it that it needs, and what its nodes can name."""
+        self._add(check_ids(nodes, place.path))
+        own: dict[NodeId, Read] = {}
+        for node in nodes:
+            read, wrong = read_node(node, place.path + node.id, self._actions)
+            self._add(wrong)
+            own.setdefault(node.id, read)
+        scope = Scope(own, Seen(own, around.schemas if around else None), roots, place.owner, place.field)
+        self._add(check_edges(edges, scope))
+        needs = {node: self._node(read, scope, place.rounds) for node, read in own.items()}
+        ways = {node: list(needed) for node, needed in needs.items()}
+        for edge in edges:
+            if edge.target in ways:
+                ways[edge.target].append(edge.source)
+        order, circles = order_of(ways)
+        self._add(check_circles(circles, place.path))
+        if any(edge.condition is not None for edge in edges):
+            self._add(check_branches(order, needs, edges, scope, place.path))
+        return {each: None for needed in needs.values() for each in needed if each not in own}, scope
+
+    def _node(self, read: Read, scope: Scope, rounds: int) -> Needs:
+        """Checks a node and what is in it; returns the nodes that it needs. Raises _Enough."""
+        if read.kind is None or read.params is None:
+            return {}
+        try:
+            return self._read(read, read.kind, scope, rounds)
+        except _Enough:
+            raise
+        except FlowCabalError as error:
+            code = "TOO_LARGE" if isinstance(error, TooLarge) else "BAD_PARAMS"
+            self._add([Finding(code=code, node=read.path, message=f"{error.title} {error.detail}".strip())])
+        except Exception as error:  # the edge: a kind may come from a plug-in
+            said = _("The kind {kind} could not check this node: {error}").format(
+                kind=read.node.kind, error=f"{type(error).__name__}: {error}"[:200]
+            )
+            self._add([Finding(code="CHECK_FAILED", node=read.path, message=said)])
+        return {}
+
+    def _read(self, read: Read, kind: NodeKind, scope: Scope, rounds: int) -> Needs:
+        params: Any = read.params
+        self._add(found.model_copy(update={"node": read.path}) for found in kind.check(params, read.node))
+        self._add(check_prompts(read, scope))
+        if kind.name == "action":
+            self._add(check_action(read, self._actions, scope))
+        elif kind.name == "subflow":
+            self._calls.setdefault(read.node.id, read.path)
+        known = scope.schemas
+        needs: Needs = dict.fromkeys(
+            (*references(kind.blocks(params), known), *bound_references(kind.bound(params), known))
+        )
+        inner = None
+        for field, body in (bodies := kind.bodies(params)):
+            needed, inner = self._body(read, kind, scope, field, body, rounds, alone=len(bodies) == 1)
+            needs |= needed
+        self._add(check_bound(read, scope, inner))
+        if read.node.id in needs:
+            del needs[read.node.id]
+            said = _("It asks for its own output.")
+            self._add([Finding(code="SELF_REFERENCE", node=read.path, message=said)])
+        return needs
+
+    def _body(
+        self, read: Read, kind: NodeKind, scope: Scope, field: str, body: Body, rounds: int, *, alone: bool
+    ) -> tuple[Needs, Scope]:
+        params: Any = read.params
+        own = loop_roots(params, scope) if kind.name == "loop" else dict.fromkeys(kind.names(params))
+        roots = {**scope.roots, **own}
+        inside = rounds * max(1, kind.rounds(params))
+        if inside > MAX_ROUNDS >= rounds:
+            said = _("Its body would run {n} times, with the loops around it.").format(n=f"{inside:,}")
+            self._add([Finding(code="LOOP_TOO_LARGE", node=read.path, message=said, severity="warning")])
+        part = "" if alone else f"{field.partition('.')[2] or field}/"
+        place = _Place(read.path, field, f"{read.path}/{part}", inside)
+        if _stands_in(read.node.params, field):
+            return self._graph(body.nodes, body.edges, scope, roots, place)
+        made = Walk(self._actions)  # of prompts that the kind makes from its parameters, often many alike
+        needs, inner = made._graph(body.nodes, body.edges, scope, roots, place)
+        for found in made._found.values():
+            alike = (read.path, found.code, found.message)
+            if found.code != "EMPTY_PROMPT" and alike not in self._of_made:
+                self._of_made.add(alike)
+                self._add([_of_owner(found, read.path, field)])
+        return needs, inner
+
+
+def _stands_in(params: Mapping[str, Any], field: str) -> bool:
+    """Whether a body stands in the document, or was made by the kind."""
+    value: Any = params
+    for part in field.split(".", 1):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return isinstance(value, Mapping) and "nodes" in value
+
+
+def _of_owner(found: Finding, owner: str, field: str) -> Finding:
+    """A finding about a prompt that a kind made, as one about the parameter that it was made from."""
+    place = f"{field}.{found.field}" if found.field else field
+    return found.model_copy(update={"node": owner, "field": place.replace("next.prompt", "next", 1)})
+
+
+def _entry(workflow: Workflow) -> Iterable[Finding]:
+    ids = {node.id for node in workflow.nodes}
+    if workflow.entry is not None and workflow.entry not in ids:
+        said = _("The entry {node} is not in the workflow.").format(node=workflow.entry)
+        yield Finding(code="UNKNOWN_NODE", field="entry", message=said, fix=nearest(workflow.entry, ids))
