@@ -6,13 +6,13 @@ in camelCase or snake_case. `template` and `workspace`: today's application.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.locale import _
 
@@ -20,7 +20,6 @@ Form = Literal["map", "python", "template", "workspace"]
 FORMS: Final[tuple[Form, ...]] = ("map", "python", "template", "workspace")
 JOINS: Final[Mapping[Form, str]] = {"map": "", "python": "\n", "template": "\n\n", "workspace": "\n\n"}
 """What each puts between the blocks of a prompt; today's application leaves out empty ones."""
-MAX_CHARACTERS: Final = 64_000_000
 MAX_NODES: Final = 100_000
 Json = dict[str, Any]
 
@@ -167,35 +166,16 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def parsed(source: str | bytes | Mapping[str, Any]) -> Json:
-    """The document as an object. Raises DialectError with line and column."""
+    """The document as an object. Raises DialectError, with line and column where there are such."""
     if isinstance(source, Mapping):
         return dict(source)
-    if len(source) > MAX_CHARACTERS:
-        raise DialectError(
-            _("The document is too long."), _("At most {n} characters are read.").format(n=MAX_CHARACTERS)
-        )
     try:
-        text = source.decode("utf-8-sig") if isinstance(source, bytes) else source.removeprefix("\ufeff")
-        found = json.loads(text, parse_constant=_no_number)
-    except json.JSONDecodeError as error:
-        raise DialectError(
-            _("This is not JSON."),
-            error.msg,
-            _("Correct the file at that place."),
-            line=error.lineno,
-            column=error.colno,
-        ) from error
-    except (UnicodeDecodeError, ValueError) as error:
-        raise DialectError(_("This is not JSON."), str(error)[:300]) from error
-    except RecursionError as error:
-        raise DialectError(_("The document is nested too deep.")) from error
+        found = load(source.decode("utf-8-sig") if isinstance(source, bytes) else source)
+    except UnicodeDecodeError as error:
+        raise DialectError(_("The document cannot be read."), str(error)[:300]) from error
     if not isinstance(found, dict):
         raise not_ours(_("It is not an object."))
     return found
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(_("{name} is not a number of JSON.").format(name=name))
 
 
 def not_ours(reason: str) -> DialectError:
