@@ -86,10 +86,13 @@ def _joined(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carrie
 
 
 def _matched(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carried: Carried) -> list[dict[str, Any]]:
-    """Items at the same place as one. The last source says how many: what the first has beyond that is told."""
+    """Items at the same place as one. The last source says how many; items without a partner are told."""
     first, last = sources[0], sources[-1]
     if len(last) < len(first):
         message = _("There are {n} items to match {m}: the last ones are left out.")
+        carried.told(message.format(n=len(last), m=len(first)))
+    if len(last) > len(first):
+        message = _("There are {n} items to match {m}: the last ones have only their own fields.")
         carried.told(message.format(n=len(last), m=len(first)))
     made: list[dict[str, Any]] = []
     for place in range(len(last)):
