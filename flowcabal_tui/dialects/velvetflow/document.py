@@ -29,8 +29,8 @@ def load(source: str | bytes | Any) -> Document:
             _("A workflow has at most {n} nodes; keep long texts in files.").format(n=MAX_NODES),
         )
     document = reading.load(text)
-    if not isinstance(document, dict):
-        raise DialectError(_("A workflow is an object with nodes."), "", _("Begin the document with {."))
+    if not isinstance(document, dict) or "nodes" not in document:
+        raise DialectError(_("A workflow is an object with nodes."), "", _("Give the document a list of nodes."))
     if (count := _nodes_in(document)) > MAX_NODES:
         raise DialectError(
             _("The workflow has too many nodes to run."),

@@ -63,10 +63,12 @@ def _graph(graph: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
             for source in _texts(node.pop("depends_on", None))
             if isinstance(source, str)
         ]
-    return {
-        "nodes": nodes,
-        "edges": [edge for edge in kept if not isinstance(edge, dict) or edge.get("to") is not None],
-    }
+    return {"nodes": nodes, "edges": [edge for edge in kept if not _ends(edge)]}
+
+
+def _ends(edge: Any) -> bool:
+    """Does the edge say that nothing comes behind?"""
+    return isinstance(edge, dict) and "to" in edge and edge["to"] is None
 
 
 def _texts(value: Any) -> list[str]:
@@ -79,7 +81,9 @@ def _edge(edge: Mapping[str, Any]) -> Document:
     condition = edge.get("condition")
     if isinstance(condition, bool):
         condition = "true" if condition else "false"
-    made = {"from": source, "to": None if target == "null" else target}
+    made = {"from": source}
+    if {"to", "to_node"} & edge.keys():
+        made["to"] = None if target == "null" else target
     more = {"condition": condition, "note": edge.get("note")}
     return made | {key: value for key, value in more.items() if value is not None}
 

@@ -21,6 +21,8 @@ _FILTER: Final = re.compile(
     r"^(?P<path>[^|]+?)\s*\|\s*(?P<name>length|count|join)\s*(?:\(\s*(?P<sep>'[^']*'|\"[^\"]*\")?\s*\))?$"
 )
 _JINJA: Final = re.compile(r"\{%|\{#")
+_EXPRESSION: Final = re.compile(r"[|()+*/<>=~%]|\s(?:if|else|and|or|not|in|is)\s")
+"""What stands in Jinja's expressions and in no path."""
 _CONDITION: Final = ("label", "result", "resolved_value", "evaluated_values")
 
 
@@ -101,8 +103,10 @@ class References:
 
     def inserted(self, match: re.Match[str], scope: Scope, place: str) -> str:
         try:
-            path = paths.parse(match[1])
+            path = None if _EXPRESSION.search(match[1]) else paths.parse(match[1])
         except BindingError:
+            path = None
+        if path is None:
             self.lost(place, _("{text} is no path: only paths can be filled in.").format(text=match[0][:80]))
             return match[0]
         known = _renamed(path, scope)
