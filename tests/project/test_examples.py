@@ -1,0 +1,72 @@
+"""The examples in a real project: store, monitor, Context agent and the offline model."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.errors import StaleQuestion
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import Decision, Question, RunRequest
+from flowcabal_tui.examples import example
+from flowcabal_tui.protocol import Decide, SaveWorkflow, WorkflowCompleted
+from tests.project.desk import Desk, leave, opened
+
+
+@pytest_asyncio.fixture(params=["en", "zh"])
+async def desk(request: pytest.FixtureRequest, folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
+    """The demo as it opens, with the two examples."""
+    async with opened(shutil.copytree(demos[request.param], folder)) as desk:
+        for name in ("recursive_polish", "five_openings"):
+            await desk.project.carry_out(SaveWorkflow(example(name, request.param)))
+        yield desk
+
+
+def first(_question: Question) -> Decision:
+    return Decision("choose", attempt=1)
+
+
+async def wish(desk: Desk) -> tuple[tuple[str, str], ...]:
+    return (("instruction", await desk.project.draft("instruction") or ""),)
+
+
+async def test_openings_are_chosen_across_two_programs_and_kept(desk: Desk, folder: Path) -> None:
+    inputs = await wish(desk)
+    quoted = await desk.project.quote(RunRequest("five-openings", await desk.chapter(7), inputs))
+    assert (quoted.would_run, quoted.calls_at_most) == (("openings",), 2 * (5 + 5 * 2 + 1))
+    run = await desk.start("five-openings", 7, inputs=inputs)
+    assert await desk.follow(run, leave) == "waiting"
+    (question,) = await desk.project.questions()
+    assert len({choice.text for choice in question.choices}) == 5
+    for number in (0, 9):
+        with pytest.raises(StaleQuestion):
+            await desk.project.carry_out(Decide(question.id, Decision("choose", attempt=number)))
+    await desk.project.close()
+    async with opened(folder) as again:
+        (kept,) = await again.project.questions()
+        assert kept.choices == question.choices
+        await again.project.carry_out(Decide(question.id, Decision("choose", attempt=2)))
+        assert await again.follow(run, first) == "done"
+        (ended,) = again.told(WorkflowCompleted)
+        view = await again.view(run, "openings")
+        assert (view.state, view.attempts, view.kind) == ("done", (), "evolution")
+        assert dict(ended.outputs)[NodeId("openings")].strip()
+
+
+async def test_a_chapter_is_drafted_criticised_and_approved(desk: Desk) -> None:
+    inputs = await wish(desk)
+    seen: list[str] = []
+
+    def approve(question: Question) -> Decision:
+        seen.append(question.node)
+        return Decision("approve")
+
+    run = await desk.run("recursive-polish", 7, approve, inputs=inputs)
+    assert seen[-1] == "polish"
+    (ended,) = desk.told(WorkflowCompleted)
+    assert len(dict(ended.outputs)[NodeId("polish")]) > 100
+    assert (await desk.view(run, "polish")).state == "done"
