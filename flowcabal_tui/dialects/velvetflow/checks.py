@@ -127,7 +127,7 @@ def _against(params: Document, action: Action, names: Names) -> Iterator[Finding
 
 
 def _condition(params: Document, names: Names) -> Iterator[Finding]:
-    for key in params.keys() - Condition.model_fields.keys() - {"exports"}:
+    for key in (one for one in params if one not in (*Condition.model_fields, "exports")):
         said = _("{name} means nothing in a condition.").format(name=key)
         yield Finding(code="UNKNOWN_PARAM", message=said, field=key)
     yield from check_empty({"source": params.get("source")}, "params")

@@ -36,7 +36,8 @@ def check(nodes: Sequence[Document], edges: Any, place: str, *, inside: bool) ->
             yield Finding(code="SELF_REFERENCE", message=_("It asks for its own output."), node=node)
     controls = _controls(known, edges)
     order = _order(reads, controls)
-    for node in reads.keys() - set(order):
+    reached = frozenset(order)
+    for node in (one for one in reads if one not in reached):
         said = _("Nothing leads here: it stands in a circle, or behind one.")
         yield Finding(code="DISCONNECTED_GRAPH", message=said, node=node)
     yield from _guarded(order, reads, controls)

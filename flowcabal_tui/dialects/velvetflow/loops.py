@@ -56,7 +56,7 @@ def read(reader: Reader, node: Document, scope: Scope, place: str) -> Document:
         made["accumulator"] = {"initial": initial}
     if isinstance(params.get("max_iterations"), int):
         made["max_iterations"] = params["max_iterations"]
-    for key in params.keys() - set(_KNOWN):
+    for key in (one for one in params if one not in _KNOWN):
         reader.note("lost", f"{at}.{key}", _("{name} means nothing in a loop.").format(name=key))
     return made
 

@@ -113,7 +113,7 @@ class _Reader:
     def forgotten(self, node: Document, place: str) -> None:
         known = {"id", "type", "display_name", "params", "action_id", "out_params_schema", "parent_node_id"}
         known |= {"true_to_node", "false_to_node", "cases", "default_to_node", "depends_on"}
-        for key in node.keys() - known:
+        for key in (one for one in node if one not in known):
             self.note("lost", f"{place}.{key}", _("{name} means nothing in a node.").format(name=key))
         if node.get("type") in ("start", "end") and node["params"]:
             self.note("lost", f"{place}.params", _("start and end have no params."))
@@ -133,7 +133,7 @@ class _Reader:
     def condition(self, params: Mapping[str, Any], scope: Scope, place: str) -> Document:
         """The parameters of a condition, also of a loop's."""
         known = Condition.model_fields
-        for key in params.keys() - known.keys():
+        for key in (one for one in params if one not in known):
             self.note("lost", f"{place}.{key}", _("{name} means nothing in a condition.").format(name=key))
         made = {key: value for key, value in params.items() if key in known and value is not None}
         if "source" in made:

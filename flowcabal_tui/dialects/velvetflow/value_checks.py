@@ -84,6 +84,7 @@ def check_type(value: Any, schema: Schema, names: Names, place: str) -> Iterator
         return
     if bindings.is_binding(value):
         return
+    yield from _check_choice(value, options, place)
     inner = next((option for option in options if {"object", "array"} & types_of(option)), ANYTHING)
     yield from _check_inside(value, inner, names, place)
 
@@ -97,8 +98,18 @@ def _check_inside(value: Any, schema: Schema, names: Names, place: str) -> Itera
     if isinstance(value, list) and isinstance(items, Mapping):
         for number, part in enumerate(value):
             yield from check_type(part, items, names, f"{place}[{number}]")
-    choices = schema.get("enum")
-    if isinstance(choices, list) and isinstance(value, str) and "{" not in value and value not in choices:
+
+
+def _check_choice(value: Any, options: list[Schema], place: str) -> Iterator[Finding]:
+    """Whether a text that stands in the document is one of those that are allowed."""
+    listed = [option.get("enum") for option in options]
+    choices = [one for many in listed if isinstance(many, list) for one in many]
+    if (
+        isinstance(value, str)
+        and "{" not in value
+        and value not in choices
+        and all(isinstance(m, list) for m in listed)
+    ):
         said = _("It must be one of: {names}").format(names=", ".join(map(str, choices[:20])))
         yield Finding(code="SCHEMA_MISMATCH", message=said, field=place)
 
