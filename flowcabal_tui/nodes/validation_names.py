@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Final
@@ -11,6 +12,7 @@ _ALL_COMPARED: Final = 500
 """Of more names only those are compared that begin alike and are about as long."""
 _MOST_COMPARED: Final = 100
 _LONGEST: Final = 200
+_NUMBERS: Final = re.compile(r"\d+")
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -25,7 +27,12 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def unmistakable(name: str, meant: str, known: Collection[str] = ()) -> bool:
-    """Can nothing but `meant` be meant? It is very like `name`, and no other of the known names is."""
+    """Can nothing but `meant` be meant? It is very like `name`, and no other of the known names is.
+
+    Names with other numbers in them are never the same: `scene-8` is not `scene-9`.
+    """
+    if _NUMBERS.findall(name) != _NUMBERS.findall(meant):
+        return False
     if name.casefold() == meant.casefold():
         return sum(one.casefold() == name.casefold() for one in known) <= 1
     if difflib.SequenceMatcher(None, name, meant).ratio() < 0.75:
