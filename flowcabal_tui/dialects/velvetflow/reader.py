@@ -214,7 +214,8 @@ class _Reader:
 
 def _branches(node: Document, condition: Document) -> list[Edge]:
     """The edges to the targets of a condition; "true" is every band of a banded one."""
-    bands = [str(one.get("label")) for one in condition.get("bands", []) if isinstance(one, dict)]
+    given = condition.get("bands")
+    bands = [str(one.get("label")) for one in given if isinstance(one, dict)] if isinstance(given, list) else []
     labels = {"true": bands if condition.get("kind") in _BANDED else ["true"], "false": ["false"]}
     return [
         Edge(source=node["id"], target=target, condition=label)
