@@ -11,6 +11,7 @@ from pathlib import Path
 from flowcabal_tui.agents.names import discover
 from flowcabal_tui.domain.errors import FlowCabalError, ManuscriptError, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.domain.text import clean, digest_of
@@ -90,8 +91,11 @@ class Curation:
         run = await self._store.runs.run_request(command.run)
         workflow = await self._store.runs.workflow_of(command.run)
         node = fold(await self._store.runs.history(command.run)).node(command.node)
-        number = command.attempt or node.chosen or max(node.attempts, default=0)
-        done = node.attempts[number].done if number in node.attempts else {}
+        made = {number: attempt.done for number, attempt in node.attempts.items() if attempt.done}
+        if not made and node.state == "done":  # a node that makes no attempts of its own: its output is the only one
+            made[1] = {"digest": node.digest, "form": node.form}
+        number = command.attempt or node.chosen or max(made, default=0)
+        done = made.get(number)
         if not done:
             raise RunError(
                 _("There is no finished output of {node} to keep.").format(node=command.node),
@@ -103,7 +107,7 @@ class Curation:
         if kind == "chapter" and chapter is None:
             raise RunError(_("Which chapter is this?"), "", _("Name the chapter that takes the text."))
         keeping = Keeping(
-            text=await self._store.runs.text(Digest(done["digest"])),
+            text=Output(await self._store.runs.text(Digest(done["digest"])), done.get("form", "text")).text,
             kind=kind,
             mode=command.mode or workflow.keep.mode,
             chapter=chapter,

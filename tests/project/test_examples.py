@@ -53,8 +53,11 @@ async def test_openings_are_chosen_across_two_programs_and_kept(desk: Desk, fold
         assert await again.follow(run, first) == "done"
         (ended,) = again.told(WorkflowCompleted)
         view = await again.view(run, "openings")
-        assert (view.state, view.attempts, view.kind) == ("done", (), "evolution")
-        assert dict(ended.outputs)[NodeId("openings")].strip()
+        assert (view.state, view.kind, view.chosen) == ("done", "evolution", 1)
+        (attempt,) = view.attempts
+        assert attempt.text == dict(ended.outputs)[NodeId("openings")]
+        kept_as = await again.keep(run, "openings")
+        assert await again.keep(run, "openings", attempt=1) == kept_as
 
 
 async def test_a_chapter_is_drafted_criticised_and_approved(desk: Desk) -> None:
@@ -69,4 +72,5 @@ async def test_a_chapter_is_drafted_criticised_and_approved(desk: Desk) -> None:
     assert seen[-1] == "polish"
     (ended,) = desk.told(WorkflowCompleted)
     assert len(dict(ended.outputs)[NodeId("polish")]) > 100
-    assert (await desk.view(run, "polish")).state == "done"
+    await desk.keep(run, "polish", kind="chapter")
+    assert await desk.project.chapter_text(await desk.chapter(7)) == dict(ended.outputs)[NodeId("polish")]
