@@ -9,12 +9,12 @@ from flowcabal_tui.domain.ids import CommandId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project.curation import following
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.rewriting import rewrite
 from flowcabal_tui.protocol import (
     AddChapter,
+    AdvanceRun,
     BookChanged,
     CancelBackground,
     CancelRun,
@@ -23,6 +23,9 @@ from flowcabal_tui.protocol import (
     Decide,
     DeleteOutput,
     EditChapter,
+    EditOutput,
+    FreezeBlock,
+    FreezeNode,
     ImportManuscript,
     PersistOutput,
     PutEntity,
@@ -32,6 +35,8 @@ from flowcabal_tui.protocol import (
     RewriteSelection,
     RunWorkflow,
     SaveWorkflow,
+    SelectVersion,
+    UnfreezeNode,
     WaiveFinding,
     WriteChapter,
     WriteMeta,
@@ -58,19 +63,10 @@ class Handlers:
         if isinstance(command, RunWorkflow | ResumeRun | RewriteSelection | RetryBackground):
             parts.limits.hurry()
         match command:
-            case RunWorkflow():
-                return await parts.runs.start(command.request)
-            case ResumeRun():
-                return await parts.runs.resume(command.run)
-            case CancelRun():
-                await parts.runs.cancel(command.run, command.node)
-                return ""
-            case Decide():
-                await parts.runs.decide(command.question, command.decision)
-                return ""
-            case SaveWorkflow():
-                require_valid(command.workflow)
-                return (await parts.store.workflows.save(command.workflow)).reference
+            case RunWorkflow() | ResumeRun() | CancelRun() | AdvanceRun() | Decide():
+                return await self._run(command)
+            case SaveWorkflow() | SelectVersion() | EditOutput() | FreezeNode() | UnfreezeNode() | FreezeBlock():
+                return await self._version(command)
             case RewriteSelection():
                 parts.emit(await rewrite(parts, identity, command))
                 return ""
@@ -87,6 +83,40 @@ class Handlers:
                 await parts.adopt_models(command.identity)
                 return ""
         return await self._book(command)
+
+    async def _run(self, command: RunWorkflow | ResumeRun | CancelRun | AdvanceRun | Decide) -> str:
+        runs = self._parts.runs
+        match command:
+            case RunWorkflow():
+                return await runs.start(command.request)
+            case ResumeRun():
+                return await runs.resume(command.run)
+            case CancelRun():
+                await runs.cancel(command.run, command.node, branch=command.branch)
+            case AdvanceRun():
+                runs.advance(command.run)
+            case Decide():
+                await runs.decide(command.question, command.decision)
+        return ""
+
+    async def _version(
+        self, command: SaveWorkflow | SelectVersion | EditOutput | FreezeNode | UnfreezeNode | FreezeBlock
+    ) -> str:
+        versions = self._parts.versions
+        match command:
+            case SaveWorkflow():
+                return await versions.save(command.workflow)
+            case FreezeBlock():
+                return await versions.freeze_block(command)
+            case EditOutput():
+                return await versions.edit(command)
+            case SelectVersion():
+                await versions.select(command.workflow, command.node, command.chapter, command.digest)
+            case FreezeNode():
+                await versions.freeze(command)
+            case UnfreezeNode():
+                await versions.unfreeze(command)
+        return ""
 
     async def _book(self, command: Command) -> str:
         curation = self._parts.curation

@@ -19,9 +19,11 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
+from flowcabal_tui.project.actions_desk import ActionsDesk
 from flowcabal_tui.project.background import Background
 from flowcabal_tui.project.curation import Curation
 from flowcabal_tui.project.finder import RememberingFinder
+from flowcabal_tui.project.history import History
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.logs import close_log, open_log
@@ -30,6 +32,7 @@ from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
 from flowcabal_tui.project.steps import Steps, StepTools
+from flowcabal_tui.project.versions import VersionDesk
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import Event, Status
@@ -94,6 +97,9 @@ class Parts:
             lambda held: self.tasks.create(self._knowledge_ready(held)),
         )
         self.runs = RunDesk(store, self.services, lambda: self.settings, emit)
+        self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
+        self.history = History(store)
+        self.versions = VersionDesk(store, emit, self.runs.imagined)
         self.mirror = Mirror(folder, store)
         self.steps = Steps(
             StepTools(
@@ -183,6 +189,7 @@ class Parts:
             feedback=feedback,
             context=self.context_agent(generation, counter, spend=spend) if self.settings.agents.context else None,
             monitor=self.monitor(),
+            actions=self.actions,
         )
 
     def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:

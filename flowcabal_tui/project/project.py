@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,14 @@ from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedCha
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.versions import (
+    ActionRow,
+    NodeStanding,
+    NodeVersion,
+    RunDetails,
+    VersionTrace,
+    WorkflowVersion,
+)
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.reader import read_manuscript
@@ -27,6 +35,7 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.versions import name_of
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
 from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event
 
@@ -221,7 +230,41 @@ class Project:
         return await self._ask(self._quote(request))
 
     async def _quote(self, request: RunRequest) -> Quote:
-        return await quoting.quote(await self._parts.runs.imagined(request), self._parts.models.counter)
+        scope = await self._parts.runs.imagined(request)
+        stale = await self._parts.store.standings.stale(scope.workflow.id, request.chapter)
+        return await quoting.quote(scope, self._parts.models.counter, stale)
+
+    async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
+        return await self._ask(self._parts.versions.of(workflow, node, chapter))
+
+    async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
+        return await self._ask(self._parts.queries.texts(versions))
+
+    async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
+        return await self._ask(self._trace(run, node, attempt))
+
+    async def _trace(self, run: RunId, node: NodeId, attempt: int) -> VersionTrace:
+        return await self._parts.queries.trace(await self._parts.runs.past(run), node, attempt)
+
+    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
+        return await self._ask(self._parts.versions.standing(workflow, chapter))
+
+    async def todo(
+        self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
+    ) -> tuple[tuple[NodeId, ...], ...]:
+        return await self._ask(self._parts.versions.todo(workflow, chapter, targets))
+
+    async def workflow_versions(self, workflow: str) -> tuple[WorkflowVersion, ...]:
+        return await self._ask(self._parts.store.workflows.versions(name_of(workflow)))
+
+    async def run_details(self, run: RunId) -> RunDetails:
+        return await self._ask(self._parts.history.details(run))
+
+    async def replay(self, run: RunId) -> tuple[Event, ...]:
+        return await self._ask(self._parts.history.replay(run))
+
+    async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
+        return await self._ask(self._parts.actions.find(query))
 
     async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
         return await self._ask(self._preview(request, node))

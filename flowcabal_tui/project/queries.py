@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity
 from flowcabal_tui.domain.run import Attempt
+from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
+from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.overrides import no_node
+from flowcabal_tui.project.tracing import trace
 from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, SourceText
-from flowcabal_tui.runner.fold import AttemptFold, fold
+from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
+from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
 
 
@@ -23,26 +29,56 @@ class Queries:
     async def node(self, run: RunId, node: NodeId) -> NodeView:
         """A node with the texts of all its attempts."""
         workflow = await self._store.runs.workflow_of(run)
-        try:
-            title, kind = workflow.node(node).title, workflow.node(node).kind
-        except KeyError as error:
-            raise RunError(_("The workflow {name} has no node {node}.").format(name=workflow.id, node=node)) from error
-        found = fold(await self._store.runs.history(run)).node(node)
-        made = [each for _number, each in sorted(found.attempts.items()) if each.started or each.done]
+        found, made = await self._made(workflow, run, node)
         attempts = [await self._attempt(run, node, each) for each in made]
+        chosen = found.chosen
+        if not made and found.state == "done":  # a node that makes no attempts of its own: its output is the only one
+            output = Output(await self._store.runs.text(found.digest), found.form)
+            attempts, chosen = [Attempt(1, output.text, found.digest, Digest(""))], 1
         asked = await self._store.runs.question(found.question) if found.question else None
         return NodeView(
             run=run,
             node=node,
-            title=title,
-            kind=kind,
+            title=_title(workflow, node),
+            kind=next((one.kind for one in workflow.nodes if one.id == node), ""),
             state=found.state,
             attempts=tuple(attempts),
-            chosen=found.chosen,
+            chosen=chosen,
             partial=attempts[-1].text if attempts and not attempts[-1].complete else "",
             question=asked if found.state == "waiting" else None,
             error=found.error,
         )
+
+    async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:
+        """What the log says of a node, or of one inside of another, and its attempts."""
+        nodes = fold(await self._store.runs.history(run)).nodes
+        if node not in nodes and node not in {one.id for one in workflow.nodes}:
+            raise no_node(workflow, node)
+        found = nodes.get(node) or NodeFold()
+        return found, [each for _number, each in sorted(found.attempts.items()) if each.started or each.done]
+
+    async def trace(self, scope: RunScope, node: NodeId, number: int) -> VersionTrace:
+        """What was sent for an attempt of a run (0: the one that stood). `scope` is the run's. Raises RunError."""
+        run = scope.id
+        nodes = fold(await self._store.runs.history(run)).nodes
+        found, made = await self._made(scope.workflow, run, node)
+        wanted = next((each for each in made if each.number == (number or found.chosen)), None)
+        if wanted is None:
+            raise RunError(_("There is no attempt {n} to choose.").format(n=number or found.chosen))
+        done = {path: known for path, known in nodes.items() if known.state == "done" and known.digest}
+        texts = await self._store.runs.texts(tuple({known.digest for known in done.values()}))
+        return await trace(
+            scope,
+            node,
+            wanted,
+            [await self._attempt(run, node, each) for each in made],
+            {path: Output(texts[known.digest], known.form, known.digest) for path, known in done.items()},
+        )
+
+    async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
+        """Their texts in this order, as a person reads them."""
+        found = await self._store.runs.texts(tuple({version.digest for version in versions}))
+        return tuple(Output(found[version.digest], version.form).text for version in versions)
 
     async def _attempt(self, run: RunId, node: NodeId, found: AttemptFold) -> Attempt:
         if found.done:
@@ -112,6 +148,10 @@ class Queries:
         """What a uri is called: the name of its entity, or the title of its chapter."""
         entity = await self._entity(uri)
         return entity.name if entity else await self._title(uri)
+
+
+def _title(workflow: Workflow, node: NodeId) -> str:
+    return next((one.title for one in workflow.nodes if one.id == node), node.rsplit("/", 1)[-1])
 
 
 def _row(kind: str, name: str, derived: Derived, states: Mapping[str, int]) -> ProfileRow:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter, Usage
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, QuestionKind, Quote
 from flowcabal_tui.domain.workflow import Body, PromptParams
+from flowcabal_tui.models.registry import cost
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.nodes.prompt import MODEL_ATTEMPTS
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.node_run import NodeRun
+from flowcabal_tui.runner.ports import ModelsPort
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 DRAFT_TOKENS: Final = 2_000
@@ -32,10 +35,13 @@ class _Tally:
 
     would_run: list[NodeId] = field(default_factory=list)
     served: list[NodeId] = field(default_factory=list)
+    frozen: list[NodeId] = field(default_factory=list)
     tokens_in: int = 0
     tokens_out: int = 0
     calls: int = 0
     at_most: bool = False
+    cost: Decimal | None = Decimal(0)
+    currencies: set[str] = field(default_factory=set)
 
     def add(self, other: _Tally, times: int) -> None:
         """The sum, with what the other would spend taken `times`."""
@@ -43,9 +49,23 @@ class _Tally:
         self.tokens_out += other.tokens_out * times
         self.calls += other.calls * times
         self.at_most = self.at_most or other.at_most or times > 1
+        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost * times
+        self.currencies |= other.currencies
+
+    def price(self, models: ModelsPort, params: PromptParams) -> _Tally:
+        """With what its tokens cost; unknown where there is no model or no price. The offline model costs nothing."""
+        try:
+            endpoint = models.model(params.role, params.model).endpoint
+        except FlowCabalError:
+            self.cost = None
+            return self
+        if endpoint.provider != "offline":
+            self.cost = cost(endpoint, Usage(self.tokens_in, self.tokens_out))
+            self.currencies = {endpoint.currency}
+        return self
 
 
-class _Stop(Exception):
+class Stop(Exception):
     """The node would do something that cannot be foreseen without doing it; `spent` is what that costs."""
 
     def __init__(self, spent: _Tally | None = None, inside: Mapping[NodeId, Output] | None = None) -> None:
@@ -53,10 +73,10 @@ class _Stop(Exception):
         self.spent, self.inside = spent or _Tally(at_most=True), inside
 
 
-class _QuoteRun(NodeRun):
+class QuoteRun(NodeRun):
     """Follows a node until it would spend something. An upstream output that is not there counts as a draft."""
 
-    def __init__(self, quoter: _Quoter, frame: Frame, step: Step) -> None:
+    def __init__(self, quoter: Quoter, frame: Frame, step: Step) -> None:
         super().__init__(quoter, frame, step, NodeFold())
         self._count = quoter.count
         self.receipt: Receipt | None = None
@@ -68,6 +88,12 @@ class _QuoteRun(NodeRun):
 
     def state(self, state: object, detail: str = "") -> None:
         """Nobody is told: nothing happens."""
+
+    @property
+    def keys(self) -> frozenset[Digest]:
+        """Under which keys its output is looked for, as far as it can be told."""
+        own = None if self._unknown or not self._kind.reusable else self.key()
+        return frozenset(key for key in (own, self.stands_under) if key)
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
         injection = await super().inject(params, prompt, inquiries)
@@ -90,18 +116,20 @@ class _QuoteRun(NodeRun):
             calls=calls,
             at_most=self._unknown or calls > 1,
         )
-        raise _Stop(spent)
+        raise Stop(spent.price(self._services.models, params))
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """Counts the checks and makes none."""
         checks = len(params.angles) if self._scope.services.monitor else 0
-        self._pass(_Tally(tokens_in=self._count(attempt.text) * checks, calls=checks) if checks else None)
+        if checks:
+            spent = _Tally(tokens_in=self._count(attempt.text) * checks, calls=checks)
+            self._pass(spent.price(self._services.models, PromptParams(role="agent")))
         return None
 
     async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
         try:
             return await super().body(body, part, names)
-        except _Stop as stop:
+        except Stop as stop:
             if not self._kind.unrolls or stop.inside is None:
                 raise
             self._pass(stop.spent)
@@ -114,16 +142,16 @@ class _QuoteRun(NodeRun):
             self.spent.at_most = True
 
     async def ask(self, kind: QuestionKind, reason: str, **_asked: object) -> Decision:
-        raise _Stop
+        raise Stop
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
-        raise _Stop
+        raise Stop
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        raise _Stop
+        raise Stop
 
 
-class _Quoter:
+class Quoter:
     """Walks the graphs of a run in order, and is the host of their nodes."""
 
     def __init__(self, scope: RunScope, count: Callable[[str], int]) -> None:
@@ -133,22 +161,30 @@ class _Quoter:
     def waits(self, node: NodeId) -> None:
         """Nobody waits: nothing is asked."""
 
+    def node(self, frame: Frame, step: Step) -> QuoteRun:
+        """What follows one node."""
+        return QuoteRun(self, frame, step)
+
+    def inside(self) -> Quoter:
+        """Who walks a graph inside a node."""
+        return Quoter(self.scope, self.count)
+
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
-        inside = _Quoter(self.scope, self.count)
+        inside = self.inside()
         for step in map(frame.plan.steps.__getitem__, frame.plan.order):
             await inside.walk(frame, step)
         if inside.tally.would_run:
-            raise _Stop(inside.tally, frame.outputs)
+            raise Stop(inside.tally, frame.outputs)
 
-    async def walk(self, frame: Frame, step: Step) -> Receipt | None:
+    async def walk(self, frame: Frame, step: Step) -> QuoteRun:
         """Counts one node, and gives its output to those behind it when it is known."""
         path = NodeId(frame.path + step.node.id)
-        run = _QuoteRun(self, frame, step)
+        run = self.node(frame, step)
         tally = self.tally
         times = 1
         try:
             output = await self._output(run, frame, step, path)
-        except _Stop as stop:
+        except Stop as stop:
             run.whole = False
             run.spent.add(stop.spent, 1)
             times = step.kind.rounds(step.params) if stop.inside is not None or step.kind.unrolls else 1
@@ -159,10 +195,11 @@ class _Quoter:
                 frame.outputs[step.node.id] = output
         (tally.served if run.whole else tally.would_run).append(path)
         tally.add(run.spent, times)
-        return run.receipt
+        return run
 
-    async def _output(self, run: _QuoteRun, frame: Frame, step: Step, path: NodeId) -> Output:
+    async def _output(self, run: QuoteRun, frame: Frame, step: Step, path: NodeId) -> Output:
         if (pinned := self.scope.pins.get(path)) is not None:
+            self.tally.frozen.append(path)
             return pinned
         if any(frame.output(source) is None for source in step.needs) or (stored := run.standing()) is None:
             result = await step.kind.run(run, step.params)
@@ -170,26 +207,46 @@ class _Quoter:
         return Output(stored.text, stored.form, stored.digest)
 
 
-def _frame(scope: RunScope, targets: Sequence[NodeId]) -> Frame:
+def frame_of(scope: RunScope, targets: Sequence[NodeId]) -> Frame:
+    """The graph of the targets and all above them."""
     whole = plan(scope.workflow.nodes, scope.workflow.edges)
     return Frame(scope, whole.part(targets), scope.workflow, scope.values, scope.state)
 
 
-async def quote(scope: RunScope, counter: TokenCounter) -> Quote:
-    """Walks the nodes in order: served ones give their outputs, the rest are counted."""
-    quoter, frame = _Quoter(scope, counter.count), _frame(scope, scope.request.targets)
+async def quote(scope: RunScope, counter: TokenCounter, marks: Collection[NodeId] = ()) -> Quote:
+    """Walks the nodes in order: served ones give their outputs, the rest are counted. `marks`: nodes marked stale."""
+    quoter, frame = Quoter(scope, counter.count), frame_of(scope, scope.request.targets)
     for node in frame.plan.order:
         await quoter.walk(frame, frame.plan.steps[node])
     tally = quoter.tally
     return Quote(
-        tuple(tally.would_run), tuple(tally.served), tally.tokens_in, tally.tokens_out, tally.calls, tally.at_most
+        would_run=tuple(tally.would_run),
+        served=tuple(tally.served),
+        input_tokens=tally.tokens_in,
+        output_tokens=tally.tokens_out,
+        calls_at_most=tally.calls,
+        at_most=tally.at_most,
+        frozen=tuple(tally.frozen),
+        stale=tuple(node for node in tally.would_run if node in marks),
+        cost=tally.cost if len(tally.currencies) < 2 else None,
+        currency=min(tally.currencies) if len(tally.currencies) == 1 else "",
     )
+
+
+async def _reach(scope: RunScope, node: NodeId, quoter: Quoter) -> QuoteRun:
+    """Walks to one node."""
+    frame = frame_of(replace(scope, pins={path: out for path, out in scope.pins.items() if path != node}), (node,))
+    *above, last = frame.plan.order
+    for each in above:
+        await quoter.walk(frame, frame.plan.steps[each])
+    return await quoter.walk(frame, frame.plan.steps[last])
 
 
 async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Receipt | None:
     """The receipt that a node would get now; None when it gets no context."""
-    quoter, frame = _Quoter(scope, counter.count), _frame(scope, (node,))
-    receipt: Receipt | None = None
-    for each in frame.plan.order:
-        receipt = await quoter.walk(frame, frame.plan.steps[each])
-    return receipt
+    return (await _reach(scope, node, Quoter(scope, counter.count))).receipt
+
+
+async def keys(scope: RunScope, node: NodeId) -> frozenset[Digest]:
+    """Under which keys the output of a node would be looked for now; none when that depends on what is not there."""
+    return (await _reach(scope, node, Quoter(scope, len))).keys

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowcabal_tui.domain.binding import fill
 from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError

@@ -16,8 +16,12 @@ from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.marks import stale_after_run
+from flowcabal_tui.nodes.plan import Plan, plan
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import Event, QuestionAnswered, RunStateChanged, WorkflowFailed
+from flowcabal_tui.project.overrides import no_node, overridden
+from flowcabal_tui.project.run_marks import RunMarks
+from flowcabal_tui.protocol import Event, NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services
@@ -40,30 +44,30 @@ class RunDesk:
         """`services` are those for a generation of the memory; its flag tells whether money may be spent."""
         self._store, self._services, self._settings, self._emit = store, services, settings, emit
         self._runs: dict[RunId, Run] = {}
+        self._plans: dict[RunId, Plan] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        self._marks: dict[RunId, RunMarks] = {}
+        self._paused: set[RunId] = set()
         self._kept_state: DualState | None = None
 
     @property
     def quiet(self) -> bool:
-        """True when nothing but human answers can bring any run on."""
-        return all(run.only_waits for run in tuple(self._runs.values()))
+        """True when nothing but a human can bring any run on: an answer, or the word to go on in step mode."""
+        return all(run.only_waits or name in self._paused for name, run in tuple(self._runs.items()))
 
     async def start(self, request: RunRequest) -> RunId:
         """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
         workflow = await self._store.workflows.get(request.workflow)
-        require_valid(workflow)
-        unknown = [node for node in (*request.targets, *request.again) if node not in {n.id for n in workflow.nodes}]
-        if unknown:
-            raise RunError(
-                _("The workflow {name} has no node {node}.").format(name=workflow.id, node=unknown[0]),
-                _("Its nodes: {names}").format(names=", ".join(node.id for node in workflow.nodes)),
-            )
+        require_valid(overridden(workflow, request.overrides))
+        known = {node.id for node in workflow.nodes}
+        if unknown := [node for node in (*request.targets, *request.again) if node.split("/")[0] not in known]:
+            raise no_node(workflow, unknown[0])
         request = replace(request, workflow=workflow.reference)
         generation = await self.generation(request)
         run = RunId(uuid.uuid4().hex[:12])
         scope = await self.scope(run, workflow, request, generation)
         await self._store.runs.begin_run(run, request, workflow, generation)
-        self._execute(Run(scope, RunFold()))
+        self._execute(scope, RunFold())
         return run
 
     async def resume(self, run: RunId) -> RunId:
@@ -76,7 +80,7 @@ class RunDesk:
         workflow = await self._store.runs.workflow_of(run)
         request = await self._store.runs.run_request(run)
         generation = await self._store.runs.generation_of(run)
-        self._execute(Run(await self.scope(run, workflow, request, generation), fold(history)))
+        self._execute(await self.scope(run, workflow, request, generation), fold(history))
         return run
 
     async def generation(self, request: RunRequest) -> Generation:
@@ -97,13 +101,16 @@ class RunDesk:
         """Everything the nodes of a run share, with the values that prompts can name."""
         inputs = {"instruction": ""} | dict(request.inputs)
         values = {"input": inputs} | await self._values(request.chapter)
+        services = await self._services(generation, spend)
         return RunScope(
             run,
-            workflow,
+            overridden(workflow, request.overrides),
             request,
             generation,
             values,
-            await self._services(generation, spend),
+            replace(services, emit=self._told) if spend else services,
+            pins=await self._store.standings.frozen(workflow.id, request.chapter),
+            durations=await self._store.versions.durations(workflow.id) if spend else {},
             state=await self._state(),
         )
 
@@ -113,10 +120,16 @@ class RunDesk:
             self._kept_state = await self._store.states.load()
         return self._kept_state
 
+    async def past(self, run: RunId) -> RunScope:
+        """What the nodes of a run of the past shared, without leave to spend. KeyError if there is no such run."""
+        runs = self._store.runs
+        request, workflow = await runs.run_request(run), await runs.workflow_of(run)
+        return await self.scope(run, workflow, request, await runs.generation_of(run), spend=False)
+
     async def imagined(self, request: RunRequest) -> RunScope:
         """What a run of this request would share, for a quote or a preview; nothing begins."""
         workflow = await self._store.workflows.get(request.workflow)
-        require_valid(workflow)
+        require_valid(overridden(workflow, request.overrides))
         request = replace(request, workflow=workflow.reference)
         return await self.scope(RunId(""), workflow, request, await self.generation(request), spend=False)
 
@@ -128,23 +141,37 @@ class RunDesk:
         known = await self._store.book.chapter(chapter)
         return values | {"chapter": {"title": known.title, "number": str(known.position), "volume": known.volume}}
 
-    def _execute(self, run: Run) -> None:
-        self._runs[run.scope.id] = run
-        self._tasks[run.scope.id] = asyncio.create_task(self._watch(run), name=f"run {run.scope.id}")
+    def _execute(self, scope: RunScope, past: RunFold) -> None:
+        whole = plan(scope.workflow.nodes, scope.workflow.edges, durations=scope.durations)
+        run = Run(scope, past, whole)
+        self._runs[scope.id], self._plans[scope.id] = run, whole
+        self._marks[scope.id] = RunMarks(self._store, self._emit, scope, whole)
+        self._tasks[scope.id] = asyncio.create_task(self._watch(run), name=f"run {scope.id}")
+
+    def _told(self, event: Event) -> None:
+        """Passes on what a run tells, and notes which are paused and which nodes have ended."""
+        self._emit(event)
+        if isinstance(event, NodeCompleted) and (marks := self._marks.get(event.run)):
+            marks.soon(self._runs[event.run].outputs)
+        elif isinstance(event, RunStateChanged):
+            (self._paused.add if event.state == "paused" else self._paused.discard)(event.run)
 
     async def _watch(self, run: Run) -> None:
+        name = run.scope.id
         try:
             await run.execute()
         except Exception as error:  # the edge of a task: it must be told, and must not end the engine
             known = _known(error)
             if known is None:
-                log.exception("run %s", run.scope.id)
+                log.exception("run %s", name)
                 known = RunError(_("The run stopped on a mistake in the program."), repr(error))
-            self._emit(WorkflowFailed(run.scope.id, known.title, known.detail, known.advice))
-            self._emit(RunStateChanged(run.scope.id, "interrupted"))
+            self._emit(WorkflowFailed(name, known.title, known.detail, known.advice))
+            self._emit(RunStateChanged(name, "interrupted"))
         finally:
-            self._runs.pop(run.scope.id, None)
-            self._tasks.pop(run.scope.id, None)
+            for held in (self._runs, self._tasks, self._plans):
+                held.pop(name, None)
+            self._paused.discard(name)
+            await self._marks.pop(name).end(run.outputs)
 
     async def decide(self, question: QuestionId, decision: Decision) -> None:
         """Records an answer and wakes the node; a run that nobody executes is resumed. Raises StaleQuestion."""
@@ -154,7 +181,7 @@ class RunDesk:
                 _("That question cannot be answered so."),
                 _("Its answers: {options}").format(options=", ".join(asked.options)),
             )
-        numbers = asked.attempts or range(1, len(asked.choices) + 1)
+        numbers = range(1, len(asked.choices) + 1) if asked.choices else asked.attempts
         if (decision.attempt or decision.kind == "choose") and decision.attempt not in numbers:
             raise StaleQuestion(
                 _("There is no attempt {n} to choose.").format(n=decision.attempt),
@@ -181,10 +208,20 @@ class RunDesk:
         elif not run.answer(question, decision):
             self._emit(QuestionAnswered(question, decision))
 
-    async def cancel(self, run: RunId, node: NodeId | None) -> None:
+    def advance(self, run: RunId) -> None:
+        """In step mode: begins the next level. Raises RunError when the run is not paused."""
+        if run not in self._runs or not self._runs[run].advance():
+            raise RunError(
+                _("That run is not paused."),
+                _("Only a run in step mode waits for the word to go on."),
+                _("Nothing was done."),
+            )
+
+    async def cancel(self, run: RunId, node: NodeId | None, *, branch: bool = False) -> None:
         """Stops at once; a run that an earlier process left is ended, and its questions with it. Raises RunError."""
         if run in self._runs:
-            if self._runs[run].cancel(node):
+            stopped = [self._runs[run].cancel(each) for each in (self._branch(run, node) if branch else (node,))]
+            if any(stopped):
                 return
             raise RunError(_("The step {node} is not running.").format(node=node), _("Nothing was stopped."))
         history = await self._store.runs.history(run)
@@ -197,6 +234,14 @@ class RunDesk:
             RunEvent(run, "run-ended", payload={"state": "cancelled"}),
         )
         self._emit(RunStateChanged(run, "cancelled"))
+
+    def _branch(self, run: RunId, node: NodeId | None) -> tuple[NodeId | None, ...]:
+        """The node and all that depends on it, the last first, so that none begins while others are stopped."""
+        graph = self._plans[run]
+        if node is None or node not in graph.steps:
+            return (node,)
+        behind = stale_after_run(graph, node)
+        return (*(each for each in reversed(graph.order) if each in behind), node)
 
     async def close(self) -> None:
         """Ends every run so that it can be resumed; streamed text is journalled."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
@@ -165,8 +165,8 @@ class Workbench(Protocol):
         """
         ...
 
-    async def texts(self, digests: Sequence[Digest]) -> tuple[str, ...]:
-        """Stored texts in this order, such as two versions to compare; JSON is readable."""
+    async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
+        """Their texts in this order, as a person reads them, such as two to compare."""
         ...
 
     async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:

@@ -106,6 +106,17 @@ class RunSettings(_Table):
     concurrency: int = Field(8, ge=1, le=256, description="Nodes that work at the same time, over all runs.")
 
 
+class ActionsSettings(_Table):
+    """What workflows may do outside of the book. Registries in the folder `actions` are read without being named."""
+
+    files: tuple[str, ...] = Field((), description="More registries: files or folders, from the project's folder.")
+    commands: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Commands that actions and `code` nodes may use: a name and its command line."
+    )
+    role: str = Field("", description="In whose role workflows act; where an action lists roles, it must be one.")
+    timeout: float = Field(60, gt=0, le=86_400, description="Seconds that an action may take.")
+
+
 class ProjectSettings(_Table):
     """The whole file."""
 
@@ -115,6 +126,7 @@ class ProjectSettings(_Table):
     agents: AgentsSettings = AgentsSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     run: RunSettings = RunSettings()
+    actions: ActionsSettings = ActionsSettings()
 
 
 OFFLINE = ModelSettings(provider="offline", model="offline")

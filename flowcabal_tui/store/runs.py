@@ -39,25 +39,28 @@ class Runs(Journal):
         super().__init__(database, clock)
         self._holder = holder
 
-    async def summaries(self, limit: int = 50) -> tuple[RunSummary, ...]:
-        """The newest runs, newest first."""
+    async def summaries(self, limit: int = 50, *, run: RunId | None = None) -> tuple[RunSummary, ...]:
+        """The newest runs, newest first, or just one."""
+        wanted = {"limit": limit, "run": run}
         rows = await self._database.rows(
-            "SELECT id, workflow, chapter, at, generation FROM run ORDER BY number DESC LIMIT ?", (limit,)
+            "SELECT id, workflow, chapter, at, generation FROM run WHERE :run IS NULL OR id=:run"
+            " ORDER BY number DESC LIMIT :limit",
+            wanted,
         )
-        newest = "SELECT id FROM run ORDER BY number DESC LIMIT ?"
+        newest = "SELECT id FROM run WHERE :run IS NULL OR id=:run ORDER BY number DESC LIMIT :limit"
         ends = await self._database.rows(
             f"SELECT run, kind, payload, at, max(seq) FROM event WHERE run IN ({newest})"
             f" AND node='' AND kind IN {_RUN_KINDS} GROUP BY run",
-            (limit,),
+            wanted,
         )
         marks = await self._database.rows(
             "SELECT run, node, kind, CASE kind WHEN 'node-failed' THEN payload END, max(seq),"
             " (SELECT min(seq) FROM event AS first WHERE first.run=event.run AND first.node=event.node)"
             f" FROM event WHERE run IN ({newest}) AND node<>'' AND kind IN ({_MARKS}) GROUP BY run, node",
-            (limit,),
+            wanted,
         )
         served = await self._database.rows(
-            f"SELECT run, payload, seq FROM event WHERE run IN ({newest}) AND node='' AND kind='nodes-served'", (limit,)
+            f"SELECT run, payload, seq FROM event WHERE run IN ({newest}) AND node='' AND kind='nodes-served'", wanted
         )
         for run, payload, seq in served:
             marks += [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack(payload))["nodes"]]
@@ -66,6 +69,13 @@ class Runs(Journal):
             nodes[run].append(tuple(mark))
         last = {run: tuple(end) for run, *end in ends}
         return tuple(self._summary(row, last[row[0]], nodes[row[0]]) for row in rows)
+
+    async def summary(self, run: RunId) -> RunSummary:
+        """One run. KeyError if there is none."""
+        found = await self.summaries(1, run=run)
+        if not found:
+            raise KeyError(run)
+        return found[0]
 
     def _summary(self, row: Row, end: Row, marks: list[Row]) -> RunSummary:
         run, workflow, chapter, at, generation = row
@@ -146,6 +156,14 @@ class Runs(Journal):
             (workflow, chapter),
         )
         return (Generation(row[0]), RunId(row[1])) if row else None
+
+    async def last_request(self, workflow: str, chapter: ChapterId | None) -> RunRequest | None:
+        """What was asked for by the last run of this workflow (its id, in any version) for this chapter."""
+        row = await self._database.row(
+            "SELECT request FROM run WHERE workflow>=? AND workflow<? AND chapter IS ? ORDER BY number DESC LIMIT 1",
+            (f"{workflow}@", f"{workflow}A", chapter),
+        )
+        return from_json(RunRequest, row[0]) if row else None
 
     async def _run(self, run: RunId) -> Row:
         row = await self._database.row(

@@ -16,20 +16,19 @@ from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.journal import Clock
 
+Mark = tuple[NodeId, NodeId, StaleReason]
+"""A node that is out of date, the node because of which, and why."""
 _COLUMNS: Final = "node, digest, form, at, frozen, chosen, run, made"
 _PLACE: Final = "workflow=? AND chapter=?"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is written at once: outputs that stand from now on, nodes that are fresh, then new marks.
-
-    A mark is (node, the node because of which, why).
-    """
+    """What is written at once: outputs that stand from now on, nodes that are fresh, then new marks."""
 
     put: tuple[StandingOutput, ...] = ()
     fresh: tuple[NodeId, ...] = ()
-    marks: tuple[tuple[NodeId, NodeId, StaleReason], ...] = ()
+    marks: tuple[Mark, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.put or self.fresh or self.marks)

@@ -101,8 +101,10 @@ class Versions:
                 found.append(_version(node, RunId(run), attempt, told, datetime.fromisoformat(at), stood=True))
         return found
 
-    async def keys(self, workflow: str, chapter: ChapterId | None, node: NodeId, digest: Digest) -> frozenset[Digest]:
-        """Under which keys later runs would look for this output: those of the runs that made it.
+    async def keys(
+        self, workflow: str, chapter: ChapterId | None, node: NodeId, digest: Digest | None
+    ) -> frozenset[Digest]:
+        """Under which keys later runs would look for this output (None: any): those of the runs that made it.
 
         An edit's are those of the version that was edited.
         """
@@ -115,7 +117,7 @@ class Versions:
         }
         found: set[Digest] = set()
         for run in (await self._in_runs(workflow, chapter, node)).values():
-            if bases & {run.stood, *(version.digest for version in run.made.values())}:
+            if digest is None or bases & {run.stood, *(version.digest for version in run.made.values())}:
                 found |= set(run.keys)
                 if run.last_key and not run.keys:  # written by an older program
                     found |= await self._outcome_keys(run.last_key)

@@ -1,0 +1,136 @@
+"""Actions, functions and other workflows of a project, as runs use them; nothing is read before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from flowcabal_tui.demo import templates
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
+from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.versions import ActionRow
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.settings.project_file import ActionsSettings
+from flowcabal_tui.store import Store
+
+if TYPE_CHECKING:
+    from flowcabal_tui.actions.executor import ActionExecutor
+    from flowcabal_tui.actions.registry import Action, ActionRegistry
+    from flowcabal_tui.actions.search import ActionSearch
+
+FOLDER: Final = "actions"
+FOUND: Final = 20
+"""How many actions a search gives."""
+
+
+class ActionsDesk:
+    """Implements the runner's `ActionsPort`. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: ActionsSettings,
+        store: Store,
+        embedder: Callable[[], EmbeddingPort],
+        language: str,
+    ) -> None:
+        self._folder, self._settings, self._store = folder, settings, store
+        self._embedder, self._language = embedder, language
+
+    @cached_property
+    def registry(self) -> ActionRegistry:
+        """Raises ActionFileError with everything that is wrong in the files."""
+        from flowcabal_tui.actions.registry import ActionRegistry  # a book is opened sooner without it
+
+        own = self._folder / FOLDER
+        files = [self._folder / file for file in self._settings.files]
+        return ActionRegistry.load([*([own] if own.is_dir() else []), *files])
+
+    def gated(self, action: str) -> bool:
+        """An action that the role may not use asks nobody: it is refused when it is to be carried out."""
+        found = self.registry.get(action)
+        return found.requires_approval and found.enabled and found.allows(self._settings.role)
+
+    async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
+        return await self._executor.run(action, params, role=self._settings.role, approved=approved)
+
+    @cached_property
+    def _executor(self) -> ActionExecutor:
+        return self._made(self.registry)
+
+    def _made(self, registry: ActionRegistry) -> ActionExecutor:
+        from flowcabal_tui.actions.executor import ActionExecutor
+
+        return ActionExecutor(registry, self._settings.commands, folder=self._folder, timeout=self._settings.timeout)
+
+    async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A function of a plug-in, or a command of the allow-list, which gets the item as JSON on standard input."""
+        from flowcabal_tui.actions.registry import Action, ActionRegistry
+
+        given: dict[str, str] = {"command": function} if function in self._settings.commands else {"function": function}
+        declared = Action.model_validate(
+            {"action_id": function, "description": "", "arg_schema": {"type": "object"}, **given}
+        )
+        registry = ActionRegistry([declared])
+        if "function" in given and registry.function(function) is None:
+            raise self._no_function(function)
+        result = await self._made(registry).run(function, item, role="", approved=True)
+        if not isinstance(result, Mapping):
+            raise RunError(
+                _("The function {name} gave no object.").format(name=function), _("Nothing of it was taken over.")
+            )
+        return result
+
+    def _no_function(self, name: str) -> FlowCabalError:
+        from flowcabal_tui.actions.registry import PLUGINS
+
+        names = sorted({*self._settings.commands, *(entry.name for entry in entry_points(group=PLUGINS))})
+        return RunError(
+            _("The function {name} may not be called here.").format(name=name),
+            _("Allowed: {names}").format(names=", ".join(names) or _("none")),
+            _("Install a plug-in that offers it, or name a command under [actions] commands in flowcabal.toml."),
+        )
+
+    async def workflow(self, reference: str) -> Workflow:
+        """One of the project's, else a template. Raises WorkflowError that names what there is."""
+        try:
+            return await self._store.workflows.get(reference)
+        except KeyError:
+            pass
+        shipped = templates(self._language)
+        for template in shipped:
+            if reference in (template.id, template.reference):
+                return template
+        known = [one.reference for one in await self._store.workflows.list()]
+        raise WorkflowError(
+            _("There is no workflow {ref}.").format(ref=reference),
+            _("There are: {names}").format(names=", ".join(dict.fromkeys([*known, *(t.reference for t in shipped)]))),
+        )
+
+    async def find(self, query: str) -> tuple[ActionRow, ...]:
+        """The actions that the role may use; with a query those that fit, best first. Raises FlowCabalError."""
+        if not query.strip():
+            return tuple(map(_row, self.registry.for_role(self._settings.role)))
+        return tuple(_row(hit.action, hit.score) for hit in await self._search.search(query, FOUND))
+
+    @cached_property
+    def _search(self) -> ActionSearch:
+        from flowcabal_tui.actions.search import ActionSearch
+
+        return ActionSearch(self.registry.for_role(self._settings.role), self._embedder())
+
+
+def _row(action: Action, score: float = 0.0) -> ActionRow:
+    return ActionRow(
+        id=action.action_id,
+        name=action.title,
+        domain=action.domain,
+        description=action.description,
+        parameters=dict(action.arg_schema),
+        gated=action.requires_approval,
+        score=score,
+    )
