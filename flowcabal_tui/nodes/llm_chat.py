@@ -15,6 +15,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest, Role
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, Produced
+from flowcabal_tui.nodes.chat_context import messages_of
 from flowcabal_tui.nodes.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, OnError, field_of
 
 ROLES: Final = ("system", "user", "assistant")
@@ -80,7 +81,7 @@ async def _answer(context: NodeContext, params: LlmChatParams, item: Item, numbe
 
 def _messages(context: NodeContext, params: LlmChatParams, item: Item) -> list[Message]:
     if params.world and not isinstance(item.get(params.messages_from), list):
-        return _world(context.memory.view(prompt=True), item)
+        return [_message(one) for one in messages_of(context.memory.view(prompt=True), item)]
     told = field_of(item, params.messages_from)
     if isinstance(told, str):
         return [Message("user", told)]
@@ -96,13 +97,6 @@ def _message(told: Any) -> Message:
             text_of(told)[:200],
         )
     return Message(told["role"], told["content"])
-
-
-def _world(state: Mapping[str, Any], item: Item) -> list[Message]:
-    """The state as `key=value` lines in the order of the keys, and what the user put in: SmartTavern's own way."""
-    lines = [f"{key}={state[key]}" for key in sorted(state)] or ["(empty)"]
-    said = str(item.get("user_input", "")).strip()
-    return [Message("system", "\n".join(("[world_state]", *lines))), *([Message("user", said)] if said else [])]
 
 
 def _prompt(params: LlmChatParams) -> PromptParams:

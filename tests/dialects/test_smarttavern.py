@@ -167,7 +167,7 @@ def test_params_that_do_not_fit_are_left_out_and_told():
     assert conversion.workflow.nodes[0].params == {"source": "input.items", "set": {}, "overwrite": True}
     assert [(note.level, note.place) for note in conversion.notes] == [
         ("lost", "nodes[0].params.set"),
-        ("lost", "nodes[0].params.overwrite"),
+        ("changed", "nodes[0].params.overwrite"),
         ("lost", "nodes[0].params.more"),
     ]
 
@@ -244,6 +244,15 @@ def test_nodes_that_unfold_without_measure_are_refused():
         ("any(x['n'] > 1 for x in items)", [{"n": 1}, {"n": 2}], "T"),
         ("'T' if item['n'] else ''", [{"n": 0}], "F"),
         ("True", [], "T"),
+        ("not item", [], "T"),
+        ("'n' in item or 'n' not in item and len(item) == 0", [], "T"),
+        ("item.get('d', {}).get('k') == 1", [{"d": {"k": 1}}], "T"),
+        ("item.get('d', {}).get('k') == 1", [{}], "F"),
+        ("items and items[-1].get('n') in {1, 2}", [{"n": 5}, {"n": 2}], "T"),
+        ("item['s'].startswith('风') and item['s'].endswith('雨')", [{"s": "风雨"}], "T"),
+        ("item['s'].endswith('大风雨')", [{"s": "风雨"}], "F"),
+        ("item['s'].endswith('')", [{"s": ""}], "T"),
+        ("item.get(item['k'])", [{"k": "n", "n": 1}], "T"),
     ],
 )
 async def test_a_condition_means_what_it_meant_in_python(condition, items, branch):
@@ -291,6 +300,12 @@ async def test_a_condition_that_is_not_safe_is_told_and_takes_neither_branch(con
 FLOWS = [
     document(sequence("e", "a"), MAP, metadata={"by": "me"}),
     document(
+        sequence("e", "all", "some"),
+        {"id": "all", "type": "Code", "params": {}},
+        {"id": "some", "type": "Code", "params": {"outputs": ["messages"]}},
+    ),
+    document(choice("e", "not item or 'n' in item or item['n'] and items", ["a"]), MAP),
+    document(
         sequence("e", "inc", "ctx", "llm", "s", "w"),
         {"id": "inc", "type": "IncrementCounter", "params": {"field": "turn"}},
         {"id": "ctx", "type": "Code", "params": {"function": "select_context", "outputs": ["messages"]}},
@@ -316,7 +331,7 @@ FLOWS = [
 ]
 
 
-@pytest.mark.parametrize("text", FLOWS, ids=["map", "chat", "branches", "nested"])
+@pytest.mark.parametrize("text", FLOWS, ids=["map", "context", "condition", "chat", "branches", "nested"])
 def test_a_flow_that_is_read_and_written_is_read_as_the_same_workflow(text):
     workflow = read(text).workflow
     written, _notes = write(workflow)

@@ -14,7 +14,6 @@ from flowcabal_tui.domain.expressions import FUNCTIONS, MAX_LENGTH, check
 from flowcabal_tui.locale import _
 
 _OURS: Final = ("data", "value", "values")
-_AS_FUNCTIONS: Final = ("lower", "upper")
 
 
 def to_expression(condition: str) -> str:
@@ -90,49 +89,86 @@ def _stored(tree: ast.AST) -> frozenset[str]:
 
 
 class _ToOurs(ast.NodeTransformer):
+    """Names, and the methods that have a counterpart."""
+
     def __init__(self, stored: frozenset[str]) -> None:
         self._stored = stored
 
+    def _is_item(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == "item" and node.id not in self._stored
+
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in self._stored:
-            return node
-        if node.id == "items":
-            return ast.Name("data", ast.Load())
-        return ast.Subscript(ast.Name("data", ast.Load()), ast.Constant(0), ast.Load()) if node.id == "item" else node
+        """`item` of no items is an empty object, so it is written as what is empty then."""
+        if self._is_item(node):
+            return ast.BoolOp(ast.And(), [_data(), _first()])
+        return _data() if node.id == "items" and node.id not in self._stored else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not self._is_item(node.value):
+            return self.generic_visit(node)
+        return ast.Subscript(_first(), self.visit(node.slice), ast.Load())
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        return ast.List([self.visit(element) for element in node.elts], ast.Load())
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`x.get(key, other)` and `x.lower()`: methods that have a counterpart."""
-        made = self.generic_visit(node)
-        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.keywords:
-            return made
-        whole, method, given = made.func.value, made.func.attr, made.args
-        if method == "get" and 1 <= len(given) <= 2:
+        if not isinstance(node.func, ast.Attribute) or node.keywords:
+            return self.generic_visit(node)
+        of_item = self._is_item(node.func.value)
+        whole = _first() if of_item else self.visit(node.func.value)
+        given = [ast.List([], ast.Load()) if _empty_object(one) else self.visit(one) for one in node.args]
+        made = _method(node.func.attr, whole, given, of_item)
+        return ast.Call(ast.Attribute(whole, node.func.attr, ast.Load()), given, []) if made is None else made
+
+
+def _method(name: str, whole: ast.expr, given: list[ast.expr], of_item: bool) -> ast.expr | None:
+    """What means the same as a method's call; None when nothing does."""
+    match name, given:
+        case ("get", [key] | [key, _]):
+            there: ast.expr = ast.Compare(key, [ast.In()], [whole])
+            guard = ast.BoolOp(ast.And(), [_data(), there]) if of_item else there
             other = given[1] if len(given) == 2 else ast.Constant(None)
-            there = ast.Compare(given[0], [ast.In()], [whole])
-            guard = ast.BoolOp(ast.And(), [ast.Name("data", ast.Load()), there]) if _is_first(whole) else there
-            return ast.IfExp(guard, ast.Subscript(whole, given[0], ast.Load()), other)
-        if method in _AS_FUNCTIONS and not given:
-            return ast.Call(ast.Name(method, ast.Load()), [whole], [])
-        return made
+            return ast.IfExp(guard, ast.Subscript(whole, key, ast.Load()), other)
+        case ("lower" | "upper", []):
+            return ast.Call(ast.Name(name, ast.Load()), [whole], [])
+        case ("startswith", [part]):
+            return ast.Compare(ast.Subscript(whole, ast.Slice(None, _length(part)), ast.Load()), [ast.Eq()], [part])
+        case ("endswith", [part]):
+            start = ast.BinOp(_length(whole), ast.Sub(), _length(part))
+            long_enough = ast.Compare(start, [ast.GtE()], [ast.Constant(0)])
+            end = ast.Compare(ast.Subscript(whole, ast.Slice(start), ast.Load()), [ast.Eq()], [part])
+            return ast.BoolOp(ast.And(), [long_enough, end])
+    return None
+
+
+def _data() -> ast.expr:
+    return ast.Name("data", ast.Load())
+
+
+def _first() -> ast.expr:
+    return ast.Subscript(_data(), ast.Constant(0), ast.Load())
+
+
+def _length(of: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name("len", ast.Load()), [of], [])
+
+
+def _empty_object(node: ast.AST) -> bool:
+    return isinstance(node, ast.Dict) and not node.keys
 
 
 def _is_first(node: ast.AST) -> bool:
-    """Is it `data[0]`, which an empty list does not have?"""
-    return (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "data"
-        and isinstance(node.slice, ast.Constant)
-        and node.slice.value == 0
-    )
+    """Is it `data[0]`, or that with a look whether there is one?"""
+    shown = ast.unparse(node)
+    return shown in ("data[0]", "data and data[0]")
 
 
 class _ToPython(ast.NodeTransformer):
     def __init__(self, stored: frozenset[str]) -> None:
         self._stored = stored
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        return ast.Name("item", ast.Load()) if _is_first(node) else self.generic_visit(node)
+    def visit(self, node: ast.AST) -> ast.AST:
+        return ast.Name("item", ast.Load()) if _is_first(node) else super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         free = node.id == "data" and node.id not in self._stored

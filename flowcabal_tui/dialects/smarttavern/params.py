@@ -24,22 +24,31 @@ class _Reader:
         self.said: list[Said] = []
 
     def take(self, name: str, wanted: type, default: Any = None) -> Any:
-        """The parameter; of another type it is left out and told. None counts as not there."""
-        value = self.left.pop(name, None)
-        if value is None:
+        """The parameter, read as Python would read it as a text or a truth; any other type is left out. Both are told.
+
+        None counts as not there, but where a truth is wanted.
+        """
+        if name not in self.left or (self.left[name] is None and wanted is not bool):
+            self.left.pop(name, None)
             return default
-        if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
+        value = self.left.pop(name)
+        if wanted is not dict and wanted is not list and not isinstance(value, wanted):
+            made = bool(value) if wanted is bool else str(value)
+            self.say("changed", name, _("{name} is read as {value}.").format(name=name, value=made))
+            return made
+        if not isinstance(value, wanted):
             message = _("{name} has the wrong type ({kind}) and is left out.")
             self.say("lost", name, message.format(name=name, kind=type(value).__name__))
             return default
         return value
 
     def texts(self, name: str) -> dict[str, str]:
-        """A mapping of texts to texts."""
+        """A mapping of texts to texts; with anything else in it nothing is taken."""
         given = self.take(name, dict, {})
-        for key in [key for key, value in given.items() if not isinstance(value, str)]:
-            self.say("lost", f"{name}.{key}", _("It is not a text and is left out."))
-        return {key: value for key, value in given.items() if isinstance(value, str)}
+        bad = [key for key, value in given.items() if not isinstance(value, str)]
+        for key in bad:
+            self.say("lost", f"{name}.{key}", _("It is not a text, so nothing of {name} is taken.").format(name=name))
+        return {} if bad else given
 
     def list_of_texts(self, name: str) -> list[str] | None:
         given = self.take(name, list)
@@ -74,9 +83,12 @@ def _split(read: _Reader) -> dict[str, Any]:
 
 
 def _code(read: _Reader) -> dict[str, Any]:
-    function = read.take("function", str, "")
-    read.say("info", "function", _("The project must allow the function {name}.").format(name=function or "-"))
-    return {"function": function, "outputs": read.list_of_texts("outputs") or []}
+    function, outputs = read.take("function", str, ""), read.list_of_texts("outputs") or []
+    if not function:
+        wanted = {name: name for name in ("messages", "context_slots") if not outputs or name in outputs}
+        return {"kind": "chat_context", "into": wanted.get("messages", ""), "slots": wanted.get("context_slots", "")}
+    read.say("info", "function", _("The project must allow the function {name}.").format(name=function))
+    return {"function": function, "outputs": outputs}
 
 
 def _chat(read: _Reader) -> dict[str, Any]:
@@ -116,7 +128,8 @@ def _write_state(read: _Reader) -> dict[str, Any]:
 
 
 def _count(read: _Reader) -> dict[str, Any]:
-    field = read.take("field", str, "")
+    known = isinstance(read.left.get("field"), str)
+    field = read.take("field", str, "") if known else ""
     if not field:
         read.say("lost", "field", _("No counter is named: nothing is counted."))
     return {"increment": [field] if field else []}
@@ -140,6 +153,7 @@ def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[st
     name, convert = ATOM_KINDS[kind]
     read = _Reader(params)
     made = convert(read)
+    name = made.pop("kind", name)
     for left in read.left:
         read.say("lost", left, _("{kind} does not look at {field}.").format(kind=kind, field=clean(left)[:60]))
     return name, made, tuple(_notes(read.said, place))

@@ -237,6 +237,13 @@ def _chat(_node: Node, params: dict[str, Any]) -> dict[str, Any]:
     return {"model": DEFAULT_MODEL, "messages_from": "messages", "response_field": "response", **params}
 
 
+def _context(node: Node, params: dict[str, Any]) -> dict[str, Any]:
+    into, slots = params.get("into", "messages"), params.get("slots", "")
+    if into not in ("", "messages") or slots not in ("", "context_slots") or not (into or slots):
+        raise _cannot(_("{node} puts its messages where SmartTavern cannot.").format(node=node.id))
+    return {} if into and slots else {"outputs": [into or slots]}
+
+
 def _state(node: Node, params: dict[str, Any]) -> dict[str, Any]:
     counters, fields = params.get("increment", []), params.get("from_item", {})
     if node.params.get("mode", "write") != "write" or (counters and (len(counters) > 1 or len(params) > 1)):
@@ -255,6 +262,7 @@ _ATOMS: Final[Mapping[str, tuple[str, tuple[str, ...], Callable[[Node, dict[str,
     "merge": ("Merge", ("from_field", "overwrite", "prefix"), _same),
     "split": ("Split", ("from_field", "dest_field", "delimiter"), _same),
     "code": ("Code", ("function", "outputs"), _same),
+    "chat_context": ("Code", ("into", "slots"), _context),
     "llm_chat": ("LLMChat", ("model", "messages_from", "response_field", "world"), _chat),
     "state_read": ("ReadState", ("keys", "into", "for_prompt"), _same),
     "state_write": ("WriteState", ("updates", "from_item", "increment"), _state),
