@@ -50,7 +50,7 @@ class SimulatedActions:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What ours gave: results by node in theirs' names, or the error."""
+    """What ours gave: results by node in theirs' names, and the error, with the node at which it stopped first."""
 
     results: Mapping[str, Any]
     error: str = ""
@@ -93,7 +93,7 @@ async def simulated(conversion: Conversion, simulations: Mapping[str, Mapping[st
     asked = {name: "{{" + name + "}}" for name in _inputs(workflow)}
     run_of = await bench.run(workflow, inputs=asked)
     await run_of.execute()
-    failures = [f"{event.error} {event.detail}" for event in bench.of(WorkflowFailed)]
+    failures = [f"{event.node}: {event.error} {event.detail}" for event in bench.of(WorkflowFailed)]
     results = {
         node.id: _as_theirs(node, run_of.outputs[node.id].value)
         for node in workflow.nodes
