@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Final
 
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
@@ -29,6 +30,7 @@ from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
+ENDED: Final = ("done", "failed", "cancelled")
 
 
 class RunDesk:
@@ -48,6 +50,7 @@ class RunDesk:
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._marks: dict[RunId, RunMarks] = {}
         self._paused: set[RunId] = set()
+        self._last_words: dict[RunId, RunStateChanged] = {}
         self._kept_state: DualState | None = None
 
     @property
@@ -149,12 +152,18 @@ class RunDesk:
         self._tasks[scope.id] = asyncio.create_task(self._watch(run), name=f"run {scope.id}")
 
     def _told(self, event: Event) -> None:
-        """Passes on what a run tells, and notes which are paused and which nodes have ended."""
+        """Passes on what a run tells, and notes which are paused and which nodes have ended.
+
+        The last word is held back until what stands from now on is written.
+        """
+        if isinstance(event, RunStateChanged):
+            (self._paused.add if event.state == "paused" else self._paused.discard)(event.run)
+            if event.state in ENDED:
+                self._last_words[event.run] = event
+                return
         self._emit(event)
         if isinstance(event, NodeCompleted) and (marks := self._marks.get(event.run)):
             marks.soon(self._runs[event.run].outputs)
-        elif isinstance(event, RunStateChanged):
-            (self._paused.add if event.state == "paused" else self._paused.discard)(event.run)
 
     async def _watch(self, run: Run) -> None:
         name = run.scope.id
@@ -166,12 +175,14 @@ class RunDesk:
                 log.exception("run %s", name)
                 known = RunError(_("The run stopped on a mistake in the program."), repr(error))
             self._emit(WorkflowFailed(name, known.title, known.detail, known.advice))
-            self._emit(RunStateChanged(name, "interrupted"))
+            self._last_words[name] = RunStateChanged(name, "interrupted")
         finally:
+            await self._marks.pop(name).end(run.outputs)
             for held in (self._runs, self._tasks, self._plans):
                 held.pop(name, None)
             self._paused.discard(name)
-            await self._marks.pop(name).end(run.outputs)
+            if (last := self._last_words.pop(name, None)) is not None:
+                self._emit(last)
 
     async def decide(self, question: QuestionId, decision: Decision) -> None:
         """Records an answer and wakes the node; a run that nobody executes is resumed. Raises StaleQuestion."""

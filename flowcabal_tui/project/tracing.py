@@ -10,6 +10,7 @@ from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import Attempt, Evaluation
 from flowcabal_tui.domain.versions import VersionTrace
@@ -41,6 +42,10 @@ class _TraceRun(QuoteRun):
     def __init__(self, quoter: Quoter, frame: Frame, step: Step, sought: _Sought) -> None:
         super().__init__(quoter, frame, step)
         self._sought = sought
+
+    def standing(self) -> StoredResult | None:
+        """Nothing is taken over: the node must say what it would send."""
+        return None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         return None

@@ -75,7 +75,9 @@ def _words(annotation: Any) -> str:
         return _words(next(part for part in typing.get_args(annotation) if part is not type(None)))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "tables as above"
-    return _TYPES.get(annotation, "table" if typing.get_origin(annotation) is dict else "number")
+    if (container := typing.get_origin(annotation)) in (dict, tuple):
+        return "table" if container is dict else "list"
+    return _TYPES.get(annotation, "number")
 
 
 def _default(field: FieldInfo) -> str:
@@ -84,7 +86,7 @@ def _default(field: FieldInfo) -> str:
         return "must be set"
     if value is None:
         return "unset"
-    if isinstance(value, BaseModel) or value in ("", {}):
+    if isinstance(value, BaseModel) or value in ("", {}, ()):
         return "empty"
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
 

@@ -1,0 +1,248 @@
+"""Versions of outputs: listed, selected, written by hand, frozen; and the stale marks that follow."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.errors import RunError, WorkflowError
+from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.versions import NodeVersion
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.protocol import (
+    EditOutput,
+    FreezeBlock,
+    FreezeNode,
+    MarksChanged,
+    SaveWorkflow,
+    SelectVersion,
+    UnfreezeNode,
+)
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, calls, endpoint, make_one, opened
+from tests.runner.fakes import prompt
+
+A, B, C = NodeId("a"), NodeId("b"), NodeId("c")
+PLAIN = {"context": False, "angles": []}
+
+
+def chain(first: str = "Say something.") -> Workflow:
+    return Workflow(
+        id="chain",
+        nodes=(
+            prompt("a", first, **PLAIN),
+            prompt("b", "Go on: ", "@a", **PLAIN),
+            prompt("c", "End: ", "@b", **PLAIN),
+        ),
+    )
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, server: FaultServer) -> AsyncIterator[Desk]:
+    """A project whose model says another sentence each time, and the workflow a -> b -> c, run once."""
+    server.push(*({"content": f"Sentence {number}."} for number in range(1, 40)))
+    async with opened(await make_one(folder, both(endpoint(server)))) as desk:
+        await desk.project.carry_out(SaveWorkflow(chain()))
+        await desk.run("chain")
+        yield desk
+
+
+async def versions(desk: Desk, node: NodeId) -> list[tuple[str, NodeVersion]]:
+    """Texts and versions, newest first."""
+    found = await desk.project.versions("chain", node)
+    return list(zip(await desk.project.texts(found), found, strict=True))
+
+
+async def stale(desk: Desk) -> dict[str, str]:
+    return {row.node: row.stale.kind for row in await desk.project.standing("chain") if row.stale}
+
+
+async def texts(desk: Desk, node: NodeId) -> list[str]:
+    return [text for text, _version in await versions(desk, node)]
+
+
+async def outputs(desk: Desk, **wishes: object) -> list[str]:
+    """What the nodes give in a new run."""
+    await desk.run("chain", **wishes)
+    return [(await named(desk, node))[0] for node in (A, B, C)]
+
+
+async def named(desk: Desk, node: NodeId, text: str | None = None) -> tuple[str, NodeVersion]:
+    """The version with this text, or the one that stands."""
+    return next(found for found in await versions(desk, node) if (found[0] == text if text else found[1].current))
+
+
+async def test_every_sample_is_a_version_and_the_last_stands(desk):
+    await desk.run("chain", again=(A,))
+    (newest, last), (oldest, first) = await versions(desk, A)
+    assert (oldest, newest) == ("Sentence 1.", "Sentence 4.")
+    assert (first.number, last.number) == (1, 2)
+    assert (first.current, last.current) == (False, True)
+    assert last.model == "mock" and last.usage.output_tokens and last.run and last.attempt == 1
+
+
+async def test_what_was_served_is_no_version_of_its_own(desk, server):
+    await desk.run("chain")
+    assert calls(server) == 3
+    assert await texts(desk, A) == ["Sentence 1."]
+
+
+async def test_versions_belong_to_a_chapter(desk):
+    await desk.run("chain", chapter=1, again=(A,))
+    chapter = await desk.chapter(1)
+    (version,) = await desk.project.versions("chain@1", A, chapter)
+    assert (await desk.project.texts([version])) == ("Sentence 4.",)
+
+
+async def test_a_selected_version_stands_for_equal_inputs_and_what_is_behind_runs_anew(desk, server):
+    await desk.run("chain", again=(A,))
+    before = calls(server)
+    await desk.project.carry_out(SelectVersion("chain", A, (await named(desk, A, "Sentence 1."))[1].digest))
+    assert await stale(desk) == {"b": "propagated", "c": "propagated"}
+    assert await outputs(desk) == ["Sentence 1.", "Sentence 2.", "Sentence 3."]
+    assert calls(server) == before, "all of it had been paid for"
+    assert await stale(desk) == {}
+
+
+async def test_a_selected_version_of_other_inputs_is_marked_stale_and_not_used(desk, server):
+    await desk.project.carry_out(SaveWorkflow(chain("Say another thing.")))
+    await desk.run("chain")
+    await desk.project.carry_out(SelectVersion("chain", A, (await named(desk, A, "Sentence 1."))[1].digest))
+    assert (await stale(desk))["a"] == "direct"
+    assert (await outputs(desk))[0] == "Sentence 4."
+
+
+async def test_a_text_written_by_hand_is_a_version_that_stands(desk, server):
+    digest = await desk.project.carry_out(EditOutput("chain", B, "Mine.\x1b[2J"))
+    text, version = await named(desk, B)
+    assert (text, version.author, version.chosen, version.digest) == ("Mine.", "human", True, digest)
+    assert await stale(desk) == {"c": "propagated"}
+    assert await outputs(desk) == ["Sentence 1.", "Mine.", "Sentence 4."]
+    assert [message["content"] for message in server.log[-1]["body"]["messages"]] == ["End: Mine."]
+    assert await texts(desk, B) == ["Mine.", "Sentence 2."]
+
+
+async def test_a_text_written_before_the_first_run_is_taken(desk, server):
+    await desk.project.carry_out(SaveWorkflow(replace_id(chain(), "other")))
+    await desk.project.carry_out(EditOutput("other", A, "By hand."))
+    await desk.run("other")
+    assert calls(server) == 5, "b and c"
+    assert server.log[-2]["body"]["messages"][-1]["content"] == "Go on: By hand."
+
+
+async def test_a_node_that_is_not_there_cannot_be_edited(desk):
+    with pytest.raises(RunError, match="nowhere"):
+        await desk.project.carry_out(EditOutput("chain", NodeId("nowhere"), "x"))
+    with pytest.raises(RunError, match="no such output"):
+        await desk.project.carry_out(SelectVersion("chain", A, Digest("0" * 32)))
+
+
+async def test_a_frozen_output_is_taken_by_every_later_run_whatever_its_inputs_are(desk, server):
+    await desk.project.carry_out(FreezeNode("chain", B))
+    await desk.project.carry_out(SaveWorkflow(chain("Say another thing.")))
+    quote = await desk.project.quote(RunRequest("chain"))
+    assert (quote.would_run, quote.frozen, quote.stale) == (("a",), ("b",), ("a",))
+    run = await desk.run("chain")
+    assert (await desk.view(run, "b")).state == "done"
+    assert await outputs(desk) == ["Sentence 4.", "Sentence 2.", "Sentence 3."]
+    assert (await named(desk, B))[1].frozen
+    await desk.project.carry_out(UnfreezeNode("chain", B))
+    assert await stale(desk) == {"b": "direct"}, "its input has changed while it was frozen"
+    assert (await outputs(desk))[1] == "Sentence 5."
+    with pytest.raises(RunError, match="not frozen"):
+        await desk.project.carry_out(UnfreezeNode("chain", B))
+
+
+async def test_an_older_version_can_be_frozen(desk):
+    await desk.run("chain", again=(A,))
+    await desk.project.carry_out(FreezeNode("chain", A, digest=(await named(desk, A, "Sentence 1."))[1].digest))
+    assert (await outputs(desk))[0] == "Sentence 1."
+    assert (await outputs(desk, again=(A,)))[0] == "Sentence 1.", "frozen means frozen"
+
+
+async def test_an_edit_of_a_node_marks_it_and_all_behind_it_until_they_ran(desk):
+    await desk.project.carry_out(SaveWorkflow(chain("Say another thing.")))
+    assert await stale(desk) == {"a": "direct", "b": "propagated", "c": "propagated"}
+    await desk.run("chain", targets=(B,))
+    assert await stale(desk) == {"c": "propagated"}
+    await desk.run("chain")
+    assert await stale(desk) == {}
+
+
+async def test_an_edit_that_is_taken_back_takes_its_marks_back(desk):
+    await desk.project.carry_out(SaveWorkflow(chain("Say another thing.")))
+    await desk.project.carry_out(SaveWorkflow(chain()))
+    assert await stale(desk) == {}
+
+
+async def test_a_new_output_of_one_node_marks_what_did_not_run_with_it(desk):
+    await desk.run("chain", targets=(A,), again=(A,))
+    assert await stale(desk) == {"b": "propagated", "c": "propagated"}
+    assert desk.told(MarksChanged)[-1].workflow == "chain"
+    (row,) = [row for row in await desk.project.standing("chain") if row.node == "c"]
+    assert row.stale and row.stale.sources == (("a", "output"),)
+
+
+async def test_what_is_to_do_comes_in_levels(desk):
+    assert await desk.project.todo("chain") == ()
+    assert await desk.project.todo("chain", targets=(C,)) == (("c",),)
+    await desk.run("chain", targets=(A,), again=(A,))
+    assert await desk.project.todo("chain") == (("b",), ("c",))
+    await desk.project.carry_out(SaveWorkflow(replace_id(chain(), "new")))
+    assert await desk.project.todo("new", targets=(B,)) == (("a",), ("b",))
+
+
+async def test_a_virtual_block_is_frozen_in_the_document_and_thawed(desk, server):
+    reference = await desk.project.carry_out(FreezeBlock("chain", B, 1))
+    assert reference == "chain@2"
+    await desk.project.carry_out(SaveWorkflow(changed(await desk.project.workflow("chain"), "a", "Another.")))
+    await desk.run("chain")
+    assert [entry["body"]["messages"][-1]["content"] for entry in server.log[3:]] == ["Another."], "b did not change"
+    assert await desk.project.carry_out(FreezeBlock("chain", B, 1, text="Mine")) == "chain@4"
+    await desk.project.carry_out(FreezeBlock("chain", B, 1, frozen=False))
+    assert [version.version for version in await desk.project.workflow_versions("chain")] == [5, 4, 3, 2, 1]
+    with pytest.raises(WorkflowError, match="virtual"):
+        await desk.project.carry_out(FreezeBlock("chain", B, 0))
+
+
+async def test_a_node_with_other_parameters_for_one_run(desk, server):
+    overrides = ((B, {"model": "larger", "temperature": 0.3}),)
+    quote = await desk.project.quote(RunRequest("chain", overrides=overrides))
+    assert (quote.would_run, quote.served) == (("b", "c"), ("a",))
+    await desk.run("chain", overrides=overrides)
+    assert (server.log[3]["body"]["model"], server.log[3]["body"]["temperature"]) == ("larger", 0.3)
+    assert (await named(desk, B))[0] == "Sentence 4."
+    assert (await desk.project.workflow("chain")).version == 1
+    with pytest.raises(WorkflowError, match="temprature"):
+        await desk.project.quote(RunRequest("chain", overrides=((B, {"temprature": 1}),)))
+    with pytest.raises(RunError, match="no node x"):
+        await desk.start("chain", overrides=((NodeId("x"), {}),))
+
+
+async def test_what_was_sent_is_made_again_from_the_log(desk):
+    await desk.run("chain", again=(B,))
+    _text, version = await named(desk, B)
+    trace = await desk.project.version_trace(version.run, B)
+    assert [message.content for message in trace.messages] == ["Go on: Sentence 1."]
+    assert (trace.exact, trace.sample) == (True, 1)
+
+
+async def test_versions_are_there_after_the_project_was_closed(desk, folder):
+    await desk.project.carry_out(FreezeNode("chain", B))
+    await desk.project.close()
+    async with opened(folder, read_only=True) as reader:
+        assert (await named(reader, B))[1].frozen
+        assert await reader.project.todo("chain") == ()
+
+
+def replace_id(workflow: Workflow, name: str) -> Workflow:
+    return workflow.model_copy(update={"id": name})
+
+
+def changed(workflow: Workflow, node: str, text: str) -> Workflow:
+    nodes = tuple(prompt(node, text, **PLAIN) if each.id == node else each for each in workflow.nodes)
+    return workflow.model_copy(update={"nodes": nodes})
