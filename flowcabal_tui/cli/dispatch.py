@@ -70,12 +70,20 @@ def _handler(command: str) -> Handler:
             "export": writing.export,
             "keep": writing.keep,
         }[command]
+    if command in ("validate", "convert", "render", "schema"):
+        from flowcabal_tui.cli import checking, converting
+
+        return {
+            "validate": checking.validate_command,
+            "convert": converting.convert,
+            "render": converting.render,
+            "schema": converting.schema,
+        }[command]
     from flowcabal_tui.cli import reading
 
     return {
         "status": reading.status,
         "chapters": reading.chapters,
         "workflows": reading.workflows,
-        "validate": reading.validate,
         "context": reading.context,
     }[command]

@@ -20,6 +20,9 @@ COMMANDS = [
     "chapters",
     "workflows",
     "validate",
+    "convert",
+    "render",
+    "schema",
     "export",
     "doctor",
     "models",
@@ -40,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar=_("COMMAND"))
     _projects(commands)
     _runs(commands)
+    _documents(commands)
     _others(commands)
     return top
 
@@ -122,6 +126,34 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     context.add_argument("--json", action="store_true")
 
 
+def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    validate = _add(commands, "validate", _("check a workflow; 0: it can run, 1: it has errors, 2: it cannot be read"))
+    convert = _add(commands, "convert", _("read a workflow of another system, or write one for it"))
+    render = _add(commands, "render", _("draw a workflow: in the terminal, as SVG, PNG, JPEG or Mermaid"))
+    for command in (validate, convert, render):
+        command.add_argument("document", type=Path, metavar=_("FILE"), help=_("a document, or a project's folder"))
+    for command in (validate, render):
+        command.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
+    validate.add_argument("--fix", action="store_true", help=_("carry out the safe suggestions and show what changes"))
+    validate.add_argument("--write", action="store_true", help=_("with --fix: write the corrected document"))
+    validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own form"))
+    validate.add_argument("--json", action="store_true")
+    validate.add_argument(
+        "--actions", type=Path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
+    )
+    convert.add_argument("--to", required=True, choices=("ours", "velvetflow", "smarttavern", "flowcabal"))
+    convert.add_argument(
+        "--form", choices=("map", "python", "template", "workspace"), default="template", help=_("of --to flowcabal")
+    )
+    render.add_argument("--format", choices=("svg", "png", "jpeg", "mermaid", "rails"))
+    render.add_argument("--dark", action="store_true", help=_("light on dark"))
+    for command in (convert, render):
+        command.add_argument("-o", "--output", type=Path, metavar=_("FILE"), help=_("its ending tells the form"))
+    schema = _add(commands, "schema", _("what may stand in a workflow, as JSON Schema or in words"))
+    schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; none: a whole document"))
+    schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
+
+
 def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     for name, words in (
         ("status", _("runs, questions, background work and totals")),
@@ -135,8 +167,6 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         if name == "models":
             command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
-    validate = _add(commands, "validate", _("check a workflow document"))
-    validate.add_argument("document", type=Path, metavar=_("FILE"))
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
     doctor.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"))
     doctor.add_argument("--json", action="store_true")

@@ -6,19 +6,14 @@ import json
 from argparse import Namespace
 from collections.abc import Iterable
 
-from pydantic import ValidationError
-
 from flowcabal_tui.cli.running import chapter_at
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation import validate as validate_workflow
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.documents import read_workflow
-from flowcabal_tui.project.words import CLASSES, LEVELS, RUN_STATES, SEVERITIES, TASK_STATES, TASKS
+from flowcabal_tui.project.words import CLASSES, LEVELS, RUN_STATES, TASK_STATES, TASKS
 
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
@@ -90,16 +85,6 @@ async def workflows(arguments: Namespace) -> int:
     else:
         _table((workflow.reference, workflow.name, workflow.description) for workflow in found)
     return 0
-
-
-async def validate(arguments: Namespace) -> int:
-    """Findings about a document; 2 if it cannot run."""
-    try:
-        findings = validate_workflow(read_workflow(arguments.document))
-    except ValidationError as error:
-        raise WorkflowError(_("{file} is not a workflow.").format(file=arguments.document), str(error)) from error
-    _table((_(SEVERITIES[found.severity]), found.code, found.node, found.message) for found in findings)
-    return 2 if any(found.severity == "error" for found in findings) else 0
 
 
 async def context(arguments: Namespace) -> int:

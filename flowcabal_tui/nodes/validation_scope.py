@@ -23,10 +23,10 @@ class ActionShape(Protocol):
     """What validation must know of an action."""
 
     @property
-    def arg_schema(self) -> Mapping[str, Any]: ...
+    def arg_schema(self) -> dict[str, Any]: ...
 
     @property
-    def output_schema(self) -> Mapping[str, Any]: ...
+    def output_schema(self) -> dict[str, Any]: ...
 
     @property
     def enabled(self) -> bool: ...
@@ -49,7 +49,7 @@ class Read:
             return None
         params: Any = self.params
         if self.action is not None and self.action.output_schema and params.output is None:
-            params = params.model_copy(update={"output": dict(self.action.output_schema)})
+            params = params.model_copy(update={"output": self.action.output_schema})
         return self.kind.yields(params)
 
     @property

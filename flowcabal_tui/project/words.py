@@ -59,7 +59,6 @@ TASK_STATES: Final[Mapping[Freshness, str]] = {
     "failed": mark("failed"),
     "cancelled": mark("stopped"),
 }
-SEVERITIES: Final[Mapping[Literal["error", "warning"], str]] = {"error": mark("error"), "warning": mark("warning")}
 
 
 def check_words(check: AngleCheck) -> str:

@@ -1,0 +1,155 @@
+"""`validate`: everything that is wrong with a workflow, and carrying out the safe suggestions."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from flowcabal_tui.cli.documents import conversion_of, in_project, read_document, registry_of
+from flowcabal_tui.dialects.detect import findings_of
+from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.fixes import fixed
+from flowcabal_tui.nodes.validation import Actions, validate
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.settings.paths import PROJECT_FILE, atomic_write
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What was found; `workflow` is None where the document cannot become one."""
+
+    findings: tuple[Finding, ...]
+    workflow: Workflow | None
+    dialect: str
+    library: dict[str, Workflow] | None = None
+
+
+async def validate_command(arguments: Namespace) -> int:
+    """Findings as numbered lines or JSON; 1 if one of them is an error, 2 if there is nothing to check."""
+    folder = arguments.document if arguments.workflow or (arguments.document / PROJECT_FILE).exists() else None
+    if folder is not None and not arguments.workflow:
+        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id behind the project's folder."))
+    actions = registry_of(arguments.actions, folder)
+    checked = await _in_project(arguments, actions) if folder is not None else _in_file(arguments, actions)
+    left, changed = checked.findings, None
+    applied: tuple[Finding, ...] = ()
+    if arguments.fix and checked.workflow is not None:
+        changed, applied = fixed(checked.workflow, checked.findings)
+        left = validate(changed, actions=actions, library=checked.library) if applied else left
+    _print(arguments, checked, left, applied, changed)
+    if arguments.write and changed is not None and applied:
+        await _write(arguments, checked, changed)
+    return 1 if any(finding.severity == "error" for finding in left) else 0
+
+
+async def _in_project(arguments: Namespace, actions: Actions | None) -> _Checked:
+    found = await in_project(arguments.document, arguments.workflow)
+    library = dict(found.library)
+    return _Checked(validate(found.workflow, actions=actions, library=library), found.workflow, "ours", library)
+
+
+def _in_file(arguments: Namespace, actions: Actions | None) -> _Checked:
+    document = read_document(arguments.document)
+    try:
+        conversion = conversion_of(arguments.document, document)
+    except WorkflowError:
+        if not (findings := findings_of(document, actions)):
+            raise
+        return _Checked(findings, None, document.dialect)
+    return _Checked(findings_of(document, actions), conversion.workflow, document.dialect)
+
+
+def _print(
+    arguments: Namespace,
+    checked: _Checked,
+    left: Sequence[Finding],
+    applied: Sequence[Finding],
+    changed: Workflow | None,
+) -> None:
+    shown = changed or checked.workflow
+    if arguments.json:
+        errors = any(finding.severity == "error" for finding in left)
+        told = {
+            "valid": not errors,
+            "dialect": checked.dialect,
+            "findings": [finding.model_dump() for finding in left],
+            "fixed": [finding.model_dump() for finding in applied],
+        }
+        if arguments.print_normalized and shown is not None:
+            told["workflow"] = shown.model_dump(mode="json", exclude_unset=True)
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    if applied and changed is not None and checked.workflow is not None:
+        print(difference(checked.workflow, changed), end="")
+    words = sys.stderr if arguments.print_normalized else sys.stdout
+    for line in finding_lines(left):
+        print(line, file=words)
+    if not left:
+        print(_("Nothing is wrong."), file=words)
+    if arguments.print_normalized and shown is not None:
+        print(document_text(shown), end="")
+
+
+def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
+    """`1. [CODE] (node=…, field=…) message`, and the suggestion below."""
+    for number, finding in enumerate(findings, 1):
+        place = ", ".join(
+            f"{name}={value}" for name, value in (("node", finding.node), ("field", finding.field)) if value
+        )
+        severity = _("warning") + ": " if finding.severity == "warning" else ""
+        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", severity + finding.message)
+        yield _line(" ".join(part for part in parts if part))
+        if finding.fix:
+            yield _line("   " + _("suggestion: {fix}").format(fix=finding.fix))
+
+
+def _line(text: str) -> str:
+    return clean(text).replace("\n", " ")
+
+
+def document_text(workflow: Workflow) -> str:
+    """The document as it is written to files: the fields that were given, two spaces, one line end."""
+    return json.dumps(workflow.model_dump(mode="json", exclude_unset=True), ensure_ascii=False, indent=2) + "\n"
+
+
+def difference(before: Workflow, after: Workflow) -> str:
+    """What changed, as a unified diff of the documents."""
+    lines = difflib.unified_diff(
+        document_text(before).splitlines(keepends=True),
+        document_text(after).splitlines(keepends=True),
+        fromfile=before.reference,
+        tofile=f"{before.reference} " + _("(corrected)"),
+    )
+    return clean("".join(lines))
+
+
+async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> None:
+    """Into the file that it came from, or as a new version in its project. Raises FlowCabalError."""
+    path = arguments.document
+    if arguments.workflow:
+        project = await Project.open(path, knowledge=False)
+        try:
+            saved = await project.carry_out(SaveWorkflow(changed))
+        finally:
+            await project.close()
+        print(_("Saved {name}.").format(name=saved), file=sys.stderr)
+        return
+    if checked.dialect != "ours" or path.suffix in (".yaml", ".yml"):
+        raise WorkflowError(
+            _("The corrected document was not written."),
+            _("Only JSON documents of this program are written in place: others would lose comments and fields."),
+            _("Write it to a new file: flowcabal-tui convert FILE --to ours -o NEW.json"),
+        )
+    try:
+        atomic_write(path, document_text(changed), mode=path.stat().st_mode & 0o777)
+    except OSError as error:
+        raise FlowCabalError(_("Cannot write {file}.").format(file=path), error.strerror or str(error)) from error
+    print(_("Saved {name}.").format(name=path), file=sys.stderr)

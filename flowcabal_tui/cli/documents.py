@@ -1,0 +1,92 @@
+"""Workflow documents that commands are given: a file in any form, or a workflow of a project."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowcabal_tui.actions.registry import ActionRegistry
+from flowcabal_tui.dialects.detect import Document, converted, recognised
+from flowcabal_tui.dialects.reading import MAX_JSON
+from flowcabal_tui.dialects.report import Conversion, DialectError
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation import Actions
+from flowcabal_tui.project import Project
+from flowcabal_tui.settings.paths import PROJECT_FILE
+from flowcabal_tui.settings.project_file import load_project
+
+_MOST_BYTES = 3 * MAX_JSON
+
+
+@dataclass(frozen=True, slots=True)
+class InProject:
+    """A workflow of a project, with all that it may call, by every reference."""
+
+    workflow: Workflow
+    library: Mapping[str, Workflow]
+
+
+def read_document(path: Path) -> Document:
+    """The document in a file. Raises WorkflowError that names the file, and line and column where there are such."""
+    try:
+        if (size := path.stat().st_size) > _MOST_BYTES:
+            raise WorkflowError(
+                _("{file} is too large.").format(file=path),
+                _("{n} bytes; at most {most} are read.").format(n=size, most=_MOST_BYTES),
+                _("Nothing was read. Split the workflow; keep long texts in the book."),
+            )
+        return recognised(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise WorkflowError(_("Cannot read {file}.").format(file=path), reason or str(error)) from error
+    except DialectError as error:
+        raise _named(path, error) from error
+
+
+def conversion_of(path: Path, document: Document) -> Conversion:
+    """The workflow of a document. Raises WorkflowError that names the file."""
+    try:
+        return converted(document)
+    except DialectError as error:
+        raise _named(path, error) from error
+
+
+def _named(path: Path, error: DialectError) -> WorkflowError:
+    return WorkflowError(f"{path}: {error.title}", error.detail, error.advice)
+
+
+async def in_project(folder: Path, reference: str) -> InProject:
+    """A workflow of a project by id or `id@version`. Raises FlowCabalError."""
+    project = await Project.open(folder, read_only=True)
+    try:
+        workflow, others = await project.workflow(reference), await project.workflows()
+    finally:
+        await project.close()
+    return InProject(workflow, {name: one for one in others for name in (one.id, one.reference)})
+
+
+async def the_workflow(arguments: Namespace) -> Workflow:
+    """The workflow that a command is to work on. Raises FlowCabalError."""
+    if arguments.workflow:
+        return (await in_project(arguments.document, arguments.workflow)).workflow
+    _refuse_folder(arguments.document)
+    return conversion_of(arguments.document, read_document(arguments.document)).workflow
+
+
+def _refuse_folder(path: Path) -> None:
+    if (path / PROJECT_FILE).exists():
+        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id behind the project's folder."))
+
+
+def registry_of(files: Sequence[Path], project: Path | None = None) -> Actions | None:
+    """The actions of registry files, and of a project's own; None when there are none. Raises FlowCabalError."""
+    paths = list(files)
+    if project is not None:
+        own = project / "actions"
+        paths += [own] if own.is_dir() else []
+        paths += [project / file for file in load_project(project).actions.files]
+    return {action.action_id: action for action in ActionRegistry.load(paths).all()} if paths else None
