@@ -179,6 +179,15 @@ def test_edges_that_lead_nowhere_and_circles_are_found():
     ]
 
 
+@pytest.mark.parametrize(("source", "label"), [("today", "approved"), ("c", "maybe"), ("c", "high")])
+def test_an_edge_that_no_branch_takes_is_found(source, label):
+    bands = [{"label": "low", "max": 3}]
+    check_it = condition(kind="max_in_range", source="result_of.today.found", field="score", bands=bands)
+    document = doc(TODAY, check_it, send("x", "y"), edges=[{"from": source, "to": "x", "condition": label}])
+    assert found(document) == [("INVALID_EDGE", "", "edges[0].condition")]
+    assert found(doc(*document["nodes"], edges=[{"from": "c", "to": "x", "condition": "low"}])) == []
+
+
 def branching(*after):
     check_it = condition(kind="is_empty", source="result_of.today.found") | {
         "true_to_node": "yes",

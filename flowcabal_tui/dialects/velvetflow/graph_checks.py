@@ -61,8 +61,25 @@ def _declared(known: Mapping[str, Document], edges: list[Any], place: str, code:
             elif end not in known:
                 said = _("There is no node {node}. Nodes: {names}").format(node=end, names=names)
                 yield _edge(f"{at}.{name}", said, code)
+        if finding := _never_taken(edge, known.get(str(edge.get("from")), {}), at):
+            yield finding
         if edge.get("from") == edge.get("to") and str(edge.get("from")) in known:
             yield _edge(at, _("An edge cannot lead from a node to itself."), "INVALID_SCHEMA")
+
+
+def _never_taken(edge: Document, source: Document, place: str) -> Finding | None:
+    """What is wrong with the condition of an edge: its source has no such branch."""
+    condition, kind = edge.get("condition"), source.get("type")
+    if condition is None or kind is None:
+        return None
+    bands = source["params"].get("bands") if kind == "condition" else None
+    named = [str(band.get("label")) for band in bands if isinstance(band, dict)] if isinstance(bands, list) else []
+    labels = ["true", "false", *named] if kind == "condition" else []
+    if str(condition) in labels:
+        return None
+    said = _("The edge is never taken: {node} has no branch {label}.")
+    message = said.format(node=edge.get("from"), label=str(condition)[:60])
+    return _edge(f"{place}.condition", message, "INVALID_EDGE")
 
 
 def _branches(known: Mapping[str, Document]) -> Iterator[Finding]:

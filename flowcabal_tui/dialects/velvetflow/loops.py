@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
+from flowcabal_tui.dialects.report import Level
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.references import References, Scope
 from flowcabal_tui.domain import paths
@@ -24,7 +25,7 @@ class Reader(Protocol):
 
     references: References
 
-    def note(self, level: str, place: str, message: str) -> None: ...
+    def note(self, level: Level, place: str, message: str) -> None: ...
 
     def condition(self, params: Mapping[str, Any], scope: Scope, place: str) -> Document: ...
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError
+from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError, Level
 from flowcabal_tui.dialects.velvetflow import loops
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.normal import normal
@@ -54,8 +54,8 @@ class _Reader:
     def __init__(self, notes: list[ConversionNote]) -> None:
         self.notes, self.references = notes, References(notes)
 
-    def note(self, level: str, place: str, message: str) -> None:
-        self.notes.append(ConversionNote("lost" if level == "lost" else "changed", place, message))
+    def note(self, level: Level, place: str, message: str) -> None:
+        self.notes.append(ConversionNote(level, place, message))
 
     def graph(self, graph: Mapping[str, Any], scope: Scope, place: str) -> tuple[list[Document], list[Edge]]:
         """The nodes (as JSON) and the edges of a workflow or a body. Raises DialectError."""
