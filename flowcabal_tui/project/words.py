@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.memory import Freshness, Level, TaskKind
