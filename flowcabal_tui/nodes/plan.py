@@ -17,6 +17,7 @@ from flowcabal_tui.domain.workflow import Edge, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.graph import kind_and_params, needs_of
+from flowcabal_tui.nodes.validation_size import MAX_NODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,22 @@ def plan(
 ) -> Plan:
     """Makes a graph ready. `outside` says whether a node stands around the graph.
 
-    Raises WorkflowError for a bad node, a reference to nowhere, or a circle.
+    Raises WorkflowError for a bad node, a reference to nowhere, or a circle, and for what is too large or too deep.
     """
+    if len(nodes) > MAX_NODES:
+        raise WorkflowError(_("A graph has {n} nodes; {most} can run.").format(n=len(nodes), most=MAX_NODES))
+    try:
+        return _planned(nodes, edges, durations or {}, outside)
+    except RecursionError as error:
+        raise WorkflowError(_("Too many graphs stand inside each other.")) from error
+
+
+def _planned(
+    nodes: Sequence[Node],
+    edges: Iterable[Edge],
+    durations: Mapping[NodeId, float],
+    outside: Callable[[NodeId], bool],
+) -> Plan:
     known = {node.id for node in nodes}
     leading: dict[NodeId, list[Edge]] = {}
     for edge in edges:
@@ -157,7 +172,7 @@ def plan(
             digest=digest_of([kind.name, kind.version, node.params]),
             reads_state=reads_state,
         )
-    made = Plan(steps, durations or {})
+    made = Plan(steps, durations)
     made.ranks  # noqa: B018  # computed now, not while the run waits for it
     return made
 

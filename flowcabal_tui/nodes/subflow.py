@@ -16,6 +16,7 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.calls import calls, check_calls
 from flowcabal_tui.nodes.graph import dependencies, last_nodes
 from flowcabal_tui.nodes.subflow_params import SubflowParams, depth_name
+from flowcabal_tui.nodes.validation_size import too_large
 
 MAX_DEPTH: Final = 10
 """Sub-flows inside each other, whoever calls whom."""
@@ -56,6 +57,8 @@ class Subflow(NodeKind):
                 _("Give the call a smaller depth."),
             )
         workflow = await context.workflow(params.ref)
+        if (refused := too_large(workflow)) is not None:
+            raise WorkflowError(_("The workflow {ref} cannot run.").format(ref=params.ref), refused.message)
         await _refuse_endless(context, workflow)
         inputs = {**context.bind(params.inputs), **({name: left - 1} if name is not None and left else {})}
         outputs = await context.flow(workflow, "flow", inputs, own_state=not params.share_state)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.state import DualState, StateEffect
 
 
-async def with_effect(state: DualState, effect: StateEffect, keep: Callable[..., Awaitable[None]]) -> None:
+async def with_effect(state: DualState, effect: StateEffect, keep: Callable[..., Coroutine[Any, Any, None]]) -> None:
     """Changes the state and keeps the change; at once, so that no node computes from what was before.
 
     When it cannot be kept, the keys get back what they held.
@@ -17,7 +19,16 @@ async def with_effect(state: DualState, effect: StateEffect, keep: Callable[...,
     before = state.entries(keys)
     state.apply(effect)
     try:
-        await keep(state=state.entries(keys) if state.durable else ())
-    except FlowCabalError:
+        await whole(keep(state=state.entries(keys) if state.durable else ()))
+    except Exception:  # a text that is none, no room: whatever it was, nothing is on disk
         state.put(before)
         raise
+
+
+async def whole(ending: Coroutine[Any, Any, None]) -> None:
+    """Awaits the end of a node that acted on the world: a cancel comes too late for it, for nothing is done twice."""
+    task = asyncio.ensure_future(ending)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    task.result()

@@ -28,7 +28,7 @@ from flowcabal_tui.protocol import (
     WorkflowCompleted,
     WorkflowFailed,
 )
-from flowcabal_tui.runner.effects import with_effect
+from flowcabal_tui.runner.effects import whole, with_effect
 from flowcabal_tui.runner.fold import NodeFold, RunFold
 from flowcabal_tui.runner.model_steps import served_attempt, served_payload, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
@@ -204,11 +204,14 @@ class Run:
         """What an equal node ended with, unless a new sample is wanted or attempts of this run's own have begun."""
         if past.attempts or not step.kind.reusable:
             return None
-        run = NodeRun(self, frame, step, past)
-        stored = run.standing()
-        if stored is None:
-            self._prepared[path] = run
+        run = self._prepared[path] = NodeRun(self, frame, step, past)
+        try:
+            stored = run.standing()
+        except Exception:  # a kind that cannot tell its key; the node fails of it where that ends no other
             return None
+        if stored is None:
+            return None
+        del self._prepared[path]
         past.state = "done"
         output = Output(stored.text, stored.form, stored.digest)
         if not stored.model and stored.author == "model":  # no attempt: a program made it
@@ -263,8 +266,11 @@ class Run:
         """Runs the kind and records how the node ended: output, event and key in one transaction."""
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()
+        before = run.key() if step.reads_state else None
         result = await step.kind.run(run, step.params)
         key = run.key() if step.kind.reusable else None
+        if step.reads_state and key != before:
+            key = None  # the state is not the one that it read any more
         if isinstance(result, Produced):
             output, effect = Output.of(result.value), result.effect
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
@@ -275,7 +281,10 @@ class Run:
                 said["effect"] = to_plain(effect)
             stands = (key, _produced(key, output, seconds)) if key else None
             kept = partial(journal.keep_output, output, run.event("node-done", **said), outcome=stands)
-            await (kept() if effect is None else with_effect(frame.state, effect, kept))
+            if effect is not None:
+                await with_effect(frame.state, effect, kept)
+            else:
+                await (kept() if step.kind.reusable else whole(kept()))
             past.state, past.digest, past.form = "done", output.digest, output.form
             return output, None
         keys = [each for each in (key, run.stands_under) if each]
