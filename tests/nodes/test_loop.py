@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.graph import needs_of
 from flowcabal_tui.nodes.loop_exports import AggregateExport, aggregated
@@ -289,3 +290,58 @@ async def test_a_field_that_no_round_gave_is_an_error_that_names_what_there_is()
     exports = {"items": {"from_node": "write", "fields": ["titel"]}}
     state, _got, made = await ran(loop(source=[1], body=body(act("write", title="x")), exports=exports))
     assert state == "failed" and "title" in failure(made)
+
+
+async def test_wherever_the_process_ends_nothing_that_ended_is_done_again():
+    """Rounds side by side, branches inside, a while loop behind: closed after n turns, then resumed."""
+    both = node(
+        "both", "parallel", branches={"a": body(act("left", n="{{item}}")), "b": body(act("right", n="{{item}}"))}
+    )
+    draft = prompt("draft", "write {{item}} after {{result_of.both}}", review="never")
+    counted = {"kind": "expression", "expression": "loop.index < 2"}
+    steps = flow(
+        loop(source=["x", "y", "z"], side_by_side=2, body=body(both, draft)),
+        node(
+            "again",
+            "loop",
+            mode="while",
+            condition=counted,
+            body=body(act("last", n="{{loop.index}} {{result_of.loop}}")),
+        ),
+    )
+    cut = 0
+    for turns in range(1, 120, 4):
+        actions = echoing()
+        made = bench(actions)
+        first = await made.run(steps)
+        task = asyncio.create_task(first.execute())
+        for _turn in range(turns):
+            await asyncio.sleep(0)
+        first.close()
+        cut += await task == "interrupted"
+        ended = {event.node for event in made.journal.events if event.kind == "node-done"}
+        done = {name: len([one for one in actions.done if one[0] == name]) for name in ("left", "right", "last")}
+        again = await made.run(steps)
+        assert await again.execute() == "done"
+        assert len(made.model.calls) <= 3 + 2, "at most the two that were cut off are asked again"
+        for name, path in (("left", "a/left"), ("right", "b/right")):
+            kept = sum(node_path.endswith(path) for node_path in ended)
+            after = len([one for one in actions.done if one[0] == name]) - done[name]
+            assert after == 3 - kept, "what ended is not done again, all else is"
+        assert [turn["index"] for turn in values(again)["again"]["iterations"]] == [0, 1]
+    assert cut > 10
+
+
+async def test_a_round_can_be_stopped_alone():
+    actions = echoing()
+    actions.holds["write"] = asyncio.Event()
+    made = bench(actions)
+    run = await made.run(
+        flow(loop(source=[1, 2], side_by_side=2, body=body(act("write", n="loop.item"))), act("other"))
+    )
+    task = asyncio.create_task(run.execute())
+    await until(lambda: actions.going == 2)
+    assert run.cancel(NodeId("loop/1/write"))
+    actions.holds["write"].set()
+    assert await task == "cancelled" and "other" in run.outputs
+    assert [given["n"] for name, given, _ok in actions.done if name == "write"] == [1]
