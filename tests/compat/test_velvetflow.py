@@ -93,7 +93,7 @@ def test_validations_are_judged_by_code_node_and_field(tmp_path: Path) -> None:
         validation("more", act("a"), *[]),
         validation("a warning more", act("a", q="{{who}}")),
         validation("self-reference", act("a", q="{{result_of.a.made}}"), quirk="passes"),
-        validation("unexplained", act("a"), quirk="passes"),
+        validation("unexplained", act("a", q="x"), missing, quirk="passes"),
     ]
     assert judged(tmp_path, "validation_cases.json", cases, velvetflow_validation) == {
         "none": "pass",

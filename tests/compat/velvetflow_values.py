@@ -245,11 +245,11 @@ def _operators(case: Case) -> list[Any]:
     return named + [step.get(name) for step in _steps(case) for name in ("cmp", "filter_op", "operator")]
 
 
-def _is_python_text(recorded: Any, ours: Any) -> bool:
+def is_python_text(recorded: Any, ours: Any) -> bool:
     """The recorded text writes lists and objects as Python does where ours writes JSON."""
     if isinstance(recorded, dict) and isinstance(ours, dict):
         return recorded.keys() == ours.keys() and all(
-            recorded[key] == ours[key] or _is_python_text(recorded[key], ours[key]) for key in recorded
+            recorded[key] == ours[key] or is_python_text(recorded[key], ours[key]) for key in recorded
         )
     return isinstance(recorded, str) and isinstance(ours, str) and _with_json(recorded) == ours
 
@@ -289,7 +289,7 @@ UNASKED = (
     ),
     Decision(
         "lists and objects inside a text are written as JSON",
-        lambda case, ours: _is_python_text(case["expected"].get("value"), ours.value),
+        lambda case, ours: is_python_text(case["expected"].get("value"), ours.value),
     ),
     Decision(
         "an index works after a field that was read of every item",
