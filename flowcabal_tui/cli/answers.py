@@ -1,4 +1,4 @@
-"""Decisions in words: `approve`, `approve:2`, `reject`, `retry:more rain`, `edit:@file.txt`."""
+"""Decisions in words: `approve`, `approve:2`, `choose:2`, `reject`, `retry:more rain`, `edit:@file.txt`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ def parse_answer(words: str) -> Decision:
     match kind:
         case "approve" if rest.isdecimal() or not rest:
             return Decision("approve", attempt=int(rest or 0))
+        case "choose" if rest.strip().isdecimal():
+            return Decision("choose", attempt=int(rest))
         case "reject" if not rest:
             return Decision("reject")
         case "retry":
@@ -27,8 +29,41 @@ def parse_answer(words: str) -> Decision:
     raise RunError(
         _("{answer} is not an answer.").format(answer=words.strip()[:60] or '""'),
         "",
-        _("Answer approve, approve:ATTEMPT, reject, retry:NOTE or edit:@FILE."),
+        _("Answer approve, approve:ATTEMPT, choose:N, reject, retry:NOTE or edit:@FILE."),
     )
+
+
+def answer_to(question: Question, words: str) -> Decision:
+    """What a person types: also the number or the name of a choice, and a text where one is asked for.
+
+    Raises RunError for words that are no answer to this question.
+    """
+    words = words.strip()
+    if question.kind == "choice":
+        labels = [choice.label for choice in question.choices]
+        if words.isdecimal():
+            return Decision("choose", attempt=int(words))
+        if words in labels:
+            return Decision("choose", attempt=labels.index(words) + 1)
+    try:
+        return parse_answer(words)
+    except RunError:
+        if question.kind == "input" and words and not words.startswith("edit:@"):
+            return Decision("edit", text=clean(words))
+        raise
+
+
+def how_to_answer(question: Question) -> str:
+    """The answers that a person may type to this question."""
+    match question.kind:
+        case "choice":
+            return _("Answer with a number, edit:TEXT, edit:@FILE or reject.")
+        case "gate":
+            return _("Answer approve or reject.")
+        case "input":
+            return _("Type the text, or answer approve, edit:@FILE or reject.")
+        case _:
+            return _("Answer approve, approve:ATTEMPT, reject, retry:NOTE or edit:@FILE.")
 
 
 def _text(rest: str) -> str:

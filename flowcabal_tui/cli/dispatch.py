@@ -57,6 +57,14 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import running
 
         return {"run": running.run, "decide": running.decide}[command]
+    if command in ("runs", "replay"):
+        from flowcabal_tui.cli import history
+
+        return {"runs": history.runs, "replay": history.replay}[command]
+    if command == "simulate":
+        from flowcabal_tui.cli.simulating import simulate
+
+        return simulate
     if command in ("doctor", "models", "config"):
         from flowcabal_tui.cli import settings
 

@@ -15,6 +15,9 @@ COMMANDS = [
     "run",
     "keep",
     "decide",
+    "runs",
+    "replay",
+    "simulate",
     "status",
     "context",
     "chapters",
@@ -43,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar=_("COMMAND"))
     _projects(commands)
     _runs(commands)
+    _history(commands)
     _documents(commands)
     _others(commands)
     return top
@@ -93,6 +97,13 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--target", action="append", default=[], metavar=_("NODE"), help=_("run only what this node needs")
     )
     run.add_argument("--again", action="append", default=[], metavar=_("NODE"), help=_("make another sample"))
+    run.add_argument(
+        "--freeze", action="append", default=[], metavar=_("NODE"), help=_("from now on take its output, never run it")
+    )
+    run.add_argument(
+        "--set", action="append", default=[], metavar="NODE.PARAM=VALUE", help=_("a parameter, for this run only")
+    )
+    run.add_argument("--step", action="store_true", help=_("pause after each level; an empty line goes on"))
     run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
     run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     run.add_argument("--quote", action="store_true", help=_("only say what it would cost"))
@@ -101,7 +112,10 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         action="append",
         default=[],
         metavar="NODE=ANSWER",
-        help=_("answer a question of that node: approve, reject, retry:NOTE or edit:@FILE; never a required approval"),
+        help=_(
+            "answer a question of that node: approve, choose:N, reject, retry:NOTE or edit:@FILE;"
+            " never a required approval"
+        ),
     )
     run.add_argument("--keep", metavar=_("NODE"), help=_("keep the output of this node when the run is done"))
     form = run.add_mutually_exclusive_group()
@@ -116,7 +130,9 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
     _project(decide)
     decide.add_argument("question", metavar=_("QUESTION"))
-    decide.add_argument("answer", metavar=_("ANSWER"), help=_("approve[:N], reject, retry:NOTE or edit:@FILE"))
+    decide.add_argument(
+        "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE or edit:@FILE")
+    )
     context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
     _project(context)
     context.add_argument("workflow", metavar=_("WORKFLOW"))
@@ -124,6 +140,38 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     context.add_argument("--chapter", type=int, metavar="N")
     context.add_argument("--instruction", default="")
     context.add_argument("--json", action="store_true")
+
+
+def _history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
+    _project(runs)
+    runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
+    runs.add_argument("--limit", type=int, default=20, metavar="N", help=_("so many of the newest"))
+    runs.add_argument("--json", action="store_true")
+    replay = _add(commands, "replay", _("the events of a run again, without a model"))
+    _project(replay)
+    replay.add_argument("run", metavar=_("RUN"))
+    replay.add_argument("--json", action="store_true", help=_("one JSON object a line"))
+    simulate = _add(commands, "simulate", _("run a workflow with the offline model and simulated actions"))
+    simulate.add_argument("document", type=Path, metavar=_("FILE"), help=_("a document, or a project's folder"))
+    simulate.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
+    simulate.add_argument(
+        "--actions", type=Path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
+    )
+    simulate.add_argument("--simulation", type=Path, metavar=_("FILE"), help=_("what actions give: templates by id"))
+    simulate.add_argument("--instruction", default="", help=_("what you want of this chapter"))
+    simulate.add_argument(
+        "--input", action="append", default=[], metavar="NAME=TEXT", help=_("a value for {{input.NAME}}")
+    )
+    simulate.add_argument(
+        "--decide",
+        action="append",
+        default=[],
+        metavar="NODE=ANSWER",
+        help=_("answer the questions of that node; others answer themselves"),
+    )
+    simulate.add_argument("--seconds", type=float, default=60, help=_("stop it after so long"))
+    simulate.add_argument("--json", action="store_true", help=_("one JSON object a line"))
 
 
 def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Protocol, TextIO
 
+from flowcabal_tui.cli.answers import how_to_answer
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
@@ -37,6 +38,8 @@ class Printer(Protocol):
 
     def asks(self, question: Question, text: str) -> None: ...
 
+    def pauses(self) -> None: ...
+
     def waits(self, questions: tuple[Question, ...]) -> None: ...
 
     def error(self, error: FlowCabalError) -> None: ...
@@ -59,6 +62,9 @@ class JsonPrinter:
 
     def asks(self, question: Question, text: str) -> None:
         """The event `node:needs-human` has told it."""
+
+    def pauses(self) -> None:
+        """The event `run:state` has told it."""
 
     def waits(self, questions: tuple[Question, ...]) -> None:
         self._line({"type": "run:waits", "questions": [to_plain(question) for question in questions]})
@@ -114,6 +120,20 @@ class PlainPrinter:
             self._say(receipt_line(event.receipt))
 
     def quote(self, quote: Quote) -> None:
+        self._quote_line(quote)
+        for words, nodes in (
+            (_("would run: {names}"), quote.would_run),
+            (_("stale: {names}"), quote.stale),
+            (_("frozen: {names}"), quote.frozen),
+        ):
+            if nodes:
+                self._say(words.format(names=", ".join(nodes)))
+        if quote.would_run:
+            most = _(" (at most)") if quote.at_most else ""
+            known = f"{quote.cost} {quote.currency}".strip() if quote.cost is not None else _("unknown")
+            self._say(_("cost: {cost}{most}").format(cost=known, most=most))
+
+    def _quote_line(self, quote: Quote) -> None:
         self._say(
             _("{n} of {all} nodes would run; about {tokens} tokens in{most}, at most {calls} calls.").format(
                 n=len(quote.would_run),
@@ -131,7 +151,12 @@ class PlainPrinter:
         self._say(_("{node} waits for you: {reason}").format(node=question.node, reason=question.reason))
         if question.proposal:
             self._say(question.proposal)
-        self._say(_("Answer approve, approve:ATTEMPT, reject, retry:NOTE or edit:@FILE."))
+        for number, choice in enumerate(question.choices, 1):
+            self._say("\n".join(filter(None, (f"{number}. {choice.label}", choice.text))))
+        self._say(how_to_answer(question))
+
+    def pauses(self) -> None:
+        self._say(_("The next level waits: an empty line, or `next`, lets it begin."))
 
     def waits(self, questions: tuple[Question, ...]) -> None:
         for question in questions:
@@ -140,6 +165,10 @@ class PlainPrinter:
                     id=question.id, node=question.node, reason=question.reason
                 )
             )
+
+    def heading(self, words: str) -> None:
+        """A line of its own, above what follows."""
+        self._say(f"— {words}")
 
     def error(self, error: FlowCabalError) -> None:
         self._say(str(error))

@@ -13,18 +13,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from flowcabal_tui.cli.answers import Answers, parse_answer
+from flowcabal_tui.cli.answers import Answers, answer_to
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
-from flowcabal_tui.domain.run import Decision, Question, RunRequest
+from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.views import Workbench
 from flowcabal_tui.protocol import (
+    AdvanceRun,
     Command,
     Decide,
+    FreezeNode,
     NodeNeedsHuman,
     PersistOutput,
     QuestionAnswered,
@@ -55,18 +57,50 @@ async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None
     )
 
 
-async def _request(project: Workbench, arguments: Namespace) -> RunRequest:
+def given_inputs(arguments: Namespace) -> dict[str, str]:
+    """The inputs that flags give."""
     inputs = dict(pair.partition("=")[::2] for pair in arguments.input)
-    if arguments.instruction:
-        inputs["instruction"] = arguments.instruction
+    return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
+
+
+async def _request(project: Workbench, arguments: Namespace) -> RunRequest:
     return RunRequest(
         workflow=arguments.workflow,
         chapter=await chapter_at(project, arguments.chapter),
-        inputs=tuple(sorted(inputs.items())),
+        inputs=tuple(sorted(given_inputs(arguments).items())),
         targets=tuple(map(NodeId, arguments.target)),
         fresh_context=arguments.fresh_context,
         again=tuple(map(NodeId, arguments.again)),
+        step=arguments.step,
+        overrides=await _overrides(project, arguments),
     )
+
+
+async def _overrides(project: Workbench, arguments: Namespace) -> tuple[tuple[NodeId, dict[str, Any]], ...]:
+    """From `NODE.PARAM=VALUE`; the value is JSON, or the text that it is. Raises RunError."""
+    if not arguments.set:
+        return ()
+    nodes = [node.id for node in (await project.workflow(arguments.workflow)).nodes]
+    found: dict[NodeId, dict[str, Any]] = {}
+    for flag in arguments.set:
+        place, equals, value = flag.partition("=")
+        named = [node for node in nodes if place.startswith(f"{node}.") and len(place) > len(node) + 1]
+        if not equals or not named:
+            raise RunError(
+                _("{flag} sets nothing.").format(flag=flag),
+                _("Its nodes: {names}").format(names=", ".join(nodes)),
+                _("Write NODE.PARAM=VALUE, such as draft.temperature=0.3."),
+            )
+        node = max(named, key=len)
+        found.setdefault(node, {})[place[len(node) + 1 :]] = _value(value)
+    return tuple(found.items())
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 async def run(arguments: Namespace) -> int:
@@ -83,6 +117,8 @@ async def run(arguments: Namespace) -> int:
             command: Command = ResumeRun(RunId(arguments.resume))
         else:
             request = await _request(project, arguments)
+            for node in arguments.freeze:
+                await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
             if arguments.quote:
                 printer.quote(await project.quote(request))
                 return DONE
@@ -105,8 +141,7 @@ async def decide(arguments: Namespace) -> int:
                 _("No such question waits."),
                 _("Waiting: {ids}").format(ids=", ".join(waiting) or _("none")),
             )
-        decision = parse_answer(arguments.answer)
-        await project.carry_out(Decide(question.id, decision))
+        await project.carry_out(Decide(question.id, answer_to(question, arguments.answer)))
         return await _Session(project, PlainPrinter(moving=False), Answers({}), reads_commands=False).follow(
             question.run, None
         )
@@ -122,6 +157,7 @@ class _Session:
         self._reads_commands = reads_commands
         self._waiting: dict[QuestionId, Question] = {}
         self._asks = asyncio.Event()
+        self._paused: RunId | None = None
         self._retried: set[NodeId] = set()
         self._input_ended = False
         self._model_failed = False
@@ -136,7 +172,7 @@ class _Session:
         if state == "done" and keep:
             await self._project.carry_out(PersistOutput(run, NodeId(keep)))
             self._print()
-        if state == "waiting":
+        if state in ("waiting", "paused"):
             self._printer.waits(tuple(self._waiting.values()))
             return WAITS
         return {"done": DONE, "cancelled": CANCELLED}.get(state, MODEL if self._model_failed else FAILED)
@@ -151,10 +187,12 @@ class _Session:
                     self._waiting.pop(event.question, None)
                 elif isinstance(event, WorkflowFailed):
                     self._model_failed = self._model_failed or event.by_model
-                elif isinstance(event, RunStateChanged) and event.run == run and event.state in ENDED:
-                    return event.state
-            if self._waiting and self._input_ended and self._project.quiet:
-                return "waiting"
+                elif isinstance(event, RunStateChanged) and event.run == run:
+                    if event.state in ENDED:
+                        return event.state
+                    await self._pauses(run if event.state == "paused" else None)
+            if (self._waiting or self._paused) and self._input_ended and self._project.quiet:
+                return "waiting" if self._waiting else "paused"
             await asyncio.sleep(TICK_SECONDS)
 
     def _print(self) -> None:
@@ -187,21 +225,37 @@ class _Session:
         async for line in _lines():
             try:
                 if self._reads_commands:
-                    self._project.send(_command(line))
+                    if line.strip():
+                        self._project.send(_command(line))
                 else:
-                    await self._answer(parse_answer(line))
+                    await self._typed(line.strip())
             except FlowCabalError as error:
                 self._printer.error(error)
         self._input_ended = True
 
-    async def _answer(self, decision: Decision) -> None:
-        """Waits for a question: a pipe gives its lines before anything is asked."""
-        while not self._waiting:
+    async def _pauses(self, run: RunId | None) -> None:
+        """In step mode: says what comes next, and that the run waits for the word."""
+        self._paused = run
+        if run is not None:
+            self._asks.set()
+            if not self._reads_commands:
+                self._printer.pauses()
+
+    async def _typed(self, words: str) -> None:
+        """Waits for a question, or for a pause: a pipe gives its lines before anything is asked."""
+        goes_on = words in ("", "next")
+        if not words and not self._paused:
+            return
+        while not (self._paused if goes_on else self._waiting):
             self._asks.clear()
             await self._asks.wait()
-        question = next(iter(self._waiting))
-        await self._project.carry_out(Decide(question, decision))
-        self._waiting.pop(question, None)
+        if goes_on and self._paused:
+            run, self._paused = self._paused, None
+            await self._project.carry_out(AdvanceRun(run))
+            return
+        question = next(iter(self._waiting.values()))
+        await self._project.carry_out(Decide(question.id, answer_to(question, words)))
+        self._waiting.pop(question.id, None)
 
 
 def _command(line: str) -> Command:
@@ -229,5 +283,4 @@ async def _lines() -> AsyncIterator[str]:
 
     threading.Thread(target=pump, name="stdin", daemon=True).start()
     while line := await lines.get():
-        if line.strip():
-            yield line
+        yield line

@@ -7,17 +7,31 @@ from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.memory import Freshness, Level, TaskKind
-from flowcabal_tui.domain.run import AngleCheck, RunState
+from flowcabal_tui.domain.run import AngleCheck, NodeState, RunState
 from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark, ngettext
 
 RUN_STATES: Final[Mapping[RunState, str]] = {
     "running": mark("running"),
     "waiting": mark("waiting for you"),
+    "paused": mark("paused"),
     "done": mark("done"),
     "failed": mark("failed"),
     "cancelled": mark("stopped"),
     "interrupted": mark("interrupted"),
+}
+NODE_STATES: Final[Mapping[NodeState, str]] = {
+    "pending": mark("pending"),
+    "ready": mark("ready"),
+    "running": mark("running"),
+    "retrying": mark("waiting to try again"),
+    "waiting": mark("waiting for you"),
+    "done": mark("done"),
+    "frozen": mark("frozen"),
+    "failed": mark("failed"),
+    "blocked": mark("blocked"),
+    "skipped": mark("skipped"),
+    "cancelled": mark("stopped"),
 }
 ANGLES: Final[Mapping[Angle, str]] = {
     "timeline": mark("timeline"),

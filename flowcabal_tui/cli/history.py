@@ -1,0 +1,94 @@
+"""`runs` and `replay`: what ran, what it has cost, and its events once more."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterable
+
+from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.versions import NodeTrace, RunDetails
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.history import folds_to
+from flowcabal_tui.project.words import NODE_STATES, RUN_STATES
+
+
+async def runs(arguments: Namespace) -> int:
+    """The newest runs, or the nodes of one."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        if arguments.run:
+            details = [await project.run_details(RunId(arguments.run))]
+        else:
+            details = [await project.run_details(run.id) for run in await project.runs(arguments.limit)]
+    finally:
+        await project.close()
+    if arguments.json:
+        plain = [to_plain(one) for one in details]
+        print(json.dumps(plain[0] if arguments.run else plain, ensure_ascii=False, indent=2))
+    elif arguments.run:
+        _one(details[0])
+    else:
+        _table(map(_line, details))
+    return 0
+
+
+def _table(rows: Iterable[tuple[object, ...]]) -> None:
+    for row in rows:
+        print("\t".join(str(cell) for cell in row))
+
+
+def _line(details: RunDetails) -> tuple[object, ...]:
+    summary = details.summary
+    return (
+        summary.id,
+        summary.workflow,
+        summary.chapter or "-",
+        _(RUN_STATES[summary.state]),
+        summary.started_at.isoformat(timespec="seconds"),
+        _("{n} nodes").format(n=len(details.nodes)),
+        *_spent(details.totals),
+    )
+
+
+def _spent(totals: Totals) -> tuple[str, str]:
+    tokens = _("{tokens_in} tokens in, {tokens_out} out").format(
+        tokens_in=totals.input_tokens, tokens_out=totals.output_tokens
+    )
+    return tokens, _("cost unknown") if totals.cost is None else f"{totals.cost} {totals.currency}".strip()
+
+
+def _one(details: RunDetails) -> None:
+    _table([_line(details)])
+    _table(map(_node, details.nodes))
+
+
+def _node(node: NodeTrace) -> tuple[object, ...]:
+    return (
+        node.node,
+        _("served") if node.served and node.state == "done" else _(NODE_STATES[node.state]),
+        _("{n} attempts").format(n=node.attempts),
+        f"{node.seconds:.1f} s",
+        f"{node.usage.input_tokens or 0}/{node.usage.output_tokens or 0}",
+        ", ".join(node.models),
+        node.error.replace("\n", " "),
+    )
+
+
+async def replay(arguments: Namespace) -> int:
+    """The events of a run again, without a model; 1 if they do not lead to the state that the log folds to."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        events = await project.replay(RunId(arguments.run))
+        details = await project.run_details(RunId(arguments.run))
+    finally:
+        await project.close()
+    printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=False)
+    for event in events:
+        printer.event(event)
+    seen = {node: known.state for node, known in folds_to(events).nodes.items()}
+    return 0 if seen == {node.node: node.state for node in details.nodes} else 1

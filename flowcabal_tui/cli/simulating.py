@@ -1,0 +1,91 @@
+"""`simulate`: a workflow run without a model, a network or a project."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.actions.registry import SIMULATIONS, ActionRegistry
+from flowcabal_tui.actions.simulation import load_simulations
+from flowcabal_tui.cli.answers import Answers
+from flowcabal_tui.cli.documents import conversion_of, in_project, read_document
+from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter
+from flowcabal_tui.cli.running import CANCELLED, DONE, FAILED, given_inputs
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.simulation import Simulated, Simulation
+from flowcabal_tui.protocol import Event, NodeCompleted, NodeNeedsHuman, NodeStarted, NodeStreaming, QuestionAnswered
+from flowcabal_tui.settings.project_file import load_project
+
+
+async def simulate(arguments: Namespace) -> int:
+    """Prints the events, or in plain words what each node gave; exit codes as for `run`."""
+    workflow, library = await _workflows(arguments)
+    world = Simulated(_templates(arguments), _registry(arguments), library)
+    answers = Answers.from_flags(arguments.decide)
+    told = JsonPrinter().event if arguments.json else _Words().event
+    simulation = Simulation(
+        workflow,
+        world,
+        told,
+        inputs=given_inputs(arguments),
+        answer=lambda question: answers.by_node.get(question.node),
+    )
+    state = await simulation.execute(arguments.seconds)
+    return {"done": DONE, "cancelled": CANCELLED}.get(state, FAILED)
+
+
+class _Words:
+    """Says of each node what it gave, and of each question how it was answered."""
+
+    def __init__(self) -> None:
+        self._printer = PlainPrinter(moving=False)
+
+    def event(self, event: Event) -> None:
+        match event:
+            case NodeStarted() | NodeStreaming():
+                return
+            case NodeNeedsHuman():
+                self._printer.asks(event.question, "")
+                return
+            case QuestionAnswered():
+                decision = event.decision
+                said = ":".join(filter(None, (decision.kind, str(decision.attempt or ""), decision.text)))
+                self._printer.heading(_("answered: {answer}").format(answer=said))
+                return
+            case NodeCompleted():
+                self._printer.heading(event.node)
+        self._printer.event(event)
+
+
+async def _workflows(arguments: Namespace) -> tuple[Workflow, Mapping[str, Workflow]]:
+    """The workflow and those that it may call, by every reference."""
+    if arguments.workflow:
+        found = await in_project(arguments.document, arguments.workflow)
+        return found.workflow, found.library
+    conversion = conversion_of(arguments.document, read_document(arguments.document))
+    known = (conversion.workflow, *conversion.others)
+    return conversion.workflow, {name: one for one in known for name in (one.id, one.reference)}
+
+
+def _registry(arguments: Namespace) -> ActionRegistry | None:
+    paths: list[Path] = list(arguments.actions)
+    if arguments.workflow:
+        own = arguments.document / "actions"
+        paths += [own] if own.is_dir() else []
+        paths += [arguments.document / file for file in load_project(arguments.document).actions.files]
+    return ActionRegistry.load(paths) if paths else None
+
+
+def _templates(arguments: Namespace) -> dict[str, dict[str, Any]]:
+    """Of the file that was named, else those that lie beside the registries."""
+    if arguments.simulation:
+        return load_simulations(arguments.simulation)
+    folders = [arguments.document / "actions"] if arguments.workflow else []
+    folders += [path if path.is_dir() else path.parent for path in arguments.actions]
+    found: dict[str, dict[str, Any]] = {}
+    for file in sorted({file for folder in folders for file in folder.glob(f"{SIMULATIONS}*.json")}):
+        found |= load_simulations(file)
+    return found
