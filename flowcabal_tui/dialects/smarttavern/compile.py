@@ -110,7 +110,7 @@ class _Compiler:
         return replace(inner, depth=place.depth)
 
     def _choice(self, spec: FlowNode, branches: Branches, place: Place) -> Place:
-        if place.source == INPUT and not (branches.then and branches.otherwise):
+        if place.source == INPUT:  # the join must need a node that runs whichever branch does
             place = self._after(self.add(f"{spec.id}_in", "map", {"source": INPUT}, place), place)
         condition = {"kind": "expression", "source": place.items, "expression": self._expression(spec, branches)}
         node = self.add(spec.id, "condition", condition, place)

@@ -100,7 +100,7 @@ class _ToOurs(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """`item` of no items is an empty object, so it is written as what is empty then."""
         if self._is_item(node):
-            return ast.BoolOp(ast.And(), [_data(), _first()])
+            return _item()
         return _data() if node.id == "items" and node.id not in self._stored else node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -125,10 +125,9 @@ def _method(name: str, whole: ast.expr, given: list[ast.expr], of_item: bool) ->
     """What means the same as a method's call; None when nothing does."""
     match name, given:
         case ("get", [key] | [key, _]):
-            there: ast.expr = ast.Compare(key, [ast.In()], [whole])
-            guard = ast.BoolOp(ast.And(), [_data(), there]) if of_item else there
+            there = ast.Compare(key, [ast.In()], [_item() if of_item else whole])
             other = given[1] if len(given) == 2 else ast.Constant(None)
-            return ast.IfExp(guard, ast.Subscript(whole, key, ast.Load()), other)
+            return ast.IfExp(there, ast.Subscript(whole, key, ast.Load()), other)
         case ("lower" | "upper", []):
             return ast.Call(ast.Name(name, ast.Load()), [whole], [])
         case ("startswith", [part]):
@@ -139,6 +138,10 @@ def _method(name: str, whole: ast.expr, given: list[ast.expr], of_item: bool) ->
             end = ast.Compare(ast.Subscript(whole, ast.Slice(start), ast.Load()), [ast.Eq()], [part])
             return ast.BoolOp(ast.And(), [long_enough, end])
     return None
+
+
+def _item() -> ast.expr:
+    return ast.BoolOp(ast.And(), [_data(), _first()])
 
 
 def _data() -> ast.expr:

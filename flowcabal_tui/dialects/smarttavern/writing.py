@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -25,7 +25,10 @@ _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_\-]")
 def write(workflow: Workflow) -> tuple[dict[str, Any], tuple[ConversionNote, ...]]:
     """The flow as JSON values, and what it says differently. Raises DialectError that names what it cannot hold."""
     written = _Writer(workflow)
-    top, _end = written.chain(INPUT, "")
+    try:
+        top, _end = written.chain(INPUT)
+    except RecursionError as error:
+        raise _cannot(_("Its branches stand too deep in each other.")) from error
     if left := [node.id for node in workflow.nodes if node.id not in written.done]:
         raise _cannot(_("These nodes do not stand in one chain of items: {names}").format(names=", ".join(left[:20])))
     entry = written.name_for(f"{workflow.id}_main")
@@ -48,32 +51,30 @@ class _Writer:
     nodes: list[dict[str, Any]] = field(default_factory=list)
     notes: list[ConversionNote] = field(default_factory=list)
     done: dict[str, None] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.by_source: dict[str, list[Node]] = {}
         for node in self.workflow.nodes:
             for source in _sources(node):
                 self.by_source.setdefault(source, []).append(node)
+        self.gates: dict[str, set[tuple[str, str]]] = {}
+        for edge in self.workflow.edges:
+            if edge.condition:
+                self.gates.setdefault(edge.target, set()).add((edge.source, edge.condition))
 
-    def chain(self, source: str, stop: str) -> tuple[list[str], str]:
-        """The ids of the nodes that follow each other from a source, and the source behind the last one.
-
-        `stop` is a merge at which a branch ends.
-        """
+    def chain(self, source: str) -> tuple[list[str], str]:
+        """The ids of the nodes that follow each other from a source, and the source behind the last one."""
         children: list[str] = []
-        while (node := self._next(source, stop)) is not None:
+        while (node := self._next(source)) is not None:
             name, source = self._one(node, source)
             children += name
         return children, source
 
-    def _next(self, source: str, stop: str) -> Node | None:
+    def _next(self, source: str) -> Node | None:
         """The one node that goes on from here; several would be branches without a condition."""
-        after = [node for node in self.by_source.get(source, ()) if node.id not in self.done and node.id != stop]
-        gated = [
-            node for node in after if any(edge.target == node.id and edge.condition for edge in self.workflow.edges)
-        ]
-        free = [node for node in after if node not in gated and not _joins(node)]
+        after = [node for node in self.by_source.get(source, ()) if node.id not in self.done]
+        free = [node for node in after if node.id not in self.gates and not _joins(node)]
         if len(free) > 1:
             raise _cannot(
                 _("Several nodes take their items from {path}: {names}").format(
@@ -116,45 +117,39 @@ class _Writer:
         return made.pop("type", kind), made
 
     def _choice(self, node: Node, source: str) -> tuple[list[str], str]:
-        join = self._join_of(node)
-        branches: dict[str, list[str]] = {}
-        ends: list[str] = []
-        for label in ("true", "false"):
-            firsts = [edge.target for edge in self.workflow.edges if edge.source == node.id and edge.condition == label]
-            children, end = self._branch(firsts, source, join)
-            branches[label] = children
-            ends.append(end)
-        if set(_sources(join)) != set(ends):
-            raise _cannot(
-                _("The branches of {node} do not come together in {join}.").format(node=node.id, join=join.id)
-            )
-        self.done[join.id] = None
         try:
             condition = from_expression(str(node.params.get("expression", "")))
         except ExpressionError as error:
             raise _cannot(f"{node.id}: {error.title}") from error
+        then, after_then = self._branch((node.id, "true"), source)
+        otherwise, after_otherwise = self._branch((node.id, "false"), source)
+        join = self._join(node, {after_then, after_otherwise})
+        self.done[join.id] = None
         name = self.name_for(node.id)
-        told = {"condition": condition, "then": branches["true"], "else": branches["false"]}
+        told = {"condition": condition, "then": then, "else": otherwise}
         self.nodes.append({"id": name, "type": "If", "if": told})
         return [name], shown((RESULT, join.id))
 
-    def _branch(self, firsts: Sequence[str], source: str, join: Node) -> tuple[list[str], str]:
-        inside = [one for one in self.by_source.get(source, ()) if one.id in firsts and not _joins(one)]
+    def _branch(self, gate: tuple[str, str], source: str) -> tuple[list[str], str]:
+        after = self.by_source.get(source, ())
+        inside = [one for one in after if gate in self.gates.get(one.id, ()) and not _joins(one)]
         if not inside:
             return [], source
-        names, after = self._one(inside[0], source)
-        more, end = self.chain(after, join.id)
+        names, behind = self._one(inside[0], source)
+        more, end = self.chain(behind)
         return [*names, *more], end
 
-    def _join_of(self, node: Node) -> Node:
-        """The merge at which the branches of a condition come together: the first behind the last branch node."""
-        if node.params.get("kind") != "expression":
-            raise _cannot(_("{node} is a condition without an expression.").format(node=node.id))
-        wanted = f"{node.id}_join"
-        for candidate in self.workflow.nodes:
-            if candidate.id == wanted and candidate.params.get("how") == "first":
-                return candidate
-        raise _cannot(_("The branches of {node} do not come together in {join}.").format(node=node.id, join=wanted))
+    def _join(self, node: Node, ends: set[str]) -> Node:
+        """The merge at which the branches of a condition come together, in the same branch as the condition."""
+        found = [
+            one
+            for one in self.by_source.get(max(ends), ())
+            if one.id not in self.done and one.params.get("how") == "first" and set(_sources(one)) == ends
+        ]
+        if not found or node.params.get("kind") != "expression":
+            raise _cannot(_("The branches of {node} do not come together again.").format(node=node.id))
+        gates = self.gates.get(node.id, set())
+        return next((one for one in found if self.gates.get(one.id, set()) == gates), found[0])
 
     def _call_behind(self, node: Node, here: str) -> Node | None:
         """The sub-flow whose items this map renames."""
@@ -191,9 +186,9 @@ class _Writer:
 
     def name_for(self, node: str) -> str:
         name, number = self.ascii(node), 2
-        while name in self.names.values():
+        while name in self.names:
             name, number = f"{self.ascii(node)}_{number}", number + 1
-        self.names[node] = name
+        self.names.add(name)
         if name != node:
             self.notes.append(ConversionNote("changed", node, _("It is called {name} there.").format(name=name)))
         return name
