@@ -179,8 +179,6 @@ class NodeKind:
     version: ClassVar[int] = 1
     """Enters the content key: raise it when the meaning of the params changes."""
     params: ClassVar[type[BaseModel]]
-    unrolls: ClassVar[bool] = False
-    """Goes on whatever its bodies give, to a bound of its own: a quote follows it with drafts in their place."""
     reusable: ClassVar[bool] = True
     """May an equal node's output of another run be taken? False for what acts on the world or asks a person."""
     joins: ClassVar[bool] = False
@@ -209,6 +207,11 @@ class NodeKind:
     def rounds(self, params: Any) -> int:
         """How often at most its bodies run; for a quote."""
         return 1
+
+    def unrolls(self, params: Any) -> bool:
+        """Does it go on whatever its bodies give, to a bound of its own? A quote then follows it, with drafts in their
+        place; else one run of the bodies counts as `rounds`."""
+        return False
 
     def yields(self, params: Any) -> Schema | None:
         """The shape of the output; None when it can be anything."""

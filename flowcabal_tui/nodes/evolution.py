@@ -81,7 +81,6 @@ class Evolution(NodeKind):
 
     name: ClassVar[str] = "evolution"
     params: ClassVar[type[EvolutionParams]] = EvolutionParams
-    unrolls: ClassVar[bool] = True
 
     def bodies(self, params: EvolutionParams) -> tuple[tuple[str, Body], ...]:
         found = [("write", _candidates(params, 1))]
@@ -90,6 +89,9 @@ class Evolution(NodeKind):
         if params.sift:
             found.append(("sift", _sifting(params.sift)))
         return tuple(found)
+
+    def unrolls(self, params: EvolutionParams) -> bool:
+        return True
 
     def names(self, params: EvolutionParams) -> frozenset[str]:
         return NAMES

@@ -88,6 +88,10 @@ class Loop(NodeKind):
         counted = params.mode == "for_each" and isinstance(params.source, (list, tuple))
         return len(params.source) if counted else params.max_iterations
 
+    def unrolls(self, params: LoopParams) -> bool:
+        """Only where no round depends on the one before."""
+        return params.mode == "for_each" and params.accumulator is None
+
     def yields(self, params: LoopParams) -> Schema:
         taken = loop_exports.schema_of(params.exports)
         turn = {"index": {"type": "integer"}, "item": {}, "exit_result": {}}

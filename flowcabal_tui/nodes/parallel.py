@@ -40,6 +40,9 @@ class Parallel(NodeKind):
     def bodies(self, params: ParallelParams) -> tuple[tuple[str, Body], ...]:
         return tuple((f"branches.{name}", body) for name, body in params.branches.items())
 
+    def unrolls(self, params: ParallelParams) -> bool:
+        return True
+
     def yields(self, params: ParallelParams) -> Schema:
         return {
             "type": "object",

@@ -77,7 +77,6 @@ class Recursive(NodeKind):
 
     name: ClassVar[str] = "recursive"
     params: ClassVar[type[RecursiveParams]] = RecursiveParams
-    unrolls: ClassVar[bool] = True
 
     def blocks(self, params: RecursiveParams) -> tuple[Block, ...]:
         return params.start
@@ -89,6 +88,9 @@ class Recursive(NodeKind):
 
     def bodies(self, params: RecursiveParams) -> tuple[tuple[str, Body], ...]:
         return tuple((name, _body(name, call)) for name, call in _calls(params).items())
+
+    def unrolls(self, params: RecursiveParams) -> bool:
+        return True
 
     def names(self, params: RecursiveParams) -> frozenset[str]:
         return NAMES

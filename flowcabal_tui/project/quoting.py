@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
@@ -15,7 +17,8 @@ from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter, Usage
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, QuestionKind, Quote
 from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.models.registry import cost
-from flowcabal_tui.nodes.base import Produced, Rejected
+from flowcabal_tui.nodes.base import NodeKind, Produced, Rejected
+from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.nodes.prompt import MODEL_ATTEMPTS
 from flowcabal_tui.runner.fold import NodeFold
@@ -84,7 +87,8 @@ class QuoteRun(NodeRun):
         """What it has passed by."""
         self.whole = True
         """False when it went on past something that is not there yet."""
-        self._unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
+        self.unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
+        """True when an output that it needs is not there yet."""
 
     def state(self, state: object, detail: str = "") -> None:
         """Nobody is told: nothing happens."""
@@ -92,7 +96,7 @@ class QuoteRun(NodeRun):
     @property
     def keys(self) -> frozenset[Digest]:
         """Under which keys its output is looked for, as far as it can be told."""
-        own = None if self._unknown or not self._kind.reusable else self.key()
+        own = None if self.unknown or not self._kind.reusable else self.key()
         return frozenset(key for key in (own, self.stands_under) if key)
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
@@ -101,22 +105,39 @@ class QuoteRun(NodeRun):
         return injection
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        return None if self._unknown else await self._standing(request, params)
+        return None if self.unknown else await self._standing(request, params)
 
     async def generate(
         self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
     ) -> Attempt:
         tokens = sum(self._count(message.content) for message in request.messages)
-        tokens += DRAFT_TOKENS if self._unknown else 0
+        raise Stop(self._costs(params, tokens + (DRAFT_TOKENS if self.unknown else 0)))
+
+    def _costs(self, params: PromptParams, tokens: int) -> _Tally:
+        """What a prompt of so many tokens costs, with its checks and what they may cause."""
         checks = len(params.angles) if self._scope.services.monitor else 0
         calls = (MODEL_ATTEMPTS if checks else 1) * (1 + checks)
         spent = _Tally(
             tokens_in=tokens,
             tokens_out=params.max_tokens or DRAFT_TOKENS,
             calls=calls,
-            at_most=self._unknown or calls > 1,
+            at_most=self.unknown or calls > 1,
         )
-        raise Stop(spent.price(self._services.models, params))
+        return spent.price(self._services.models, params)
+
+    def foreseen(self, kind: NodeKind, params: BaseModel) -> _Tally:
+        """What the node costs when its prompts cannot be made yet: each counts as a draft."""
+        found = _Tally(at_most=True)
+        if isinstance(params, PromptParams):
+            found.add(self._costs(params, DRAFT_TOKENS), 1)
+        for _field, body in kind.bodies(params):
+            for node in body.nodes:
+                found.add(self.foreseen(*kind_and_params(node)), kind.rounds(params))
+        return found
+
+    def _text(self, node: NodeId) -> str | None:
+        """Nothing for an output that is not there: what it may hold is counted beside the prompt."""
+        return super()._text(node) or ""
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """Counts the checks and makes none."""
@@ -130,7 +151,7 @@ class QuoteRun(NodeRun):
         try:
             return await super().body(body, part, names)
         except Stop as stop:
-            if not self._kind.unrolls or stop.inside is None:
+            if not self._kind.unrolls(self._step.params) or stop.inside is None:
                 raise
             self._pass(stop.spent)
             return {node.id: stop.inside.get(node.id, _DRAFT) for node in body.nodes}
@@ -187,9 +208,11 @@ class Quoter:
         except Stop as stop:
             run.whole = False
             run.spent.add(stop.spent, 1)
-            times = step.kind.rounds(step.params) if stop.inside is not None or step.kind.unrolls else 1
+            times = step.kind.rounds(step.params) if stop.inside is not None or step.kind.unrolls(step.params) else 1
         except (FlowCabalError, Rejected):  # it depends on what is not there yet, or fails: the run will say
             run.whole, run.spent.at_most = False, True
+            if run.unknown:
+                run.spent.add(run.foreseen(step.kind, step.params), 1)
         else:
             if run.whole:
                 frame.outputs[step.node.id] = output

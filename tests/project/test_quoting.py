@@ -109,6 +109,43 @@ async def test_candidates_that_are_there_are_not_checked_by_a_quote():
     assert (await quoted(bench, workflow, "again")).served == ("open",)
 
 
+def call(node: str, text: str) -> dict[str, Any]:
+    return prompt(node, text, context=False).model_dump()
+
+
+async def test_branches_side_by_side_are_counted_together():
+    branches = {name: {"nodes": [call("x", name), call("y", "after {{result_of.x.text}}")]} for name in "abc"}
+    node = Node(id=NodeId("par"), kind="parallel", params={"branches": branches})
+    found = await quoted(Bench(FakeModel(numbered())), flow(node))
+    assert (found.would_run, found.calls_at_most) == (("par",), 6)
+
+
+async def test_a_loop_is_counted_for_each_item_that_there_is():
+    def loop(**params: Any) -> Workflow:
+        body = {"nodes": [call("x", "write {{item}}")]}
+        return flow(Node(id=NodeId("loop"), kind="loop", params={"body": body, "side_by_side": 2, **params}))
+
+    bench = Bench(FakeModel(numbered()))
+    assert (await quoted(bench, loop(source=["a", "b", "c", "d"]))).calls_at_most == 4
+    assert await (await bench.run(loop(source=["a", "b"]))).execute() == "done"
+    assert (await quoted(bench, loop(source=["a", "b", "c", "d"]), "more")).calls_at_most == 2
+
+
+async def test_a_loop_whose_rounds_depend_on_each_other_is_counted_to_its_bound():
+    kept = {"set": {"last": {"__from__": "result_of.x.text"}}}
+    params = {"body": {"nodes": [call("x", "write {{item}}")]}, "source": [1, 2, 3], "accumulator": kept}
+    node = Node(id=NodeId("loop"), kind="loop", params=params)
+    assert (await quoted(Bench(FakeModel(numbered())), flow(node))).calls_at_most == 3
+
+
+async def test_what_cannot_be_foreseen_is_counted_to_its_bound():
+    items = {"source": "result_of.list.text", "max_iterations": 9}
+    node = Node(id=NodeId("loop"), kind="loop", params={"body": {"nodes": [call("x", "write {{item}}")]}, **items})
+    after = prompt("after", "{{result_of.list.points[0]}}", context=False)
+    found = await quoted(Bench(FakeModel(numbered())), flow(prompt("list", "name some"), node, after))
+    assert (found.calls_at_most, found.at_most) == (1 + 9 + 1, True)
+
+
 async def test_what_stands_behind_is_counted_with_a_draft_in_its_place():
     bench = Bench(FakeModel(lambda _r: "x"))
     found = await quoted(bench, flow(evolution(), prompt("after", "go on: ", "@open")))
