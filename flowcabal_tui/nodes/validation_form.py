@@ -27,7 +27,7 @@ def shells(nodes: Iterable[Any]) -> Workflow:
 def form_findings(value: Any, error: ValidationError) -> tuple[Finding, ...]:
     """What a document lacks to be a workflow, with the field, and the node where it can be told."""
     wrong = error.errors(include_url=False, include_input=False)[:_MOST]
-    return tuple(_finding(value, one["loc"], one["type"], one["msg"]) for one in wrong)
+    return tuple(dict.fromkeys(_finding(value, one["loc"], one["type"], one["msg"]) for one in wrong))
 
 
 def _finding(value: Any, loc: tuple[int | str, ...], kind: str, message: str) -> Finding:
