@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -55,8 +54,8 @@ class Run:
         self._prepared: dict[NodeId, NodeRun] = {}
         """Nodes that were looked up and did not stand: they run next."""
         self._waiting: set[NodeId] = set()
-        self._around: Counter[NodeId] = Counter()
-        """How many inner graphs of a node are under way: with any, it itself does nothing."""
+        self._inside: list[tuple[NodeId, Schedule]] = []
+        """The inner graphs that are under way, with the nodes that they stand in."""
         self._stopped_before: set[NodeId] = set()
         self._served: dict[str, dict[str, Any]] = {}
         self._unwritten: FlowCabalError | None = None
@@ -75,8 +74,10 @@ class Run:
     @property
     def only_waits(self) -> bool:
         """True when nothing but human answers can bring the run on."""
-        working = len(self._tasks) - len(self._around)
-        return bool(self._waiting) and working == len(self._waiting)
+        if not self._waiting:
+            return False
+        rest = {node for node, schedule in self._inside if schedule.busy}  # with a busy graph inside it does nothing
+        return len(self._tasks) - len(rest) == len(self._waiting)
 
     @property
     def stopped(self) -> bool:
@@ -120,15 +121,13 @@ class Run:
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
         """Runs the graph inside a node. Raises StepFailed when one of its nodes failed or was stopped."""
         schedule = Schedule(self, frame)
-        self._around[node] += 1
+        self._inside.append((node, schedule))
         try:
             await schedule.execute()
             if not self.scope.closing:
                 await self._block(frame, schedule)
         finally:
-            self._around[node] -= 1
-            if not self._around[node]:
-                del self._around[node]
+            self._inside.remove((node, schedule))
         if unfinished := schedule.unfinished:
             raise StepFailed(
                 _("A step inside did not end: {node}").format(node=frame.path + unfinished[0]),

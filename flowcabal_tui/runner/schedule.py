@@ -73,6 +73,11 @@ class Schedule:
         return [node for node in self._plan.steps if node not in outputs and node not in self._skipped]
 
     @property
+    def busy(self) -> bool:
+        """Is one of its nodes under way?"""
+        return bool(self._active)
+
+    @property
     def held(self) -> bool:
         """True when only step mode holds it up."""
         return bool(self._ready) and not self._active

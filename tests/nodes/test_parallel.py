@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import RunStateChanged
+from flowcabal_tui.protocol import NodeNeedsHuman, RunStateChanged
 from tests.nodes.flows import FakeActions, act, answered, bench, body, edge, node, values
 from tests.runner.fakes import flow, until
 
@@ -85,3 +85,21 @@ def test_an_exit_that_is_not_there_is_found():
     assert [(one.code, one.field) for one in kind.check(params, node("p", "parallel"))] == [
         ("UNKNOWN_NODE", "branches.one.exit")
     ]
+
+
+async def test_a_run_does_not_wait_between_the_rounds_of_a_loop():
+    made = bench(actions := FakeActions(holds={"write": asyncio.Event()}))
+    asks, rounds = (
+        node("asks", "human", question="which?"),
+        node("rounds", "loop", source=[1, 2, 3], body=body(act("write"))),
+    )
+    run = await made.run(flow(asks, rounds))
+    task = asyncio.create_task(run.execute())
+    await until(lambda: made.of(NodeNeedsHuman) and actions.going)
+    actions.holds["write"].set()
+    await until(lambda: "rounds" in run.outputs)
+    await until(lambda: run.only_waits)
+    told = [event.state for event in made.of(RunStateChanged)]
+    assert told.count("waiting") == 1, "only when the last round has ended"
+    await answered(made, run, Decision("edit", text="this"))
+    assert await task == "done"
