@@ -125,6 +125,7 @@ class Recursive(NodeKind):
         if params.until:
             shape = conditions.check_shape(params.until.model_dump(exclude_unset=True))
             found += [each.model_copy(update={"node": node.id, "field": f"until.{each.field}"}) for each in shape]
+            found += _misread(params.until, node.id)
         return tuple(found)
 
     def fingerprint(self, context: NodeContext, params: RecursiveParams) -> Any:
@@ -153,6 +154,17 @@ class Recursive(NodeKind):
         if params.draft is None:
             return Output(context.resolve(params.start))
         return await _step(context, params, "draft", {"draft": "", "critique": "", "round": 1})
+
+
+def _misread(until: Condition, node: NodeId) -> list[Finding]:
+    """Fields of the verdict that there are not: found before a critique is paid for."""
+    read = [(place, path) for place, path in conditions.paths_in(until) if path.startswith("verdict.")]
+    said = _("The verdict has no field {name}. There are: done, points")
+    return [
+        Finding(code="SCHEMA_MISMATCH", node=node, field=f"until.{place}", message=said.format(name=path[8:]))
+        for place, path in read
+        if path.replace("[", ".").split(".")[1] not in ("done", "points")
+    ]
 
 
 def _calls(params: RecursiveParams) -> dict[str, PromptParams]:

@@ -100,7 +100,7 @@ class VersionDesk:
 
     async def _mark_edits(self, before: Workflow, after: Workflow) -> None:
         old, new = plan(before.nodes, before.edges), plan(after.nodes, after.edges)
-        joined = before.join != after.join
+        joined = (before.join, before.skip_empty) != (after.join, after.skip_empty)
         changed = [
             node
             for node, step in new.steps.items()

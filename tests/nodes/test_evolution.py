@@ -295,3 +295,15 @@ def test_what_the_prompts_refer_to_are_dependencies_and_a_later_round_needs_the_
     assert [each.code for each in KIND.check(params, node)] == ["MISSING_REFERENCE"]
     right = openings(write={"prompt": virtual}, rounds=2, next=block("{{ parent }}"))
     assert KIND.check(EvolutionParams.model_validate(right.params), right) == ()
+
+
+async def test_inside_a_loop_the_candidates_are_found_by_their_whole_path():
+    body = {"nodes": [openings().model_dump(mode="json")]}
+    node = Node(id=NodeId("loop"), kind="loop", params={"body": body, "source": [1]})
+    bench = Bench(FakeModel(Writer()))
+    run = await bench.run(flow(node))
+    task = asyncio.create_task(run.execute())
+    question = await asked(bench)
+    assert (question.node, question.choices[0].node) == ("loop/0/open", "loop/0/open/1/candidate-1")
+    run.answer(question.id, Decision("choose", attempt=1))
+    assert await task == "done"

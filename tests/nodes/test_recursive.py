@@ -210,5 +210,7 @@ def test_what_is_wrong_with_the_params_is_said():
     assert codes(start=block("x")) == [("SCHEMA_MISMATCH", "start")]
     assert codes(revise={}) == [("EMPTY_PROMPT", "revise")]
     assert codes(until={"kind": "expression", "expression": "round >"}) == [("SYNTAX_ERROR", "until.expression")]
+    assert codes(until={"kind": "not_empty", "source": "verdict.points[0]"}) == []
+    assert codes(until={"kind": "not_empty", "source": "verdict.pionts"}) == [("SCHEMA_MISMATCH", "until.source")]
     with pytest.raises(ValueError, match="depth"):
         RecursiveParams.model_validate(polish(depth=11).params)
