@@ -132,6 +132,11 @@ def test_jinja_that_cannot_be_carried_over_is_told(text):
     assert [(note.level, note.place) for note in notes] == [("lost", "nodes[1].params.text")]
 
 
+def test_a_text_that_is_a_path_only_here_is_told():
+    notes = read(doc(send("mail", "project.md"))).notes
+    assert [(note.level, note.place) for note in notes] == [("lost", "nodes[0].params.text")]
+
+
 def test_names_of_a_loop_stand_alone_or_behind_its_id():
     inner = [
         send("mail", "scene"),

@@ -96,6 +96,9 @@ class References:
             if (filtered := self.filtered(inner, scope)) is not None:
                 return filtered
         elif (path := _bare(text, scope)) is not None:
+            if paths.parse(path).root in RUN_ROOTS:
+                said = _("{text} is a text there; here it is read as a path, and fails if that leads nowhere.")
+                self.lost(place, said.format(text=text[:80]))
             return path
         if _JINJA.search(text):
             self.lost(place, _("Jinja blocks are not read; the text stays as it is."))
