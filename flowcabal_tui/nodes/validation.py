@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,9 +11,9 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation_calls import Library
-from flowcabal_tui.nodes.validation_form import form_findings, shells
+from flowcabal_tui.nodes.validation_form import form_findings
 from flowcabal_tui.nodes.validation_scope import ActionShape
-from flowcabal_tui.nodes.validation_size import too_large
+from flowcabal_tui.nodes.validation_size import too_large, too_many
 from flowcabal_tui.nodes.validation_walk import Walk
 
 Actions = Mapping[str, ActionShape]
@@ -39,7 +39,7 @@ def check_document(
 ) -> tuple[Finding, ...]:
     """The findings of `validate` for a document as it was parsed; where it has not the form of a workflow, those."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else None
-    if isinstance(nodes, (list, tuple)) and (refused := too_large(shells(nodes))) is not None:
+    if isinstance(nodes, (list, tuple)) and (refused := too_many(nodes)) is not None:
         return (refused,)
     try:
         workflow = Workflow.model_validate(value)
@@ -50,7 +50,11 @@ def check_document(
 
 def require_valid(workflow: Workflow, *, actions: Actions | None = None, library: Library | None = None) -> None:
     """Raises WorkflowError that lists every error."""
-    findings = validate(workflow, actions=actions, library=library)
+    require_no_errors(workflow, validate(workflow, actions=actions, library=library))
+
+
+def require_no_errors(workflow: Workflow, findings: Iterable[Finding]) -> None:
+    """Raises WorkflowError that lists the errors among the findings about a workflow."""
     if errors := [finding for finding in findings if finding.severity == "error"]:
         raise WorkflowError(
             _("The workflow {name} cannot run.").format(name=workflow.name or workflow.id),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Edge, Finding, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation_names import nearest
@@ -15,13 +14,6 @@ from flowcabal_tui.nodes.validation_params import place_of
 
 _MOST: Final = 200
 _MODELS: Final[Mapping[tuple[int, str], type[BaseModel]]] = {(3, "nodes"): Node, (3, "edges"): Edge}
-
-
-def shells(nodes: Iterable[Any]) -> Workflow:
-    """Entries of a list of nodes, unchecked, only to be counted."""
-    made = (one if isinstance(one, Mapping) else {} for one in nodes)
-    found = (Node.model_construct(id=NodeId(str(one.get("id", ""))[:80]), params=dict(one)) for one in made)
-    return Workflow.model_construct(id="unread", nodes=tuple(found))
 
 
 def form_findings(value: Any, error: ValidationError) -> tuple[Finding, ...]:

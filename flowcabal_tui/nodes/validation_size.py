@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flowcabal_tui.domain.sizes import MAX_DEPTH
@@ -19,10 +19,22 @@ MAX_VALUES: Final = 4_000_000
 
 def too_large(workflow: Workflow) -> Finding | None:
     """Why the workflow is refused unread; None when it may be read."""
-    nodes, values = len(workflow.nodes), 0
-    if nodes > MAX_NODES:
-        return _many(nodes)
-    waiting: list[tuple[str, Any, int, int]] = [(node.id, node.params, 0, 0) for node in reversed(workflow.nodes)]
+    count = len(workflow.nodes)
+    return _many(count) if count > MAX_NODES else _counted([(node.id, node.params) for node in workflow.nodes])
+
+
+def too_many(nodes: Sequence[Any]) -> Finding | None:
+    """The same for the nodes of a document as it was parsed."""
+    if len(nodes) > MAX_NODES:
+        return _many(len(nodes))
+    names = (str(node.get("id", ""))[:80] if isinstance(node, Mapping) else "" for node in nodes)
+    return _counted(list(zip(names, nodes, strict=True)))
+
+
+def _counted(parts: Sequence[tuple[str, Any]]) -> Finding | None:
+    """Looks at nodes with their names, or at their params."""
+    nodes, values = len(parts), 0
+    waiting: list[tuple[str, Any, int, int]] = [(name, part, 0, 0) for name, part in reversed(parts)]
     while waiting:
         place, value, depth, bodies = waiting.pop()
         values += 1
