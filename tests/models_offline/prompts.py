@@ -60,15 +60,14 @@ class Desk:
         book, words = self.book, HEADINGS[self.book.language]
         params = PromptParams.model_validate(templates(book.language)[0].node(NodeId(node)).params)
         values = {
-            "project.name": book.title,
-            "chapter.number": "7",
-            "chapter.title": book.next_title,
-            "input.instruction": book.instruction,
+            "project": {"name": book.title},
+            "chapter": {"number": 7, "title": book.next_title},
+            "input": {"instruction": book.instruction},
         }
         parts = []
         for block in params.prompt:
             assert isinstance(block, TextBlock | VirtualBlock)
-            parts.append(fill(block.text, values, {}) if isinstance(block, TextBlock) else outputs[block.node])
+            parts.append(fill(block.text, values, lambda _node: None) if isinstance(block, TextBlock) else outputs[block.node])
         meta = "\n\n".join(f"## {word}\n{text.strip()}" for word, (_, text) in zip(words, book.meta, strict=False))
         described = [(e.name, " ".join(p for p in (", ".join(e.aliases), e.note) if p)) for e in book.entities]
         notes = "\n".join(f"- {name}: {told}" for name, told in described)

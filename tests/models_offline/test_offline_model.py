@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import json
 from contextlib import aclosing
 
 import pytest
@@ -347,3 +348,13 @@ async def test_a_prompt_of_ones_own_is_answered_plainly() -> None:
     with pytest.raises(ModelError) as failed:
         await OfflineModel(0).structured(asked, Findings)
     assert failed.value.fault is ModelFault.SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("draft", "points"),
+    [("She was very tired. She sat.", ["“very”"]), ("她非常累。她坐下。", ["“非常”"]), ("She sat.", []), ("她坐下。", [])],
+)
+async def test_a_critique_names_worn_words_and_is_done_without_any(draft: str, points: list[str]) -> None:
+    asked = ModelRequest((Message("user", f"<task>criticise</task>\n<draft>\n{draft}\n</draft>"),))
+    said = json.loads((await OfflineModel(pace=0).answer(asked)).text)
+    assert said == {"done": not points, "points": points}
