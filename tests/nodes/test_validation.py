@@ -172,10 +172,10 @@ CASES: list[tuple[str, Json, str, str, str]] = [
     ("SCHEMA_MISMATCH", flow(text("p"), send("a", to="x", times="result_of.p.text")), "a", "params.times", ""),
     (
         "SCHEMA_MISMATCH",
-        flow(send("p", to="x"), send("a", to="{{result_of.p.sennt}}")),
+        flow(send("p", to="x"), send("a", to="x", lines="{{result_of.p.idds}}")),
         "a",
-        "params.to",
-        "result_of.p.sent",
+        "params.lines",
+        "result_of.p.ids",
     ),
     (
         "SCHEMA_MISMATCH",
