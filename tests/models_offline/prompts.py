@@ -67,7 +67,8 @@ class Desk:
         parts = []
         for block in params.prompt:
             assert isinstance(block, TextBlock | VirtualBlock)
-            parts.append(fill(block.text, values, lambda _node: None) if isinstance(block, TextBlock) else outputs[block.node])
+            is_text = isinstance(block, TextBlock)
+            parts.append(fill(block.text, values, lambda _node: None) if is_text else outputs[block.node])
         meta = "\n\n".join(f"## {word}\n{text.strip()}" for word, (_, text) in zip(words, book.meta, strict=False))
         described = [(e.name, " ".join(p for p in (", ".join(e.aliases), e.note) if p)) for e in book.entities]
         notes = "\n".join(f"- {name}: {told}" for name, told in described)
