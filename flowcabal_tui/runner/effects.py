@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.state import DualState, StateEffect
 
 
@@ -23,6 +24,13 @@ async def with_effect(state: DualState, effect: StateEffect, keep: Callable[...,
     except Exception:  # a text that is none, no room: whatever it was, nothing is on disk
         state.put(before)
         raise
+
+
+def again(state: DualState, effects: Mapping[NodeId, StateEffect]) -> None:
+    """Does again what the log tells, in its order, unless the state itself was kept."""
+    if not state.durable:
+        for effect in effects.values():
+            state.apply(effect)
 
 
 async def whole(ending: Coroutine[Any, Any, None]) -> None:

@@ -65,7 +65,6 @@ class NodeFold:
     digest: Digest = Digest("")
     """Of the output that stands."""
     form: Form = "text"
-    effect: StateEffect | None = None
     question: QuestionId | None = None
     error: str = ""
 
@@ -79,6 +78,8 @@ class RunFold:
 
     state: RunState = "running"
     nodes: dict[NodeId, NodeFold] = field(default_factory=dict)
+    effects: dict[str, dict[NodeId, StateEffect]] = field(default_factory=dict)
+    """What nodes changed, in the order in which they did, by the path of the graph that the state belongs to."""
 
     def node(self, node: NodeId) -> NodeFold:
         known = self.nodes.get(node)
@@ -127,7 +128,9 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         case "node-done":
             node.state, node.chosen = "done", event.attempt
             node.digest, node.form = Digest(payload.get("digest", "")), payload.get("form", "text")
-            node.effect = from_plain(StateEffect, payload["effect"]) if "effect" in payload else None
+            if "effect" in payload:
+                of = run.effects.setdefault(payload.get("state", ""), {})
+                of[event.node] = from_plain(StateEffect, payload["effect"])
         case "node-skipped":
             node.state = "skipped"
         case "node-failed":

@@ -20,6 +20,7 @@ from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, Text
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.runner.effects import again
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import node_key
 from flowcabal_tui.runner.model_steps import ModelSteps, done_payload, stored_result
@@ -117,6 +118,7 @@ class NodeRun(ModelSteps):
             values={**around.values, **(names or {})},
             state=around.state,
             path=f"{self._path}/{part}/",
+            state_of=around.state_of,
             outer=around,
             depth=around.depth,
             rank=self._rank,
@@ -127,14 +129,18 @@ class NodeRun(ModelSteps):
     async def flow(
         self, workflow: Workflow, part: str, inputs: Mapping[str, Any], *, own_state: bool
     ) -> Mapping[NodeId, Output]:
-        around = self._frame
+        around, path = self._frame, f"{self._path}/{part}/"
+        state = around.state
+        if own_state:
+            again(state := DualState(), self._scope.effects.get(path, {}))
         inside = Frame(
             scope=self._scope,
             plan=plan(workflow.nodes, workflow.edges),
             workflow=workflow,
             values={**self._scope.values, "input": dict(inputs)},
-            state=DualState() if own_state else around.state,
-            path=f"{self._path}/{part}/",
+            state=state,
+            path=path,
+            state_of=path if own_state else around.state_of,
             depth=around.depth + 1,
             rank=self._rank,
         )

@@ -27,7 +27,7 @@ from flowcabal_tui.protocol import (
     WorkflowCompleted,
     WorkflowFailed,
 )
-from flowcabal_tui.runner.effects import whole, with_effect
+from flowcabal_tui.runner.effects import again, whole, with_effect
 from flowcabal_tui.runner.fold import NodeFold, RunFold
 from flowcabal_tui.runner.model_steps import served_attempt, served_payload, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
@@ -47,6 +47,8 @@ class Run:
         self._frame = Frame(scope, whole.part(scope.request.targets), scope.workflow, scope.values, scope.state)
         self._schedule = Schedule(self, self._frame, 0 if scope.request.step else None)
         self._resumed = bool(past.nodes)
+        scope.effects = past.effects
+        again(scope.state, past.effects.get("", {}))
         for known in past.nodes.values():
             known.state = known.state if known.state in ("done", "skipped") else "pending"
         self._texts: Mapping[Digest, str] = {}
@@ -193,8 +195,6 @@ class Run:
     def _restored(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output:
         """The output that stood when the node ended in an earlier process."""
         output = Output(self._texts[past.digest], past.form, past.digest)
-        if past.effect is not None and not frame.state.durable:
-            frame.state.apply(past.effect)
         attempts = past.attempts.get(past.chosen)
         self._told_done(path, output, attempts.attempt(output.stored) if attempts else None)
         return output
@@ -277,7 +277,7 @@ class Run:
             if key:
                 said["keys"] = [key]
             if effect:
-                said["effect"] = to_plain(effect)
+                said |= {"effect": to_plain(effect), "state": frame.state_of}
             stands = (key, _produced(key, output, seconds)) if key else None
             kept = partial(journal.keep_output, output, run.event("node-done", **said), outcome=stands)
             if effect is not None:

@@ -12,7 +12,7 @@ from typing import Any
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import Decision, Evaluation, RunRequest
-from flowcabal_tui.domain.state import DualState
+from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.plan import Plan
@@ -54,6 +54,8 @@ class RunScope:
     durations: Mapping[NodeId, float] = field(default_factory=dict)
     """How long nodes took lately, in seconds."""
     state: DualState = field(default_factory=DualState)
+    effects: Mapping[str, Mapping[NodeId, StateEffect]] = field(default_factory=dict)
+    """What an earlier process changed in states that only the log keeps, by node, by the path of the graph."""
     waiting: dict[QuestionId, tuple[NodeId, asyncio.Future[Decision]]] = field(default_factory=dict)
     closing: bool = False
     """True when the process ends: what is cut off stays resumable."""
@@ -71,6 +73,8 @@ class Frame:
     state: DualState
     path: str = ""
     """What stands before the ids of its nodes: "" or such as "loop/3/"."""
+    state_of: str = ""
+    """The path of the graph to which the state belongs."""
     outer: Frame | None = None
     """The graph around, whose outputs can be named too."""
     depth: int = 0

@@ -30,7 +30,7 @@ from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.protocol import NodeNeedsHuman, WorkflowFailed
 from flowcabal_tui.runner.effects import with_effect
 from flowcabal_tui.runner.fold import fold
-from tests.nodes.flows import FakeActions, act, answered, bench, body, failure, node, values
+from tests.nodes.flows import FakeActions, act, answered, bench, body, edge, failure, node, values
 from tests.nodes.item_flows import Allowed
 from tests.runner.fakes import flow, prompt, texts, until
 
@@ -344,6 +344,30 @@ async def test_what_was_written_before_the_state_changed_does_not_stand_for_what
     assert await task == "done" and "calm" in texts(run)["p"]
     later = await made.run(flow(writer), run="r2", scope={"state": state})
     assert await later.execute() == "done" and "angry" in texts(later)["p"]
+
+
+async def test_the_own_state_of_a_called_workflow_is_after_a_crash_what_it_was():
+    """The counters ended in another order than the one in which they are restored."""
+    called = Workflow(
+        id="called",
+        nodes=(
+            prompt("slow", "write", review="never"),
+            node("second", "state_write", increment=["n"]),
+            node("first", "state_write", increment=["n"]),
+            node("ask", "human", question="{{state.n}}?"),
+        ),
+        edges=(edge("slow", "second"), edge("second", "ask"), edge("first", "ask")),
+    )
+    made = bench(Allowed(workflows=(called,)))
+    workflow = flow(node("it", "subflow", ref="called", share_state=False))
+    for _process in range(2):
+        run = await made.run(workflow)
+        task = asyncio.create_task(run.execute())
+        asked = len(made.of(NodeNeedsHuman))
+        await until(lambda: len(made.of(NodeNeedsHuman)) > asked)  # noqa: B023  # awaited within the round
+        assert made.of(NodeNeedsHuman)[-1].question.reason == "2?"
+        run.close()
+        assert await task == "interrupted"
 
 
 async def test_a_state_that_cannot_be_kept_is_as_it_was():
