@@ -352,7 +352,7 @@ async def test_a_prompt_of_ones_own_is_answered_plainly() -> None:
 
 @pytest.mark.parametrize(
     ("draft", "points"),
-    [("She was very tired. She sat.", ["“very”"]), ("她非常累。", ["“非常”"]), ("She sat.", []), ("她坐下。", [])],
+    [("She was very tired.", ["“very”"]), ("她非常累，坐了下来。", ["“非常”"]), ("She sat.", []), ("她坐下。", [])],
 )
 async def test_a_critique_names_worn_words_and_is_done_without_any(draft: str, points: list[str]) -> None:
     asked = ModelRequest((Message("user", f"<task>criticise</task>\n<draft>\n{draft}\n</draft>"),))
