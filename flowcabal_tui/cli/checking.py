@@ -17,7 +17,6 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.fixes import fixed
 from flowcabal_tui.nodes.validation import Actions, validate
-from flowcabal_tui.project import Project
 from flowcabal_tui.protocol import SaveWorkflow
 from flowcabal_tui.settings.paths import PROJECT_FILE, atomic_write
 
@@ -135,6 +134,8 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
     """Into the file that it came from, or as a new version in its project. Raises FlowCabalError."""
     path = arguments.document
     if arguments.workflow:
+        from flowcabal_tui.project import Project  # a file is written without the store
+
         project = await Project.open(path, knowledge=False)
         try:
             saved = await project.carry_out(SaveWorkflow(changed))

@@ -15,7 +15,6 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions
-from flowcabal_tui.project import Project
 from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.project_file import load_project
 
@@ -61,6 +60,8 @@ def _named(path: Path, error: DialectError) -> WorkflowError:
 
 async def in_project(folder: Path, reference: str) -> InProject:
     """A workflow of a project by id or `id@version`. Raises FlowCabalError."""
+    from flowcabal_tui.project import Project  # a file is read without the store
+
     project = await Project.open(folder, read_only=True)
     try:
         workflow, others = await project.workflow(reference), await project.workflows()

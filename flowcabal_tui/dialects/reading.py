@@ -69,6 +69,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+_MAX_FIELDS: Final = 10_000
+"""Of one object in YAML, those counted that `<<` puts in."""
 _FAST: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -79,6 +81,13 @@ class _Loader(_FAST):  # type: ignore[misc, valid-type]  # the types do not know
         first: [(tag, pattern) for tag, pattern in known if not tag.endswith((":timestamp", ":bool"))]
         for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+
+    def flatten_mapping(self, node: MappingNode) -> None:
+        """Puts in the fields that `<<` names: each time it may make nine of one, so they are counted."""
+        super().flatten_mapping(node)
+        if len(node.value) > _MAX_FIELDS:
+            problem = _("an object has more than {n} fields").format(n=_MAX_FIELDS)
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         names = [key.value for key, _value in node.value if key.tag == "tag:yaml.org,2002:str"]
