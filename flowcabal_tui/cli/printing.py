@@ -24,6 +24,7 @@ from flowcabal_tui.protocol import (
     NodeStreaming,
     OutputPersisted,
     RunStateChanged,
+    WorkflowCompleted,
     WorkflowFailed,
     to_message,
 )
@@ -80,6 +81,8 @@ class PlainPrinter:
         self._out, self._moving = out or sys.stdout, moving
         self._open_line = False
         self._shown: set[tuple[NodeId, int]] = set()
+        self._told: set[NodeId] = set()
+        """Nodes whose output stands here already."""
 
     def _say(self, words: str) -> None:
         if self._open_line:
@@ -93,10 +96,14 @@ class PlainPrinter:
                 self._say(_("— {name}, attempt {n}").format(name=event.name, n=event.attempt))
             case NodeStreaming() if self._moving:
                 self._shown.add((event.node, event.attempt))
+                self._told.add(event.node)
                 print(event.chunk, end="", file=self._out, flush=True)
                 self._open_line = not event.chunk.endswith("\n")
             case NodeCompleted():
                 self._completed(event)
+            case WorkflowCompleted() if self._moving:
+                for text in (text for node, text in event.outputs if node not in self._told):
+                    self._say(text)
             case NodeRetrying():
                 self._say(_("waits {n:.0f} s: {reason}").format(n=event.seconds, reason=event.reason))
             case NodeNeedsHuman(evaluation=Evaluation() as evaluation):
@@ -111,6 +118,7 @@ class PlainPrinter:
 
     def _completed(self, event: NodeCompleted) -> None:
         if not self._moving or event.cached:
+            self._told.add(event.node)
             self._say(event.output)
         if event.cached:
             self._say(_("(from the store: nothing was paid)"))
