@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -12,8 +12,10 @@ from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
 from flowcabal_tui.domain.model_calls import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
-from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.domain.workflow import Finding, Node, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.nodes.validation import require_no_errors, validate
 from flowcabal_tui.settings.project_file import ActionsSettings
 from flowcabal_tui.store import Store
 
@@ -111,6 +113,40 @@ class ActionsDesk:
             _("There are: {names}").format(names=", ".join(dict.fromkeys([*known, *(t.reference for t in shipped)]))),
         )
 
+    async def findings(self, workflow: Workflow) -> tuple[Finding, ...]:
+        """What can be said about a workflow in this project, where its actions and those that it calls are known."""
+        nodes = tuple(_all_nodes(workflow.nodes))
+        actions: dict[str, Action] | None = None
+        if any(node.kind == "action" for node in nodes):
+            try:
+                actions = {action.action_id: action for action in self.registry.all()}
+            except FlowCabalError as error:
+                return (Finding(code="BAD_ACTIONS", message=f"{error.title} {error.detail}"), *validate(workflow))
+        calls = any(node.kind == "subflow" for node in nodes)
+        return validate(workflow, actions=actions, library=await self._library(workflow) if calls else None)
+
+    async def require_valid(self, workflow: Workflow) -> None:
+        """Raises WorkflowError that lists every error."""
+        require_no_errors(workflow, await self.findings(workflow))
+
+    async def _library(self, workflow: Workflow) -> dict[str, Workflow]:
+        """The workflows of the project, and in any version those that this one can come to call, by every reference."""
+        known = {name: one for one in await self._store.workflows.list() for name in (one.id, one.reference)}
+        waiting, seen = [workflow], set[str]()
+        while waiting:
+            for node in _all_nodes(waiting.pop().nodes):
+                reference = str(node.params.get("ref", "")) if node.kind == "subflow" else ""
+                if not reference or reference in seen:
+                    continue
+                seen.add(reference)
+                try:
+                    called = await self.workflow(reference)
+                except WorkflowError:  # it is told as a finding
+                    continue
+                known[reference] = known[called.reference] = called
+                waiting.append(called)
+        return known
+
     async def find(self, query: str) -> tuple[ActionRow, ...]:
         """The actions that the role may use; with a query those that fit, best first. Raises FlowCabalError."""
         if not query.strip():
@@ -122,6 +158,18 @@ class ActionsDesk:
         from flowcabal_tui.actions.search import ActionSearch
 
         return ActionSearch(self.registry.for_role(self._settings.role), self._embedder())
+
+
+def _all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes and those inside of them, as far as they can be read."""
+    for node in nodes:
+        yield node
+        try:
+            kind, params = kind_and_params(node)
+        except WorkflowError:  # it is told as a finding
+            continue
+        for _field, body in kind.bodies(params):
+            yield from _all_nodes(body.nodes)
 
 
 def _row(action: Action, score: float = 0.0) -> ActionRow:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncGenerator, Callable
+from contextvars import ContextVar
 from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
-from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import (
     ROLES,
@@ -37,6 +38,8 @@ from flowcabal_tui.settings.secrets import find_key
 from flowcabal_tui.store import Store
 
 CALIBRATION: Final = "tokens"
+PAYING_RUN: Final[ContextVar[RunId | None]] = ContextVar("PAYING_RUN", default=None)
+"""The run on whose behalf calls are made in this task and those that it begins."""
 ANSWER_TOKENS: Final = 4_096
 PROMPT_TOKENS: Final = 4_096
 """What is kept free in a model's window for the writer's own prompt with upstream outputs."""
@@ -171,7 +174,17 @@ class ModelDesk:
         estimated = self.counter.count_request(request)
         self.counter.learn(request, usage)
         await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
-        record = UsageRecord(role, endpoint.model, purpose, usage, estimated, cost(endpoint, usage), endpoint.currency)
+        record = UsageRecord(
+            role,
+            endpoint.model,
+            purpose,
+            usage,
+            estimated,
+            cost(endpoint, usage),
+            endpoint.currency,
+            run=PAYING_RUN.get() or "",
+            node=purpose.removeprefix("node:") if purpose.startswith("node:") else "",
+        )
         await self._store.usage.add(record)
         self._totals = self._totals.plus(record)
         self._emit(UsageChanged(self._totals))

@@ -96,8 +96,8 @@ class Parts:
             emit,
             lambda held: self.tasks.create(self._knowledge_ready(held)),
         )
-        self.runs = RunDesk(store, self.services, lambda: self.settings, emit)
         self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
+        self.runs = RunDesk(store, self.services, lambda: self.settings, emit, self.actions.require_valid)
         self.history = History(store)
         self.versions = VersionDesk(store, emit, self.runs.imagined)
         self.mirror = Mirror(folder, store)

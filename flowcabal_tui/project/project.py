@@ -29,7 +29,6 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.manuscript.writer import export_manuscript
-from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import quoting
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
@@ -212,7 +211,7 @@ class Project:
         return await self._ask(self._parts.store.workflows.get(reference))
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
-        return validate(workflow)
+        return await self._ask(self._parts.actions.findings(workflow))
 
     async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
         return await self._ask(self._parts.store.runs.summaries(limit))

@@ -19,7 +19,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_run
 from flowcabal_tui.nodes.plan import Plan, plan
-from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.project.model_desk import PAYING_RUN
 from flowcabal_tui.project.overrides import no_node, overridden
 from flowcabal_tui.project.run_marks import RunMarks
 from flowcabal_tui.protocol import Event, NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
@@ -42,8 +42,13 @@ class RunDesk:
         services: Callable[[Generation, bool], Awaitable[Services]],
         settings: Callable[[], ProjectSettings],
         emit: Callable[[Event], None],
+        require_valid: Callable[[Workflow], Awaitable[None]],
     ) -> None:
-        """`services` are those for a generation of the memory; its flag tells whether money may be spent."""
+        """`services` are those for a generation of the memory; its flag tells whether money may be spent.
+
+        `require_valid` raises WorkflowError for a document that cannot run in this project.
+        """
+        self._require_valid = require_valid
         self._store, self._services, self._settings, self._emit = store, services, settings, emit
         self._runs: dict[RunId, Run] = {}
         self._plans: dict[RunId, Plan] = {}
@@ -61,7 +66,7 @@ class RunDesk:
     async def start(self, request: RunRequest) -> RunId:
         """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
         workflow = await self._store.workflows.get(request.workflow)
-        require_valid(overridden(workflow, request.overrides))
+        await self._require_valid(overridden(workflow, request.overrides))
         known = {node.id for node in workflow.nodes}
         if unknown := [node for node in (*request.targets, *request.again) if node.split("/")[0] not in known]:
             raise no_node(workflow, unknown[0])
@@ -132,7 +137,7 @@ class RunDesk:
     async def imagined(self, request: RunRequest) -> RunScope:
         """What a run of this request would share, for a quote or a preview; nothing begins."""
         workflow = await self._store.workflows.get(request.workflow)
-        require_valid(overridden(workflow, request.overrides))
+        await self._require_valid(overridden(workflow, request.overrides))
         request = replace(request, workflow=workflow.reference)
         return await self.scope(RunId(""), workflow, request, await self.generation(request), spend=False)
 
@@ -167,6 +172,7 @@ class RunDesk:
 
     async def _watch(self, run: Run) -> None:
         name = run.scope.id
+        PAYING_RUN.set(name)
         try:
             await run.execute()
         except Exception as error:  # the edge of a task: it must be told, and must not end the engine
