@@ -18,6 +18,8 @@ Schema = Mapping[str, Any]
 ANYTHING: Final[Schema] = {}
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
 _DEFINITIONS: Final = ("$defs", "definitions")
+_MAX_COMPARED: Final = 300
+"""Names among which the nearest is sought: it takes milliseconds for each mistake."""
 _MAX_OPTIONS: Final = 200
 
 
@@ -125,6 +127,8 @@ def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None
     if mismatch.index == 0 and path.root in schemas:
         return paths.shown((RESULT, *path.parts))
     if mismatch.index >= len(path.parts):
+        return ""
+    if len(mismatch.known) > _MAX_COMPARED:
         return ""
     close = difflib.get_close_matches(str(path.parts[mismatch.index]), mismatch.known, 1)
     if not close:

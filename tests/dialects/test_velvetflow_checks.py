@@ -223,6 +223,12 @@ def test_what_is_no_object_is_a_finding_and_what_is_no_document_is_refused():
         check("{", REGISTRY)
 
 
+def test_a_document_full_of_mistakes_is_told_in_part():
+    nodes = [send(f"n{n}", "{{result_of.ghost.sent}}") for n in range(3000)]
+    codes = [one.code for one in check({"nodes": nodes}, REGISTRY)]
+    assert len(codes) == 501 and codes[-1] == "MORE_FINDINGS"
+
+
 JUNK = st.one_of(
     st.none(),
     st.booleans(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from flowcabal_tui.dialects.velvetflow import graph_checks, loop_checks
@@ -27,6 +28,7 @@ from flowcabal_tui.domain.schemas import follow_field, item_types
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
+MAX_FINDINGS: Final = 500
 _NUMBERS: Final = frozenset(("number", "integer"))
 
 
@@ -40,7 +42,10 @@ def check(source: str | bytes | Any, registry: Registry) -> tuple[Finding, ...]:
     document, _notes = normal(source)
     if not isinstance(document["nodes"], list):
         return (_invalid("nodes", _("nodes must be a list.")),)
-    found = list(_graph(document, Names({}), registry, ""))
+    found = list(islice(_graph(document, Names({}), registry, ""), MAX_FINDINGS + 1))
+    if len(found) > MAX_FINDINGS:
+        said = _("There are more; these are the first {n}.").format(n=MAX_FINDINGS)
+        found[MAX_FINDINGS:] = [Finding(code="MORE_FINDINGS", message=said)]
     return tuple(dict.fromkeys(found))
 
 
