@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -165,6 +165,13 @@ class NodeContext(Protocol):
         part: str = "",
     ) -> Decision:
         """Waits for the human; holds no slot. The same question is asked once; `part` tells several apart."""
+        ...
+
+    async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
+        """What a person answered when an equal node asked about the same (JSON), in an earlier run; else asks now.
+
+        Asks also when a new sample is wanted; a rejection is not remembered.
+        """
         ...
 
     async def edited(self, text: str, number: int) -> Attempt:

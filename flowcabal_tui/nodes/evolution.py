@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -211,7 +212,8 @@ async def _asked(
         Choice(_label(each, place, params.blind, history), each.text, _path(context, each), each.evaluation)
         for place, each in enumerate(shown, 1)
     ]
-    decision = await context.ask(
+    ask = partial(
+        context.ask,
         "choice",
         _reason(params, candidates, number),
         choices=choices,
@@ -219,6 +221,7 @@ async def _asked(
         required=True,
         part=f"round {number}",
     )
+    decision = await context.asked_before([number, [digest(choice.text) for choice in choices]], ask)
     if decision.kind == "reject":
         raise Rejected
     if decision.kind == "edit":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +14,7 @@ from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.condition_forms import Condition
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.domain.workflow import Angle, Block, Blocks, Body, Finding, Node, PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
@@ -215,7 +216,9 @@ async def _reviewed(context: NodeContext, text: str, stopped: str) -> dict[str, 
         if stopped == "good"
         else _("The rounds are used up, and the critique still has points. Approve the text, or change it.")
     )
-    decision = await context.ask("input", reason, proposal=text, required=True)
+    decision = await context.asked_before(
+        [stopped, digest(text)], partial(context.ask, "input", reason, proposal=text, required=True)
+    )
     if decision.kind == "reject":
         raise Rejected
     return {"text": decision.text, "edited": True} if decision.kind == "edit" else {}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.binding import fill
 from flowcabal_tui.domain.bindings import resolve
-from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.codec import from_json, to_json, to_plain
 from flowcabal_tui.domain.errors import ModelError, RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
+from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, Question, QuestionKind
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of
@@ -221,6 +222,19 @@ class NodeRun(ModelSteps):
             return await self._answered(answer)
         finally:
             self._scope.waiting.pop(question.id, None)
+
+    async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
+        key = digest_of([self._step.digest, self._frame.workflow.join, "asked", about])
+        stored = None if self._wanted_again else await self._services.journal.outcome(key)
+        if stored is not None:
+            return from_json(Decision, stored.text)
+        decision = await ask()
+        if decision.kind == "reject":
+            return decision
+        kept = to_json(decision)
+        result = StoredResult(key, kept, digest(kept), "", "human", "stop", Usage(), 0.0, "json")
+        await self._services.journal.remember_outcome(key, result)
+        return decision
 
     async def _answered(self, answer: asyncio.Future[Decision]) -> Decision:
         held = self._holds

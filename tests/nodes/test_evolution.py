@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
-from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.context import Injection, Receipt
+from flowcabal_tui.domain.ids import Digest, Generation, NodeId
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Decision, Evaluation, Question, Quotation
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node
@@ -45,6 +47,13 @@ def wrong(text: str) -> Evaluation:
     quoted = Quotation(text, "draft/x", 0, len(text))
     found = CheckFinding("timeline", "time", "too late", quoted, Quotation("noon", "manuscript/1", 0, 4), 0.9)
     return Evaluation("retry", "too late", 0.9, (AngleCheck("timeline", "found", "", (found,)),))
+
+
+class Adding:
+    """A Context agent that adds one line."""
+
+    async def assemble(self, *_asked: object) -> Injection:
+        return Injection("", "remember this", Receipt(NodeId("open"), None, Generation(1), 0, 0))
 
 
 RIGHT = Evaluation("approve", "", 1, (AngleCheck("timeline", "passed"),))
@@ -259,6 +268,16 @@ async def test_the_pick_of_an_equal_node_stands_in_the_next_run_until_new_ones_a
     assert (await run_with(bench, openings(), run="r2")).text == "b"
     again = await run_with(bench, openings(), Decision("choose", attempt=1), run="r3", again=(NodeId("open"),))
     assert again.text == "d"
+
+
+async def test_the_pick_stands_also_when_the_context_agent_adds_to_the_prompt():
+    bench = Bench(FakeModel(Writer()))
+    bench.services = replace(bench.services, context=Adding())
+    node = openings(write={"prompt": block("open"), "context": True})
+    await run_with(bench, node, Decision("choose", attempt=2))
+    assert (await run_with(bench, node, run="r2")).text == "b"
+    await run_with(bench, node, Decision("reject"), run="r3", again=(NodeId("open"),), state="failed")
+    assert len(bench.model.calls) == 6, "a rejection does not stand: it was asked, and will be again"
 
 
 async def test_it_can_be_cancelled_while_it_asks():
