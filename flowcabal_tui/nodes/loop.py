@@ -81,8 +81,8 @@ class Loop(NodeKind):
         return (("body", params.body),)
 
     def names(self, params: LoopParams) -> frozenset[str]:
-        each = ("item", "size", *([params.item] if params.item else [])) if params.mode == "for_each" else ()
-        return frozenset(("loop", "index", *each))
+        each = ("item", *([params.item] if params.item else [])) if params.mode == "for_each" else ()
+        return frozenset(("loop", "index", "size", *each))
 
     def rounds(self, params: LoopParams) -> int:
         counted = params.mode == "for_each" and isinstance(params.source, (list, tuple))
@@ -125,7 +125,8 @@ class _Rounds:
     def __init__(self, context: NodeContext, params: LoopParams) -> None:
         self.context, self.params = context, params
         initial = params.accumulator.initial if params.accumulator else {}
-        self.accumulator: dict[str, Any] = context.bind(initial)
+        self.begin = context.names_at("begin")
+        self.accumulator: dict[str, Any] = bindings.resolve(initial, self.begin)
         self.gathered = Gathered(params.exports, [node.id for node in params.body.nodes])
         self.turns: list[dict[str, Any]] = []
         self.last: Any = None
@@ -146,10 +147,10 @@ class _Rounds:
     async def while_true(self) -> str:
         """How it ended: "condition", or "bound" when the condition still held."""
         for index in range(self.params.max_iterations + 1):
-            names = self.names({"index": index, "last": self.last})
+            names = self.names({"index": index, "last": self.last, "size": self.params.max_iterations})
             if self.params.condition is None:
                 raise BindingError("condition", _("a loop of the mode while needs one."))
-            if not conditions.check(self.params.condition, Over(names, self.context.names)).result:
+            if not conditions.check(self.params.condition, Over(names, self.context.names_at(f"round {index}"))).result:
                 return "condition"
             if index < self.params.max_iterations:
                 self.ended({"index": index}, names, await self.round(index, names))
@@ -189,7 +190,7 @@ class _Rounds:
         return ended
 
     def items(self) -> list[Any]:
-        found = self.context.bind(_as_path(self.params.source))
+        found = bindings.resolve(_as_path(self.params.source), self.begin)
         if not isinstance(found, list):
             raise BindingError("source", _("a loop needs a list, and gets {kind}.").format(kind=paths.kind(found)))
         if len(found) > self.params.max_iterations:
@@ -202,7 +203,7 @@ class _Rounds:
         return found
 
     def names(self, turn: dict[str, Any]) -> dict[str, Any]:
-        """What the body finds beside the names around; `loop.outer` is the loop around."""
+        """What the body finds beside the names around; `loop.outer` is the loop around, the size of a while its bound."""
         alias = {self.params.item: turn["item"]} if self.params.item and "item" in turn else {}
         around = {"outer": self.context.names["loop"]} if "loop" in self.context.names else {}
         bare = {name: value for name, value in turn.items() if name != "last"}
@@ -216,7 +217,8 @@ class _Rounds:
         result = exit_of(self.params.body, outputs)
         self.last = None if result is None else result.value
         self.turns.append(turn if result is None else {**turn, "exit_result": result.value})
-        seen = with_outputs(Over(names, self.context.names), outputs)
+        around = self.context.names_at(f"end of round {turn['index']}")
+        seen = with_outputs(Over(names, around), outputs)
         self.gathered.add(outputs, seen)
         if (change := self.params.accumulator) is not None:
             set_fields = bindings.resolve(change.set, seen)

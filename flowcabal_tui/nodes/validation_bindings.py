@@ -103,12 +103,12 @@ def _exported(items: Any, inner: Scope) -> Iterator[Finding]:
 
 def loop_roots(params: Any, scope: Scope) -> dict[str, Schema | None]:
     """The names that the nodes of a loop's body find, with what they can hold."""
-    turn: dict[str, Schema | None] = {"index": _NUMBER}
+    turn: dict[str, Schema | None] = {"index": _NUMBER, "size": _NUMBER}
     if params.mode == "for_each":
         path = path_of(params.source)
         schema = follow(path, scope.schemas, roots=scope.roots) if path is not None else None
         item = None if schema is None or isinstance(schema, Finding) else item_schema(schema)
-        turn |= {"item": item, "size": _NUMBER, **({params.item: item} if params.item else {})}
+        turn |= {"item": item, **({params.item: item} if params.item else {})}
     inside = {name: schema or {} for name, schema in turn.items()}
     loop = {**inside, "last": {}, "accumulator": {}, "outer": {}}
     return {**turn, "loop": {"type": "object", "properties": loop, "additionalProperties": False}}

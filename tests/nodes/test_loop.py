@@ -149,8 +149,11 @@ async def test_while_sees_what_the_round_before_gave():
 
 async def test_while_stops_at_the_bound_and_says_so():
     endless = {"kind": "equals", "source": 1, "value": 1}
-    _state, got, _made = await ran(loop(mode="while", condition=endless, max_iterations=3, body=body(act("write"))))
+    _state, got, _made = await ran(
+        loop(mode="while", condition=endless, max_iterations=3, body=body(act("write", of="{{index}}/{{size}}")))
+    )
     assert got["loop"]["stopped"] == "bound" and len(got["loop"]["iterations"]) == 3
+    assert got["loop"]["iterations"][2]["exit_result"]["params"] == {"of": "2/3"}
     exact = {"kind": "expression", "expression": "loop.index < 3"}
     _state, got, _made = await ran(loop(mode="while", condition=exact, max_iterations=3, body=body(act("write"))))
     assert got["loop"]["stopped"] == "condition" and len(got["loop"]["iterations"]) == 3
