@@ -202,8 +202,8 @@ class _Rounds:
             )
         return found
 
+    def names(self, turn: dict[str, Any]) -> dict[str, Any]:
         """What the body finds beside the names around: `loop.outer` is the loop around, a while's size its bound."""
-        """What the body finds beside the names around; `loop.outer` is the loop around, the size of a while its bound."""
         alias = {self.params.item: turn["item"]} if self.params.item and "item" in turn else {}
         around = {"outer": self.context.names["loop"]} if "loop" in self.context.names else {}
         bare = {name: value for name, value in turn.items() if name != "last"}
