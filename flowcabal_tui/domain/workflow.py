@@ -62,10 +62,10 @@ class PromptParams(_Frozen):
 class Node(_Frozen):
     """One step. `id` may be Chinese; `params` belong to the kind and are checked by it."""
 
-    id: NodeId = Field(min_length=1, max_length=80)
-    kind: str = "prompt"
-    name: str = ""
-    params: dict[str, Any] = Field(default_factory=dict)
+    id: NodeId = Field(min_length=1, max_length=80, description="Its name in references, once in its graph.")
+    kind: str = Field("prompt", description="What it does: one of the kinds of nodes.")
+    name: str = Field("", description="What it is called on the screen; none: its id.")
+    params: dict[str, Any] = Field(default_factory=dict, description="What its kind is told.")
 
     @property
     def title(self) -> str:
@@ -75,16 +75,16 @@ class Node(_Frozen):
 class Edge(_Frozen):
     """An order between two nodes that no reference expresses; with a condition, one branch of its source."""
 
-    source: NodeId
-    target: NodeId
+    source: NodeId = Field(description="The node that comes first.")
+    target: NodeId = Field(description="The node that waits for it.")
     condition: str | None = Field(None, description='The label of the branch, such as "true"; none: always.')
 
 
 class Body(_Frozen):
     """A graph inside a node: what a loop repeats, one branch of a parallel. It sees the nodes around it."""
 
-    nodes: tuple[Node, ...] = Field(min_length=1)
-    edges: tuple[Edge, ...] = ()
+    nodes: tuple[Node, ...] = Field(min_length=1, description="The nodes, at least one.")
+    edges: tuple[Edge, ...] = Field((), description="Orders and branches between them.")
     exit: NodeId | None = Field(None, description="Whose output is that of the body; none: its last node's.")
 
 
@@ -98,18 +98,23 @@ class Keep(_Frozen):
 class Workflow(_Frozen):
     """A directed acyclic graph of nodes; data edges are derived from references."""
 
-    id: str = Field(min_length=1, max_length=80, pattern=r"^[^@/\\\s]+$")
-    version: int = Field(1, ge=1)
-    name: str = ""
-    description: str = ""
-    language: str = ""
+    id: str = Field(
+        min_length=1,
+        max_length=80,
+        pattern=r"^[^@/\\\s]+$",
+        description="Its name in a project; no spaces, slashes or @.",
+    )
+    version: int = Field(1, ge=1, description="Counts up when it is saved; `id@version` names exactly this one.")
+    name: str = Field("", description="What it is called on the screen; none: its id.")
+    description: str = Field("", description="What it is for.")
+    language: str = Field("", description="The language that it writes, such as zh; none: the book's.")
     join: str = Field("", description="Put between the blocks of a prompt.")
     skip_empty: bool = Field(False, description="Leave out blocks of a prompt that turn out empty, with their join.")
-    nodes: tuple[Node, ...] = ()
-    edges: tuple[Edge, ...] = ()
-    entry: NodeId | None = None
-    keep: Keep = Keep()
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    nodes: tuple[Node, ...] = Field((), description="The steps.")
+    edges: tuple[Edge, ...] = Field((), description="Orders that no reference expresses, and branches.")
+    entry: NodeId | None = Field(None, description="Where it begins, for the reader; what runs is told by references.")
+    keep: Keep = Field(Keep(), description="As what an output is kept in the book by default.")
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Anything that others wish to keep with it.")
 
     @property
     def reference(self) -> str:

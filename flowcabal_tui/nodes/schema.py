@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
 from flowcabal_tui.domain.errors import WorkflowError
-from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.domain.workflow import Body, Edge, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.registry import kinds
@@ -21,6 +22,8 @@ JsonSchema = dict[str, Any]
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _DEFAULT: Final = "prompt"
 """The kind of a node that names none."""
+_SHARED: Final = frozenset(("Body", "TextBlock", "VirtualBlock", "InquiryBlock"))
+"""Models that the page explains once."""
 
 
 def workflow_schema() -> JsonSchema:
@@ -58,6 +61,12 @@ def help_text(name: str | None = None) -> str:
     """One kind, or all of them, in words, as Markdown. Raises WorkflowError for an unknown kind."""
     found = [_kind(name)] if name else list(kinds().values())
     return "\n".join(line for kind in found for line in _described(kind))
+
+
+def model_table(name: str) -> str:
+    """The fields of a part of the document, such as "Edge", as a table in Markdown."""
+    found: dict[str, type[BaseModel]] = {one.__name__: one for one in (Workflow, Node, Edge, Body)}
+    return "\n".join(_table(found[name], {})).rstrip()
 
 
 def _kind(name: str) -> NodeKind:
@@ -101,15 +110,10 @@ def _table(model: type[BaseModel], seen: dict[str, type[BaseModel]]) -> Iterator
     seen |= {name: one for name, one in _inner(model) if name not in seen}
     yield from ("| field | type | default | what it is |", "| --- | --- | --- | --- |")
     for name, field in schema.get("properties", {}).items():
-        needed = name in schema.get("required", ())
-        default = "needed" if needed else _value(field.get("default"), model.model_fields[name].get_default)
-        cells = (f"`{name}`", _type(field), default, field.get("description", "").replace("|", "\\|"))
+        words = field.get("description", "").replace("|", "\\|")
+        cells = (f"`{name}`", _type(field), _default(model.model_fields[name]), words)
         yield f"| {' | '.join(cells)} |"
     yield ""
-
-
-_SHARED: Final = frozenset(("Body", "TextBlock", "VirtualBlock", "InquiryBlock"))
-"""Models that the page explains once."""
 
 
 def _inner(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -125,13 +129,14 @@ def _inner(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
                 waiting += getattr(one, "__args__", ())
 
 
-def _value(default: Any, make: Any) -> str:
-    if default is None:
-        made = make(call_default_factory=True)
-        default = made.model_dump(mode="json") if isinstance(made, BaseModel) else made
-        if isinstance(made, BaseModel) or default in ((), [], {}):
-            default = default if isinstance(default, dict) and not isinstance(made, BaseModel) else None
-    return "" if default in (None, [], (), {}, "") else f"`{json.dumps(default, ensure_ascii=False)}`"
+def _default(field: FieldInfo) -> str:
+    """The default as JSON; "" for nothing and for what is empty."""
+    if field.is_required():
+        return "needed"
+    default = field.get_default(call_default_factory=True)
+    if default in (None, "", (), [], {}) or isinstance(default, BaseModel):
+        return ""
+    return f"`{json.dumps(default, ensure_ascii=False)}`"
 
 
 def _type(field: JsonSchema) -> str:

@@ -1,0 +1,67 @@
+"""The page of the workflow language, made from the kinds: `python -m flowcabal_tui.nodes.schema_page`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from flowcabal_tui.domain.aggregates import AGGREGATES
+from flowcabal_tui.domain.condition_forms import KINDS
+from flowcabal_tui.nodes.schema import help_text, model_table
+from flowcabal_tui.nodes.validation_codes import CODES
+from flowcabal_tui.nodes.validation_size import MAX_BODIES, MAX_NODES
+
+_HEAD: Final = """# The workflow language
+
+Made by `python -m flowcabal_tui.nodes.schema_page > docs/workflow-language.md`; a test holds it.
+
+A workflow is a document in JSON or YAML: nodes, and edges where an order or a branch is meant that no reference says.
+`flowcabal-tui schema` prints its JSON Schema, `flowcabal-tui schema loop` that of one kind, and
+`flowcabal-tui schema loop --words` what stands here. `flowcabal-tui validate FILE` finds what is wrong,
+`flowcabal-tui render FILE` draws it, and `flowcabal-tui convert FILE --to ours` reads documents of other systems.
+"""
+_NODES: Final = f"""\
+A node that names no kind is a prompt. An id is unique in its graph and holds no slash; a node inside another has the
+path `loop/draft`, and `parallel/branch/draft` where a node holds several graphs. A workflow has at most {MAX_NODES:,}
+nodes, those inside others counted, and at most {MAX_BODIES} graphs inside each other."""
+_BLOCKS: Final = """\
+A list of blocks makes a prompt; they are put one after the other, with the workflow's `join` between.
+
+| block | what it is |
+| --- | --- |
+| `{"kind": "text", "text": "..."}` | Text; `{{path}}` in it is filled in. |
+| `{"kind": "virtual", "node": "plan"}` | The output of a node; with `frozen`, that text instead. |
+| `{"kind": "inquiry", "question": "..."}` | A question to the Context agent, answered at this place. |"""
+_BINDINGS: Final = """\
+A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.wish`, `state.hero`,
+`chapter.title`, `project.name`; inside a loop also `item`, `index`, `size`, the loop's own name for the item, and the
+same below `loop`. A field after a list is the list of that field. In prompts and texts a path stands between double
+braces. In parameters there are three forms:
+
+- `"result_of.plan.scenes"`: a text that is nothing but a path. The value keeps its type.
+- `"About {{result_of.plan.title}}"`: inside a text. `{{plan.title}}` does too, when no other name is `plan`.
+- `{"__from__": "result_of.plan.scenes", "__agg__": "count"}`: with an aggregate."""
+
+
+def language_page() -> str:
+    """The page docs/workflow-language.md, in English."""
+    codes = "\n".join(f"| `{code}` | {words} |" for code, words in sorted(CODES.items()))
+    aggregates = ", ".join(f"`{name}`" for name in AGGREGATES)
+    conditions = ", ".join(f"`{name}`" for name in KINDS)
+    parts = [
+        _HEAD.rstrip(),
+        f"## The document\n\n{model_table('Workflow')}",
+        f"## Nodes, edges and graphs\n\n{_NODES}\n\n{model_table('Node')}\n\n### Edge\n\n{model_table('Edge')}"
+        f"\n\n### Graph\n\nWhat stands inside a loop or a branch.\n\n{model_table('Body')}",
+        f"## Prompt blocks\n\n{_BLOCKS}",
+        f"## Bindings\n\n{_BINDINGS}\n\nAggregates: {aggregates}.",
+        f"## Conditions\n\nThe kinds of comparison: {conditions}. Their parameters are those of the kind `condition`.",
+        f"## Findings\n\nWhat `validate` can say. Some are warnings, with which a workflow still runs.\n\n"
+        f"| code | what it means |\n| --- | --- |\n{codes}",
+        f"# Kinds of nodes\n\n{help_text().rstrip()}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(language_page())
