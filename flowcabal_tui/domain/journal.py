@@ -22,6 +22,7 @@ EventKind = Literal[
     "answered",
     "node-done",
     "nodes-served",
+    "state-seen",
     "node-skipped",
     "node-failed",
     "node-blocked",
@@ -38,7 +39,7 @@ class RunEvent:
     outcome of an earlier run}; evaluated {evaluation};
     asked {question}; answered {question, decision}; node-done {digest, keys: under which later runs find it} of an
     attempt, or {digest, form, keys, seconds, effect} of a node that makes none; nodes-served {nodes: {path: {digest,
-    form, ...}}}: taken from earlier runs; node-failed {title, detail, fault}; cancelled {partial}; run-ended {state}.
+    form, ...}}}: taken from earlier runs; state-seen {moment, state}: what a node that is entered again must see again; node-failed {title, detail, fault}; cancelled {partial}; run-ended {state}.
     """
 
     run: RunId

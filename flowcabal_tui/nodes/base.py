@@ -61,6 +61,13 @@ class NodeContext(Protocol):
         """What bindings can name: `result_of`, `input`, `state`, `loop`, aliases, `chapter`, `project`."""
         ...
 
+    def names_at(self, moment: str) -> Mapping[str, Any]:
+        """`names`, with the state as this node first saw it at this moment, though it is entered again later.
+
+        For kinds that run others and look at the state between them; `moment` tells their looks apart.
+        """
+        ...
+
     @property
     def depth(self) -> int:
         """How many sub-flows this node stands in."""

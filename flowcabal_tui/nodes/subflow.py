@@ -45,11 +45,11 @@ class Subflow(NodeKind):
         return {"type": "object", "properties": {name: {} for name in params.outputs}}
 
     async def run(self, context: NodeContext, params: SubflowParams) -> Produced:
-        left, name = None, depth_name(params.depth)
+        left, name, around = None, depth_name(params.depth), context.names_at("begin")
         if name is not None:
             left = _levels(context.bind({FROM: paths.shown(("input", name))}), name)
             if left == 0:
-                return Produced(context.bind(params.bottom))
+                return Produced(resolve(params.bottom, around))
         if context.depth >= MAX_DEPTH:
             raise WorkflowError(
                 _("Workflows call each other more than {n} deep.").format(n=MAX_DEPTH),
@@ -60,7 +60,7 @@ class Subflow(NodeKind):
         if (refused := too_large(workflow)) is not None:
             raise WorkflowError(_("The workflow {ref} cannot run.").format(ref=params.ref), refused.message)
         await _refuse_endless(context, workflow)
-        inputs = {**context.bind(params.inputs), **({name: left - 1} if name is not None and left else {})}
+        inputs = {**resolve(params.inputs, around), **({name: left - 1} if name is not None and left else {})}
         outputs = await context.flow(workflow, "flow", inputs, own_state=not params.share_state)
         if not params.outputs:
             return Produced(_last(workflow, outputs))

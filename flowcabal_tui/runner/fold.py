@@ -67,6 +67,8 @@ class NodeFold:
     form: Form = "text"
     question: QuestionId | None = None
     error: str = ""
+    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The state as it saw it, by moment."""
 
     def attempt(self, number: int) -> AttemptFold:
         return self.attempts.setdefault(number, AttemptFold(number))
@@ -131,6 +133,8 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             if "effect" in payload:
                 of = run.effects.setdefault(payload.get("state", ""), {})
                 of[event.node] = from_plain(StateEffect, payload["effect"])
+        case "state-seen":
+            node.seen.setdefault(payload["moment"], payload["state"])
         case "node-skipped":
             node.state = "skipped"
         case "node-failed":

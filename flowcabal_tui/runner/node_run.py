@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.binding import fill
@@ -26,7 +27,7 @@ from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import node_key
 from flowcabal_tui.runner.model_steps import ModelSteps, done_payload, stored_result
 from flowcabal_tui.runner.ports import ActionsPort
-from flowcabal_tui.runner.scope import Frame
+from flowcabal_tui.runner.scope import Frame, Moment
 from flowcabal_tui.runner.streaming import StreamedText
 
 OPTIONS: Final[Mapping[QuestionKind, tuple[DecisionKind, ...]]] = {
@@ -81,6 +82,16 @@ class NodeRun(ModelSteps):
     @property
     def names(self) -> Mapping[str, Any]:
         return self._frame.names
+
+    def names_at(self, moment: str) -> Mapping[str, Any]:
+        return Moment(self._frame.names, partial(self._state_at, moment))
+
+    def _state_at(self, moment: str) -> Mapping[str, Any]:
+        """Queued before anything that is done with it, so the log holds it whenever it holds what came of it."""
+        if moment not in self._past.seen:
+            seen = self._past.seen[moment] = self._frame.state.view(prompt=True)
+            self._services.journal.post(self.event("state-seen", moment=moment, state=seen))
+        return self._past.seen[moment]
 
     @property
     def depth(self) -> int:

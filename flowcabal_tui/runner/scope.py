@@ -124,6 +124,22 @@ class Results(Mapping[str, Any]):
         return sum(1 for _node in self)
 
 
+class Moment(Mapping[str, Any]):
+    """Names with the state as it was at one moment; `state` is asked for it when it is read."""
+
+    def __init__(self, names: Mapping[str, Any], state: Callable[[], Mapping[str, Any]]) -> None:
+        self._names, self._state = names, state
+
+    def __getitem__(self, name: str) -> Any:
+        return self._state() if name == "state" else self._names[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 class Names(Mapping[str, Any]):
     """All that bindings can name in a frame; the state is read when it is asked for."""
 
