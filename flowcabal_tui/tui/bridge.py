@@ -19,6 +19,7 @@ from flowcabal_tui.protocol import (
     Event,
     ImportProgress,
     KnowledgeStatus,
+    MarksChanged,
     NodeCompleted,
     NodeNeedsHuman,
     NodeRetrying,
@@ -42,6 +43,7 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.tui.messages import (
     BookMoved,
     KnowledgeMoved,
+    MarksMoved,
     MemoryMoved,
     NodeMoved,
     NodeTextMoved,
@@ -132,6 +134,8 @@ class Bridge:
                 return (BookMoved(getattr(event, "chapter", None)),)
             case ProfileUpdated():
                 return (ProfilesMoved(),)
+            case MarksChanged():
+                return (MarksMoved(),)
             case UsageChanged(totals=totals):
                 return (TotalsMoved(totals),)
             case KnowledgeStatus(state=state, message=words):

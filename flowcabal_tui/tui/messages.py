@@ -23,6 +23,16 @@ class RunMoved(Message):
 
 
 @dataclass
+class WorkflowShown(Message):
+    """Another workflow, version or run is in view."""
+
+
+@dataclass
+class MarksMoved(Message):
+    """What stands, is frozen or is out of date changed."""
+
+
+@dataclass
 class NodeMoved(Message):
     """A node of a run is in another state."""
 

@@ -7,6 +7,8 @@ from typing import Final
 from textual.dom import DOMNode
 
 from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.panes.answers import AnswerList
+from flowcabal_tui.tui.panes.bench import Bench
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.lists import PickList, PickTree
@@ -16,12 +18,16 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.data_editor import DataEditor
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen, OutsideScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.first_run import FirstRunScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.node_form import NodeForm
+from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
+from flowcabal_tui.tui.screens.params_form import ParamsForm
+from flowcabal_tui.tui.screens.play import PlayScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -42,9 +48,15 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Output"), OutputPane),
     (mark("Prompt"), BlockEditor),
     (mark("Parameters of a node"), NodeForm),
+    (mark("Parameters of any node"), ParamsForm),
+    (mark("Edit as text"), DataEditor),
+    (mark("Versions of a node"), NodeVersionsScreen),
     (mark("Context receipt"), ReceiptPane),
     (mark("Profiles"), ProfilePane),
     (mark("Decisions"), DecisionsScreen),
+    (mark("Candidates"), Bench),
+    (mark("Short answers"), AnswerList),
+    (mark("Play"), PlayScreen),
     (mark("Source"), SourceScreen),
     (mark("Versions"), VersionsScreen),
     (mark("Difference"), DiffScreen),

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
-from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, OutputId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
-from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck
+from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.text import digest, word_count
+from flowcabal_tui.domain.versions import (
+    ActionRow,
+    NodeStanding,
+    NodeVersion,
+    RunDetails,
+    StaleMark,
+    StandingOutput,
+    VersionTrace,
+    WorkflowVersion,
+)
 from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
 from flowcabal_tui.protocol import (
     AddChapter,
@@ -24,7 +36,10 @@ from flowcabal_tui.protocol import (
     CommandFailed,
     Decide,
     EditChapter,
+    EditOutput,
     Event,
+    FreezeNode,
+    MarksChanged,
     NodeCompleted,
     NodeNeedsHuman,
     NodeStarted,
@@ -39,6 +54,8 @@ from flowcabal_tui.protocol import (
     RunStateChanged,
     RunWorkflow,
     SaveWorkflow,
+    SelectVersion,
+    UnfreezeNode,
     WorkflowCompleted,
     WriteChapter,
 )
@@ -82,6 +99,22 @@ class FakeWorkbench:
         self.put_node(books.RUN, books.POLISH, "pending", ())
         self.profile_views = books.profiles(self.words)
         self._events: list[Event] = []
+        self.told: dict[RunId, tuple[Event, ...]] = {}
+        self.versions_of: dict[NodeId, list[NodeVersion]] = {}
+        self.version_texts: dict[Digest, str] = {}
+        self.marks: dict[NodeId, StaleMark] = {}
+        self.put_versions(books.DRAFT, self.words.first_draft, self.words.second_draft)
+
+    def put_versions(self, node: NodeId, *texts: str) -> None:
+        """Gives a node versions, oldest first; the last one stands."""
+        for number, text in enumerate(texts, 1):
+            self.version_texts[digest(text)] = text
+            self.versions_of.setdefault(node, []).append(
+                NodeVersion(
+                    number, node, digest(text), "text", "model", books.NOW, books.RUN, number, "offline",
+                    usage=Usage(1200, 300), seconds=2.5, current=number == len(texts),
+                )
+            )  # fmt: skip
 
     def put_node(self, run: RunId, node: NodeId, state: NodeState, attempts: tuple[Attempt, ...]) -> None:
         """Makes a node of a run look like this."""
@@ -166,7 +199,34 @@ class FakeWorkbench:
                 saved = document.model_copy(update={"version": newest + 1})
                 self.documents = [saved, *(item for item in self.documents if item.id != document.id)]
                 return saved.reference
+            case SelectVersion(node=node, digest=chosen):
+                self._stand(node, chosen, chosen_by_hand=True)
+            case FreezeNode(node=node, digest=chosen):
+                self._freeze(node, chosen)
+            case UnfreezeNode(node=node):
+                self.versions_of[node] = [replace(each, frozen=False) for each in self.versions_of[node]]
+            case EditOutput(node=node, text=text):
+                self.version_texts[digest(text)] = text
+                number = len(self.versions_of[node]) + 1
+                made = NodeVersion(number, node, digest(text), "text", "human", books.NOW, RunId(""))
+                self.versions_of[node].append(made)
+                self._stand(node, made.digest, chosen_by_hand=True)
+                return made.digest
         return ""
+
+    def _stand(self, node: NodeId, chosen: Digest, *, chosen_by_hand: bool) -> None:
+        self.versions_of[node] = [
+            replace(each, current=each.digest == chosen, chosen=chosen_by_hand and each.digest == chosen)
+            for each in self.versions_of[node]
+        ]
+        self._events.append(MarksChanged("chapter", None, (node,)))
+
+    def _freeze(self, node: NodeId, chosen: Digest) -> None:
+        wanted = chosen or next(each.digest for each in self.versions_of[node] if each.current)
+        self.versions_of[node] = [
+            replace(each, frozen=each.digest == wanted, current=each.digest == wanted)
+            for each in self.versions_of[node]
+        ]
 
     def _write(self, chapter: ChapterId, text: str, note: str) -> None:
         older = self.version_rows.get(chapter, ())
@@ -235,7 +295,45 @@ class FakeWorkbench:
         return next(item for item in self.documents if item.reference == reference)
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
-        return () if workflow.nodes else (Finding(code="no-nodes", message="There is no node."),)
+        return validate(workflow)
+
+    async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
+        return tuple(reversed(self.versions_of.get(node, ())))
+
+    async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
+        return tuple(self.version_texts[each.digest] for each in versions)
+
+    async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
+        return VersionTrace((Message("user", self.words.prompts[1]),), True)
+
+    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
+        document = next(item for item in self.documents if item.id == workflow)
+        return tuple(NodeStanding(node.id, self._standing(node.id), self.marks.get(node.id)) for node in document.nodes)
+
+    def _standing(self, node: NodeId) -> StandingOutput | None:
+        found = next((each for each in self.versions_of.get(node, ()) if each.current), None)
+        return found and StandingOutput(node, found.digest, "text", found.at, found.frozen, found.chosen, found.run)
+
+    async def todo(
+        self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
+    ) -> tuple[tuple[NodeId, ...], ...]:
+        return ((books.PLAN,), (books.POLISH,))
+
+    async def workflow_versions(self, workflow: str) -> tuple[WorkflowVersion, ...]:
+        return tuple(
+            WorkflowVersion(each.reference, each.version, each.name, len(each.nodes), books.NOW)
+            for each in self.documents if each.id == workflow
+        )  # fmt: skip
+
+    async def run_details(self, run: RunId) -> RunDetails:
+        summary = next(item for item in self.run_rows if item.id == run)
+        return RunDetails(summary, RunRequest(summary.workflow), await self.run_workflow(run), (), Totals())
+
+    async def replay(self, run: RunId) -> tuple[Event, ...]:
+        return self.told.get(run, ())
+
+    async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
+        return ()
 
     async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
         return tuple(self.run_rows[:limit])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.ids import QuestionId
+from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import Decide, WaiveFinding
+from flowcabal_tui.protocol import Decide, Event, WaiveFinding
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.play import PlayScreen
 from flowcabal_tui.tui.terminal import set_terminal_title
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class QuestionDesk:
         for screen in self._screen.app.screen_stack:
             if isinstance(screen, DecisionsScreen):
                 screen.show_questions(self._waiting)
+            elif isinstance(screen, PlayScreen):
+                await screen.read_on(self._waiting)
         self.set_title()
 
     def set_title(self) -> None:
@@ -48,6 +52,8 @@ class QuestionDesk:
 
     def call(self) -> None:
         """A new question: said on the screen; the bell only when the terminal has not the focus."""
+        if isinstance(self._screen.app.screen, PlayScreen):
+            return
         self._screen.notify(_("A decision waits for you: F8."), markup=False)
         if not self._screen.app.app_focus:
             self._screen.app.bell()
@@ -60,6 +66,25 @@ class QuestionDesk:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return
         self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of, editor=self._editor))
+
+    async def play(self, run: RunId | None) -> None:
+        """A run as a story on one page; what cannot be answered there is answered in the queue."""
+        if run is None:
+            self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
+            return
+        await self.load()
+
+        async def told() -> Sequence[Event]:
+            return await self._workbench.replay(run)
+
+        page = PlayScreen(self._workbench.info.name, run, told, self._waiting)
+        if await self._screen.app.push_screen_wait(page):
+            await self.open()
+
+    def is_playing(self, run: RunId) -> bool:
+        """Is this run on the page of the story?"""
+        pages = [screen for screen in self._screen.app.screen_stack if isinstance(screen, PlayScreen)]
+        return any(page.run_in_view == run for page in pages)
 
     async def _node_of(self, question: Question) -> NodeView:
         return await self._workbench.node(question.run, question.node)

@@ -10,20 +10,21 @@ from textual.screen import Screen
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary
+from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.project.words import RUN_STATES
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
+from flowcabal_tui.tui.desks.run_words import quote_words, run_words
+from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
+from flowcabal_tui.tui.messages import WorkflowShown
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen
-from flowcabal_tui.tui.widgets.cells import padded
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -49,14 +50,14 @@ class RunDesk:
         self.following = True
         self.run_states: dict[RunId, RunState] = {}
         self._positions: dict[ChapterId | None, int] = {}
-        self._node_states: dict[NodeId, NodeState] = {}
+        self.node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
         self._unsaved: Workflow | None = None
 
     @property
     def active(self) -> tuple[RunId, ...]:
         """Runs that do something at this moment."""
-        return tuple(run for run, state in self.run_states.items() if state == "running")
+        return tuple(run for run, state in self.run_states.items() if state in ("running", "paused"))
 
     @property
     def interrupted(self) -> tuple[RunId, ...]:
@@ -97,27 +98,29 @@ class RunDesk:
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
         await self.save()
-        self.run, self._node_states = None, {}
+        self.run, self.node_states = None, {}
         await self._show_workflow(await self._workbench.workflow(reference))
 
     async def show_run(self, summary: RunSummary) -> None:
         """Shows a run: its document as it was, its nodes as they are."""
-        self.run, self._node_states = summary.id, dict(summary.nodes)
+        self.run, self.node_states = summary.id, dict(summary.nodes)
         await self._show_workflow(await self._workbench.run_workflow(summary.id))
 
     async def _show_workflow(self, workflow: Workflow) -> None:
         self.workflow = workflow
         pane = self._screen.query_one(WorkflowPane)
         pane.show_templates(self._templates, workflow.reference)
-        pane.show(workflow, self._node_states)
+        pane.show(workflow, self.node_states)
         busy = ("waiting", "running", "retrying", "failed", "done")
-        latest_first = [(node.id, self._node_states.get(node.id)) for node in reversed(workflow.nodes)]
+        latest_first = [(node.id, self.node_states.get(node.id)) for node in reversed(workflow.nodes)]
+        latest_first = [item for item in self.node_states.items() if item[1] == "waiting"] + latest_first
         ranked = sorted(latest_first, key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
         self.node = None
         if workflow.nodes:
-            node = ranked[0][0] if self._node_states else workflow.nodes[0].id
+            node = ranked[0][0] if self.node_states else workflow.nodes[0].id
             pane.follow(node)
             await self.show_node(node)
+        self._screen.post_message(WorkflowShown())
 
     async def choose_node(self, node: NodeId) -> None:
         """The writer went to a node: the view stays there."""
@@ -129,10 +132,9 @@ class RunDesk:
         """Pours a node into the output, prompt and receipt panes."""
         self.node = node
         output, receipt = self._screen.query_one(OutputPane), self._screen.query_one(ReceiptPane)
-        if self.workflow is not None and any(item.id == node for item in self.workflow.nodes):
-            self._screen.query_one(BlockEditor).show(self.workflow, node, self._workbench.info.read_only)
+        self._show_prompt(node)
         self._bridge.watch(self.run, node)
-        if self.run is None:
+        if self.run is None or node not in self.node_states:
             output.show(None)
             return
         view = await self._workbench.node(self.run, node)
@@ -140,6 +142,25 @@ class RunDesk:
             return
         output.show(view)
         self.show_receipt(view, view.chosen or len(view.attempts), receipt)
+
+    def _show_prompt(self, path: NodeId, *, anew: bool = False) -> None:
+        """The node's prompt in its editor; one that stands inside another comes with what is beside it."""
+        spot = spot_of(self.workflow, path) if self.workflow is not None else None
+        if spot is not None and self.workflow is not None:
+            part = part_for_editor(self.workflow, spot)
+            self._screen.query_one(BlockEditor).show(part, spot.node, self._workbench.info.read_only, anew=anew)
+
+    async def show_edited(self, at: NodeId | None) -> None:
+        """The document was changed elsewhere than in the editor of the prompt: shows it, with the cursor at a path."""
+        if self.workflow is None:
+            return
+        pane = self._screen.query_one(WorkflowPane)
+        pane.show(self.workflow, self.node_states)
+        if at is not None:
+            pane.follow(at)
+        if (path := pane.highlighted) is not None:
+            self._show_prompt(path, anew=True)
+            await self.show_node(path)
 
     def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
         """The receipt of an attempt, if it has one."""
@@ -158,7 +179,7 @@ class RunDesk:
         """A node is in another state: one row changes; the view follows if it may."""
         if run != self.run:
             return
-        self._node_states[node] = state
+        self.node_states[node] = state
         pane = self._screen.query_one(WorkflowPane)
         pane.set_state(node, state, detail)
         follows = self.following and state in ("running", "waiting")
@@ -195,7 +216,7 @@ class RunDesk:
         await self._workbench.carry_out(ConfirmModels(chosen))
         return True
 
-    async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = ()) -> bool:
+    async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = (), *, step: bool = False) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self.save()
         if self.workflow is not None and self.workflow.keep.kind == "chapter" and chapter is None:
@@ -215,7 +236,9 @@ class RunDesk:
         if wish is None:
             return False
         await self._workbench.put_draft(f"{INSTRUCTION}/{chapter}", wish)
-        return await self._begin(RunRequest(self.workflow.reference, chapter, (("instruction", wish),), targets))
+        return await self._begin(
+            RunRequest(self.workflow.reference, chapter, (("instruction", wish),), targets, step=step)
+        )
 
     async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:
         """Another sample of a node, beside those that are there."""
@@ -338,26 +361,3 @@ class RunDesk:
             receipt = await self._workbench.preview_context(RunRequest(self.workflow.reference, chapter), node)
             title = _("{node}, as it would be now").format(node=self.workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)
-
-
-def quote_words(quote: Quote) -> str:
-    """A quote as a sentence a line."""
-    total = len(quote.would_run) + len(quote.served)
-    tokens = _("about {n:,} tokens in, {out:,} out").format(n=quote.input_tokens, out=quote.output_tokens)
-    lines = [
-        _("{n} of {total} nodes would run, {tokens}; at most {calls} calls.").format(
-            n=len(quote.would_run), total=total, tokens=tokens, calls=quote.calls_at_most
-        )
-    ]
-    if quote.at_most:
-        lines.append(_("Some prompts depend on text that is not written yet, so this is an estimate."))
-    if quote.served:
-        lines.append(_("{n} are there already and cost nothing.").format(n=len(quote.served)))
-    return "\n".join(lines)
-
-
-def run_words(run: RunSummary, position: int | None) -> str:
-    """A run as a row: when, state, chapter, workflow and its error, in columns of cells."""
-    chapter = _("chapter {n}").format(n=position) if position is not None else ""
-    state = padded(_(RUN_STATES[run.state]), 16)
-    return f"{run.started_at:%m-%d %H:%M}  {state}{padded(chapter, 12)}{run.workflow}  {run.error}".rstrip()

@@ -128,10 +128,10 @@ class BlockEditor(Vertical):
         """The document as it stands."""
         return self._workflow
 
-    def show(self, workflow: Workflow, node: NodeId, read_only: bool) -> None:
-        """Shows a node of a document; typing that is not reported yet is reported first."""
+    def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, anew: bool = False) -> None:
+        """Shows a node of a document; typing that is not reported yet is reported first. `anew`: it is not older."""
         self._take_typed()
-        is_stale = same_content(workflow, self._given) and not same_content(workflow, self._workflow)
+        is_stale = not anew and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
         if not is_stale:
             is_known = same_content(workflow, self._workflow)
             self._given = workflow

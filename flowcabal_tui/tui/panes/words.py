@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from flowcabal_tui.domain.model_calls import Finish
 from flowcabal_tui.domain.run import Evaluation, NodeState
@@ -11,7 +11,7 @@ from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES
 
-STATES: Final[dict[NodeState, str]] = {
+STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
     "pending": mark("pending"),
     "ready": mark("ready"),
     "running": mark("running"),
@@ -22,6 +22,8 @@ STATES: Final[dict[NodeState, str]] = {
     "blocked": mark("blocked"),
     "skipped": mark("skipped"),
     "cancelled": mark("stopped"),
+    "frozen": mark("frozen"),
+    "stale": mark("out of date"),
 }
 NODE_KINDS: Final[Mapping[str, str]] = {
     "prompt": mark("a model writes"),

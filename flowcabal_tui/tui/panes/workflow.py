@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import var
@@ -24,10 +24,23 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.graph import Dependencies, dependencies, order
+from flowcabal_tui.tui.editing.places import spot_of
 from flowcabal_tui.tui.panes.lists import PickList, PickTree
-from flowcabal_tui.tui.panes.words import STATES, one_line
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.panes.workflow_keys import KEYS
+from flowcabal_tui.tui.panes.workflow_rows import (
+    NO_MARKS,
+    NodeMarks,
+    ShownState,
+    inner_paths,
+    mark_words,
+    row_label,
+    row_state,
+    template_row,
+    title_of,
+)
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
 
 
@@ -36,7 +49,10 @@ class WorkflowPane(Vertical):
 
     help = HelpData(
         mark("Workflow"),
-        mark("The steps of the workflow and how far they are. Enter opens a step, `t` switches tree and rails."),
+        mark(
+            "The steps of the workflow and how far they are. Enter opens a step, `t` switches tree and rails. "
+            "`a` adds a step, `i` connects it with another, `D` removes it; Ctrl+z takes back any change."
+        ),
     )
     jump_key = "w"
     DEFAULT_CSS = """
@@ -48,16 +64,7 @@ class WorkflowPane(Vertical):
     WorkflowPane.-rails > PickTree, WorkflowPane.-choosing > PickTree { display: none; }
     WorkflowPane.-choosing > RailGraph { display: none; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "run_workflow", mark("Run"), tooltip=mark("Run this workflow."), id="workflow.run"),
-        Binding("w", "choose", mark("Template"), tooltip=mark("Choose another workflow."), id="workflow.template"),
-        Binding("t", "rails", mark("Rails"), tooltip=mark("Switch between tree and rails."), id="workflow.rails"),
-        Binding("c", "preview", mark("Context"), tooltip=mark("What this node would be given; costs nothing."),
-                id="workflow.context"),
-        Binding("x", "stop(False)", mark("Stop node"), show=False, id="workflow.stop-node"),
-        Binding("X", "stop(True)", mark("Stop all"), show=False, id="workflow.stop-all"),
-        Binding("escape", "leave", mark("Back"), show=False, id="workflow.back"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
     is_choosing = var(False, toggle_class="-choosing")
     is_rails = var(False, toggle_class="-rails")
 
@@ -90,6 +97,13 @@ class WorkflowPane(Vertical):
         reference: str
 
     @dataclass
+    class Asked(Message):
+        """Something else is wanted of the node under the cursor; `verb` is the key's, such as "add"."""
+
+        verb: str
+        node: NodeId | None
+
+    @dataclass
     class PreviewRequested(Message):
         """What a node would be given is to be shown."""
 
@@ -100,9 +114,14 @@ class WorkflowPane(Vertical):
         self._workflow: Workflow | None = None
         self._states: dict[NodeId, NodeState] = {}
         self._details: dict[NodeId, str] = {}
+        self._marks: Mapping[NodeId, NodeMarks] = {}
+        self._titles: dict[NodeId, str] = {}
         self._branches: dict[NodeId, TreeNode[NodeId]] = {}
+        self._of_document: dict[NodeId, set[NodeId]] = {}  # rows inside a node, until a run shows its own
+        self._needs: Dependencies = {}
         self._at: NodeId | None = None
         self._trouble = ""
+        self._notice = ""
 
     def compose(self) -> ComposeResult:
         """The name of the workflow, the nodes, and the templates, hidden until asked for."""
@@ -122,40 +141,61 @@ class WorkflowPane(Vertical):
         return self._at
 
     def show(self, workflow: Workflow, states: Mapping[NodeId, NodeState]) -> None:
-        """Shows a workflow with the states of its nodes; the cursor stays at its node."""
-        states = dict(states)
-        if workflow == self._workflow:
-            for node in workflow.nodes:
-                state = states.get(node.id, "pending")
-                if state != self._states.get(node.id, "pending"):
-                    self.set_state(node.id, state, "")
+        """Shows a workflow with the states of its nodes, inner ones by path; the cursor stays at its node."""
+        if workflow == self._workflow and all("/" not in path or path in states for path in self._states):
+            for path in (*(node.id for node in workflow.nodes), *states):
+                state = states.get(path, "pending")
+                if state != self._states.get(path, "pending"):
+                    self.set_state(path, state, "")
             return
-        self._workflow, self._states, self._details = workflow, states, {}
-        trouble = ""
+        self._workflow, self._states, self._details, self._titles = workflow, dict(states), {}, {}
+        self._trouble = ""
         try:
-            needs = dependencies(workflow)
-            rows = order(needs)
+            self._needs = dependencies(workflow)
+            rows = order(self._needs)
         except WorkflowError as error:
-            needs, trouble = {}, str(error)
+            self._needs, self._trouble = {}, str(error)
             rows = tuple(node.id for node in workflow.nodes)
-        self._trouble = trouble
-        rows = tuple(node for node in rows if node in {item.id for item in workflow.nodes})
-        self._fill_tree(rows, needs)
-        self._fill_rails(rows, needs)
+        known = {item.id for item in workflow.nodes}
+        self._fill_tree([node for node in rows if node in known])
+        self._fill_rails()
         self._refresh_head()
 
-    def set_state(self, node: NodeId, state: NodeState, detail: str = "") -> None:
-        """Another state of one node; repaints its row."""
-        self._states[node], self._details[node] = state, detail
-        if (branch := self._branches.get(node)) is not None:
-            branch.set_label(self._label(node))
-            self.query_one(RailGraph).set_state(node, state)
+    def show_marks(self, marks: Mapping[NodeId, NodeMarks]) -> None:
+        """What is known of the nodes beside their states: outputs, stars, findings."""
+        before, self._marks = self._marks, marks
+        for path in self._branches:
+            if before.get(path) != marks.get(path):
+                self._refresh_row(path)
+        self._refresh_head()
+
+    def show_notice(self, words: str) -> None:
+        """A line above the nodes, such as which level comes next; "" for none."""
+        if words != self._notice:
+            self._notice = words
             self._refresh_head()
+
+    def set_state(self, node: NodeId, state: NodeState, detail: str = "") -> None:
+        """Another state of one node; repaints its row, and makes one for a node inside that has begun."""
+        is_new = node not in self._branches
+        self._states[node], self._details[node] = state, detail
+        if self._ensure(node) is None:
+            return
+        if is_new:
+            self._fill_rails()
+        else:
+            self._refresh_row(node)
+        self._refresh_head()
+
+    def _refresh_row(self, path: NodeId) -> None:
+        self._branches[path].set_label(self._label(path))
+        self.query_one(RailGraph).set_state(path, self._shown_state(path))
 
     def follow(self, node: NodeId) -> None:
         """The cursor goes where the view went: the focus stays, and nothing is posted, for nobody chose."""
         if node in self._branches and node != self._at:
             self._at = node
+            self._unfold(node)
             self._refresh_head()
             with self.prevent(RailGraph.NodeHighlighted):
                 self.query_one(RailGraph).go_to(node)
@@ -171,69 +211,115 @@ class WorkflowPane(Vertical):
     def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
         """What `w` offers; `current` is the reference of the one in use."""
         names = self.query_one("#templates", PickList)
-        names.set_options([Option(self._template_row(item, current), id=item.reference) for item in workflows])
+        names.set_options([Option(template_row(item, current), id=item.reference) for item in workflows])
         names.pick(current)
 
-    def _template_row(self, workflow: Workflow, current: str) -> Text:
-        name = one_line(workflow.name or workflow.id)
-        row = Text("> " if workflow.reference == current else "  ").append(name, style="bold")
-        about = one_line(workflow.description)
-        return row.append(f" {workflow.reference}", style="dim").append(f" · {about}" if about else "", style="dim")
-
-    def _fill_tree(self, rows: Sequence[NodeId], needs: Dependencies) -> None:
-        """A branch a node, in the order of work; below it the nodes whose output it reads."""
+    def _fill_tree(self, rows: Sequence[NodeId]) -> None:
+        """A branch a node, in the order of work; below it the nodes whose output it reads, and what is inside it."""
         tree = self.query_one(PickTree)
+        unfolded = [path for path, branch in self._branches.items() if branch.is_expanded]
         tree.clear()
-        self._branches = {}
-        at = self._at if self._at in rows else next(iter(rows), None)
+        self._branches, self._of_document = {}, {}
+        nodes = {node.id: node for node in self._workflow.nodes} if self._workflow else {}
         for node in rows:
-            sources = needs.get(node, ())
+            sources = self._needs.get(node, ())
             branch = tree.root.add(self._label(node), node, allow_expand=bool(sources))
             self._branches[node] = branch
             for source in sources:
                 words = _("reads {name}").format(name=self._title(source))
                 branch.add_leaf(Text(words, style="dim"), source)
-        self._at = at
+            for path in inner_paths(node, nodes[node]):
+                owner = NodeId(path.rpartition("/")[0])
+                self._ensure(path)
+                self._of_document.setdefault(owner, set()).add(path)
+        for path in self._states:
+            self._ensure(path)
+        for path in unfolded:
+            if path in self._branches:
+                self._branches[path].expand()
+        self._at = self._at if self._at in self._branches else next(iter(rows), None)
         self.call_after_refresh(self._place_cursor)
 
-    def _fill_rails(self, rows: Sequence[NodeId], needs: Dependencies) -> None:
-        """One row a node; the state in words stands above, for the node under the cursor."""
+    def _ensure(self, path: NodeId) -> TreeNode[NodeId] | None:
+        """The row of a path; one inside a node is made when it is first met. None for a node that is not shown."""
+        if path in self._branches:
+            return self._branches[path]
+        owner = NodeId(path.rpartition("/")[0])
+        parent = self._ensure(owner) if owner else None
+        if parent is None:
+            return None
+        for stale in self._of_document.pop(owner, ()):
+            self._branches[stale].remove()
+            for gone in [known for known in self._branches if f"{known}/".startswith(f"{stale}/")]:
+                del self._branches[gone]
+        parent.allow_expand = True
+        branch = self._branches[path] = parent.add(self._label(path), path, allow_expand=False)
+        return branch
+
+    def _unfold(self, path: NodeId) -> None:
+        """Opens what a row lies in."""
+        while path := NodeId(path.rpartition("/")[0]):
+            if path in self._branches:
+                self._branches[path].expand()
+
+    def _fill_rails(self) -> None:
+        """One row a node, and those inside a node that is open; the state in words stands above, for the cursor's."""
         rails = self.query_one(RailGraph)
-        rails.set_graph(
-            RailNode(node, self._title(node), self._states.get(node, "pending"), needs.get(node, ())) for node in rows
-        )
+        rails.set_graph(self._rail(path) for path in self._rows_in_sight())
         if self._at is not None:
             rails.go_to(self._at)
+
+    def _rows_in_sight(self) -> Iterator[NodeId]:
+        waiting = list(reversed(self.query_one(PickTree).root.children))
+        while waiting:
+            branch = waiting.pop()
+            if branch.data is not None and self._branches.get(branch.data) is branch:
+                yield branch.data
+                waiting += reversed(branch.children) if branch.is_expanded else ()
+
+    def _rail(self, path: NodeId) -> RailNode:
+        owner, depth = NodeId(path.rpartition("/")[0]), path.count("/")
+        words = mark_words(self._marks.get(path, NO_MARKS))
+        label = f"{'  ' * depth}{self._title(path)}" + (f" {words}" if words else "")
+        return RailNode(path, label, self._shown_state(path), (owner,) if owner else tuple(self._needs.get(path, ())))
 
     def _refresh_head(self) -> None:
         if self._workflow is None:
             return
         name = one_line(self._workflow.name or self._workflow.id)
         lines = [f"{name} · {self._workflow.reference}"]
+        lines += [one_line(self._notice)] if self._notice else []
+        marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
         if self._trouble:
             lines.append(clean(self._trouble))
+        elif marks.told:
+            lines.append(f"! {one_line(marks.told)}")
         elif self.is_rails and self._at is not None:
             detail = one_line(self._details.get(self._at, ""))
             lines.append(self._label(self._at).plain + (f" · {detail}" if detail else ""))
         self.query_one(".head", Static).update("\n".join(lines))
 
-    def _title(self, node: NodeId) -> str:
-        nodes = self._workflow.nodes if self._workflow else ()
-        title = next((item.title for item in nodes if item.id == node), node)
-        return one_line(title)
+    def _title(self, path: NodeId) -> str:
+        if path not in self._titles and self._workflow is not None:
+            self._titles[path] = title_of(self._workflow, path)
+        return self._titles.get(path, path)
 
-    def _label(self, node: NodeId) -> Text:
-        """Glyph, title and state word."""
-        state = self._states.get(node, "pending")
-        label = Text(f"{state_sign(state, self._is_plain)} ", no_wrap=True)
-        label.append(self._title(node), style="bold" if state in ("running", "waiting", "failed") else "")
-        return label.append(f" {_(STATES[state])}", style="dim")
+    def _shown_state(self, path: NodeId) -> ShownState:
+        is_part = path not in self._states and "/" in path
+        if is_part and self._workflow is not None and spot_of(self._workflow, path) is None:
+            return "round"
+        return row_state(self._states.get(path), self._marks.get(path, NO_MARKS), in_run=bool(self._states))
+
+    def _label(self, path: NodeId) -> Text:
+        marks = self._marks.get(path, NO_MARKS)
+        return row_label(self._title(path), self._shown_state(path), marks, plain=self._is_plain)
 
     def _go_to(self, node: NodeId | None) -> None:
         if node is not None and node != self._at:
             self._at = node
             self._refresh_head()
-            self.post_message(self.NodeChosen(node))
+            if self._shown_state(node) != "round":
+                self.post_message(self.NodeChosen(node))
 
     @on(Tree.NodeHighlighted)
     def _follow_tree(self, message: Tree.NodeHighlighted[NodeId]) -> None:
@@ -250,7 +336,7 @@ class WorkflowPane(Vertical):
     @on(Tree.NodeSelected)
     def _open_from_tree(self, message: Tree.NodeSelected[NodeId]) -> None:
         message.stop()
-        if message.node.data is not None:
+        if message.node.data is not None and self._shown_state(message.node.data) != "round":
             self.post_message(self.NodeOpened(message.node.data))
 
     @on(RailGraph.NodeSelected)
@@ -279,8 +365,8 @@ class WorkflowPane(Vertical):
     def action_rails(self) -> None:
         """Switch between tree and rails; the cursor stays at its node."""
         self.is_rails = not self.is_rails
-        if self.is_rails and self._at is not None:
-            self.query_one(RailGraph).go_to(self._at)
+        if self.is_rails:
+            self._fill_rails()
         elif self._at is not None:
             self.call_after_refresh(self._place_cursor)
         self._refresh_head()
@@ -292,6 +378,16 @@ class WorkflowPane(Vertical):
     def action_run_workflow(self) -> None:
         """Ask for a run."""
         self.post_message(self.RunRequested())
+
+    def action_ask(self, verb: str) -> None:
+        """Ask the workspace for one of the many things that can be done with a node."""
+        self.post_message(self.Asked(verb, self._at))
+
+    def action_fold(self) -> None:
+        """In the rails: show or hide what is inside the node; the tree does this by itself."""
+        if self._at in self._branches:
+            self._branches[self._at].toggle()
+            self._fill_rails()
 
     def action_preview(self) -> None:
         """Ask what the node would be given."""

@@ -10,21 +10,23 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import QuestionId
-from flowcabal_tui.domain.run import Attempt, Decision, Question
+from flowcabal_tui.domain.run import Attempt, CheckFinding, Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.views import NodeView, SourceText
+from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.editor import edit_outside, editor_command
-from flowcabal_tui.tui.panes.finding import ask_to_find
-from flowcabal_tui.tui.panes.finding_view import FindingView, finding_in_full
+from flowcabal_tui.tui.panes.answers import AnswerList
+from flowcabal_tui.tui.panes.bench import Bench
+from flowcabal_tui.tui.panes.finding_view import FindingView
+from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens import question_kinds as kinds
-from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.screens.decision_findings import FindingsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -32,26 +34,14 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class DecisionsScreen(Screen[None]):
+class DecisionsScreen(FindingsScreen):
     """Shows one question after the other, oldest first; typed text stays with its question. `now`: seconds."""
 
     help = HelpData(
         mark("Decisions"),
         mark("`a` takes the attempt that is shown, `r` wants another, `e` edits it. `w` explains the finding."),
     )
-    DEFAULT_CSS = """
-    DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
-    DecisionsScreen > .reason { height: auto; max-height: 5; padding: 0 1; }
-    DecisionsScreen > FindingView { border-bottom: solid $panel; }
-    DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
-    DecisionsScreen > ContentSwitcher { height: 1fr; }
-    DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea { height: 1fr; padding: 0 1; }
-    DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
-    DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
-    DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
-    DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
-    DecisionsScreen.-plain > FindingView { display: none; }
-    """
+    DEFAULT_CSS = kinds.CSS
     BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
 
     @dataclass
@@ -98,6 +88,10 @@ class DecisionsScreen(Screen[None]):
             yield StreamView(id="text")
             yield DiffView(id="changes")
             yield ProseArea(id="editor")
+            yield Bench(id="bench")
+            with Vertical(id="choice"):
+                yield StreamView(id="told")
+                yield AnswerList(id="answers")
         yield Static(markup=False, classes="keys")
 
     def on_mount(self) -> None:
@@ -108,6 +102,10 @@ class DecisionsScreen(Screen[None]):
     def question(self) -> Question | None:
         """The question that is shown."""
         return self._waiting[self._place] if self._waiting else None
+
+    @property
+    def _editor_area(self) -> ProseArea:
+        return self.query_one("#editor", ProseArea)
 
     @property
     def _face(self) -> str | None:
@@ -159,8 +157,12 @@ class DecisionsScreen(Screen[None]):
         """An input starts from its proposal; a confirmation shows what would be used."""
         text = clean(question.proposal)
         self.query_one(".attempt", Static).update(kinds.proposal_hint(question))
+        self.set_class(kinds.is_bench(question), "-bench")
+        if question.kind == "choice":
+            self._show_choices(question)
+            return
         if question.kind == "input":
-            self.query_one(ProseArea).load_text(self._typed.get((question.id, 0), text))
+            self._editor_area.load_text(self._typed.get((question.id, 0), text))
             self.query_one(ContentSwitcher).current = "editor"
             self.set_focus(None)
             self._refresh_keys()
@@ -168,6 +170,34 @@ class DecisionsScreen(Screen[None]):
         else:
             self.query_one("#text", StreamView).set_text(text, follow=False)
             self._turn_to("text")
+
+    def _show_choices(self, question: Question) -> None:
+        """Candidates lie on the bench; short answers stand below what is told."""
+        if kinds.is_bench(question):
+            bench = self.query_one(Bench)
+            bench.show(question.choices, blind=question.blind)
+            self.query_one(ContentSwitcher).current = "bench"
+            self.call_after_refresh(bench.focus_current)
+        else:
+            told = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
+            self.query_one("#told", StreamView).set_text(told, follow=False)
+            self.query_one(AnswerList).show(question.choices)
+            self.query_one(ContentSwitcher).current = "choice"
+            self.query_one(AnswerList).focus()
+        self._refresh_keys()
+        self.refresh_bindings()
+
+    @on(AnswerList.Taken)
+    def take_answer(self, message: AnswerList.Taken) -> None:
+        """One of the short answers."""
+        if not self.is_grace():
+            self._decide(Decision("choose", message.number))
+
+    @on(Bench.Previewed)
+    def follow_bench(self, message: Bench.Previewed) -> None:
+        """Other keys hold while the writer puts a text together."""
+        self._refresh_keys()
+        self.refresh_bindings()
 
     def _refresh_head(self) -> None:
         question = self.question
@@ -199,15 +229,7 @@ class DecisionsScreen(Screen[None]):
         self.query_one(FindingView).show(attempt.evaluation)
         self.query_one("#text", StreamView).set_text(attempt.text, follow=False)
         self._turn_to("text")
-        self.call_after_refresh(self._mark_finding)
-
-    def _mark_finding(self) -> None:
-        """Marks the draft's side of the finding in the text."""
-        finding = self.query_one(FindingView).finding
-        if finding is not None:
-            reader = self.query_one("#text", StreamView)
-            reader.highlight(finding.draft.start, finding.draft.end)
-            reader.scroll_to_offset(finding.draft.start)
+        self.call_after_refresh(self.mark_finding)
 
     def _turn_to(self, face: str) -> None:
         self.query_one(ContentSwitcher).current = face
@@ -228,29 +250,43 @@ class DecisionsScreen(Screen[None]):
         if not self.is_mounted or self.question is None:
             return True
         if action == "question":
-            return not self.query_one(ProseArea).has_focus
+            return not isinstance(self.focused, (ProseArea, PickList))
+        if self._face == "bench" and self.query_one(Bench).is_preview:
+            return action in ("submit", "leave")
         if action == "submit":
             return self._face == "editor"
         return kinds.allows(self.question, action)
 
-    def _is_grace(self) -> bool:
+    def is_grace(self) -> bool:
         """Did the question appear just now?"""
         return self._now() - self._appeared < kinds.GRACE
+
+    def waive(self, finding: CheckFinding, reason: str) -> None:
+        """The finding is intended."""
+        self.post_message(self.WaiveRequested(finding.draft.text, finding.source.text, reason))
+
+    def open_source(self, finding: CheckFinding) -> None:
+        """What the finding quotes is to be shown."""
+        self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
 
     def action_approve(self) -> None:
         """Take the shown attempt, the proposal, or the model."""
         question = self.question
-        if self._is_grace() or question is None:
+        if self.is_grace() or question is None:
             return
         if question.kind == "input":
             self._hand_in(question)
-        elif question.kind == "confirm" or self._shown_attempt() is not None:
+        elif kinds.is_bench(question):
+            self._decide(Decision("choose", self.query_one(Bench).number))
+        elif question.kind == "choice":
+            self.query_one(AnswerList).action_select()
+        elif question.kind in ("confirm", "gate") or self._shown_attempt() is not None:
             self._decide(Decision("approve", self._number))
 
     def action_retry(self) -> None:
         """Want another attempt; the note may be empty, and counts only while the same question is there."""
         asked, number = self.question, self._number
-        if self._is_grace() or self._shown_attempt() is None:
+        if self.is_grace() or self._shown_attempt() is None:
             return
 
         def noted(note: str | None) -> None:
@@ -261,27 +297,30 @@ class DecisionsScreen(Screen[None]):
 
     def action_reject(self) -> None:
         """Turn it down: what depends on it does not run."""
-        if not self._is_grace():
+        if not self.is_grace():
             self._decide(Decision("reject", self._number))
 
     def action_edit(self) -> None:
         """Edit the attempt, or write the answer."""
         attempt, question = self._shown_attempt(), self.question
-        if self._is_grace() or question is None:
+        if self.is_grace() or question is None:
+            return
+        if kinds.is_bench(question):
+            self.query_one(Bench).action_preview()
             return
         if attempt is not None:
-            self.query_one(ProseArea).load_text(self._typed.get((question.id, attempt.number), attempt.text))
+            self._editor_area.load_text(self._typed.get((question.id, attempt.number), attempt.text))
         if attempt is not None or question.kind == "input":
             self._turn_to("editor")
 
     def action_editor(self) -> None:
         """Edit in the writer's own editor."""
         self.action_edit()
-        if self._face == "editor" and self.query_one(ProseArea).has_focus:
+        if self._face == "editor" and self._editor_area.has_focus:
             self.run_worker(self._edit_outside(), exclusive=True, exit_on_error=False)
 
     async def _edit_outside(self) -> None:
-        area, question = self.query_one(ProseArea), self.question
+        area, question = self._editor_area, self.question
         title = question.node_title or question.node if question else ""
         try:
             edited = await edit_outside(self.app, area.text, title, editor_command(self._editor))
@@ -294,62 +333,28 @@ class DecisionsScreen(Screen[None]):
 
     def _remember(self) -> None:
         if self.question is not None and self._face == "editor":
-            self._typed[self.question.id, self._number] = self.query_one(ProseArea).text
+            self._typed[self.question.id, self._number] = self._editor_area.text
 
     def action_submit(self) -> None:
         """Hand in what stands in the editor."""
         question = self.question
-        if self._is_grace() or question is None or self._face != "editor":
+        if self.is_grace() or question is None or self._face not in ("editor", "bench"):
             return
         if question.kind == "input":
             self._hand_in(question)
+        elif question.kind == "choice":
+            self._decide(Decision("edit", text=self.query_one(Bench).put_together))
         else:
-            self._decide(Decision("edit", self._number, text=self.query_one(ProseArea).text))
+            self._decide(Decision("edit", self._number, text=self._editor_area.text))
 
     def _hand_in(self, question: Question) -> None:
-        text = self.query_one(ProseArea).text
+        text = self._editor_area.text
         if not text.strip():
             self.notify(_("Write an answer first: `e`."), markup=False)
         elif text == clean(question.proposal):
             self._decide(Decision("approve", text=text))
         else:
             self._decide(Decision("edit", text=text))
-
-    def action_why(self) -> None:
-        """Show the finding in full."""
-        finding = self.query_one(FindingView).finding
-        if finding is None:
-            self.notify(_("There is no finding."), markup=False)
-        else:
-            self.app.push_screen(SourceScreen(SourceText("", _("Why"), finding_in_full(finding))))
-
-    def action_intended(self) -> None:
-        """Call the finding intended; the reason is remembered."""
-        view = self.query_one(FindingView)
-        finding = view.finding
-        if self._is_grace() or finding is None:
-            return
-
-        def waive(reason: str | None) -> None:
-            if reason is None:
-                return
-            if not reason.strip():
-                self.notify(_("A reason is needed: later checks read it."), markup=False)
-                return
-            self.post_message(self.WaiveRequested(finding.draft.text, finding.source.text, reason.strip()))
-            view.mark_intended(finding)
-
-        self.app.push_screen(PromptLine(_("Why is this intended?")), waive)
-
-    def action_source(self) -> None:
-        """Open what the finding quotes from the book."""
-        if (finding := self.query_one(FindingView).finding) is not None:
-            self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
-
-    def action_finding(self) -> None:
-        """Show the next finding."""
-        self.query_one(FindingView).next_finding()
-        self._mark_finding()
 
     def action_attempt(self, step: int) -> None:
         """Show the attempt before or after."""
@@ -380,7 +385,9 @@ class DecisionsScreen(Screen[None]):
 
     def action_leave(self) -> None:
         """Out of the editor or the difference; else back to the workspace."""
-        if self.query_one(ProseArea).has_focus and self.question is not None:
+        if self._face == "bench" and self.query_one(Bench).is_preview:
+            self.query_one(Bench).leave_preview()
+        elif self._editor_area.has_focus and self.question is not None:
             self._remember()
             if self.question.kind == "input":
                 self.set_focus(None)
@@ -390,9 +397,3 @@ class DecisionsScreen(Screen[None]):
             self._turn_to("text")
         else:
             self.dismiss(None)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
-        message.stop()
-        ask_to_find(self.app, message.stream)

@@ -15,6 +15,22 @@ from flowcabal_tui.tui.actions import shown_key
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 
+CSS: Final = """
+DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
+DecisionsScreen > .reason { height: auto; max-height: 5; padding: 0 1; }
+DecisionsScreen > FindingView { border-bottom: solid $panel; }
+DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
+DecisionsScreen > ContentSwitcher { height: 1fr; }
+DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea { height: 1fr; padding: 0 1; }
+DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
+DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
+DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
+DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
+DecisionsScreen.-plain > FindingView { display: none; }
+DecisionsScreen.-bench > .attempt { display: none; }
+DecisionsScreen #choice { height: 1fr; }
+DecisionsScreen #choice > StreamView { height: 1fr; }
+"""
 GRACE: Final = 0.5
 """Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
 Load = Callable[[Question], Awaitable[NodeView]]
@@ -47,6 +63,8 @@ _ALLOWED: Final = {
     "review": REVIEW_KEYS,
     "input": ("approve", "edit", "editor"),
     "confirm": ("approve", "reject"),
+    "gate": ("approve", "reject"),
+    "choice": ("approve", "edit"),
 }
 _OPTIONS: Final = {"retry": "retry", "edit": "edit", "editor": "edit", "reject": "reject"}
 """Keys that a review allows only when its question offers the decision."""
@@ -58,7 +76,7 @@ def allows(question: Question, action: str) -> bool:
         return True
     if question.kind == "review" and action in _OPTIONS:
         return _OPTIONS[action] in question.options
-    if question.kind == "input" and action == "reject":
+    if question.kind in ("input", "choice") and action == "reject":
         return "reject" in question.options
     return action not in (*REVIEW_KEYS, *_OPTIONS)
 
@@ -88,15 +106,28 @@ def keys_line(question: Question, off: Container[str]) -> str:
     return "  ".join(hints)
 
 
+def is_bench(question: Question) -> bool:
+    """Are there candidates with texts to choose from?"""
+    return question.kind == "choice" and any(choice.text for choice in question.choices)
+
+
 def heading(question: Question) -> str:
     """What is wanted, and by which node."""
-    kinds = {"review": _("Review"), "input": _("Your words are wanted"), "confirm": _("Confirm a model")}
+    kinds = {
+        "review": _("Review"),
+        "input": _("Your words are wanted"),
+        "confirm": _("Confirm a model"),
+        "gate": _("May this be carried out?"),
+        "choice": _("Choose"),
+    }
     title = one_line(question.node_title or question.node)
     return f"{kinds[question.kind]} · {title}"
 
 
 def reason_words(question: Question) -> str:
     """Why it is asked; a confirmation says first what it means."""
+    if question.kind == "choice" and not is_bench(question):
+        return ""
     if question.kind != "confirm":
         return clean(question.reason)
     warning = _("This costs money, and it sends your manuscript away to the provider of the model.")
@@ -105,6 +136,10 @@ def reason_words(question: Question) -> str:
 
 def proposal_hint(question: Question) -> str:
     """How an input or a confirmation is answered."""
+    if question.kind == "gate":
+        return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
+    if question.kind == "choice":
+        return _("A digit, or enter, takes an answer.")
     if question.kind == "input":
         return _("`e` to write, `a` to take it as it stands, F2 hands it in.")
     return _("`a` allows it, `x` does not.")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
@@ -13,30 +13,22 @@ from textual.timer import Timer
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId
 from flowcabal_tui.domain.run import Decision
-from flowcabal_tui.domain.text import clean
-from flowcabal_tui.tui import messages
 from flowcabal_tui.tui.actions import bindings
-from flowcabal_tui.tui.bridge import Bridge, drain_seconds
-from flowcabal_tui.tui.desks.book import BookDesk
-from flowcabal_tui.tui.desks.memory import MemoryDesk
-from flowcabal_tui.tui.desks.questions import QuestionDesk
-from flowcabal_tui.tui.desks.runs import RunDesk
+from flowcabal_tui.tui.bridge import drain_seconds
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
-from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
-from flowcabal_tui.tui.screens.columns import ColumnsScreen
-from flowcabal_tui.tui.trouble import attempt
+from flowcabal_tui.tui.screens.facts import FactsScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
-class WorkspaceScreen(ColumnsScreen):
+class WorkspaceScreen(FactsScreen):
     """One project on the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
@@ -45,14 +37,8 @@ class WorkspaceScreen(ColumnsScreen):
         self, workbench: Workbench, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None
     ) -> None:
         """`editor` is an external editor's command from the settings; `manuscript` is imported at once."""
-        info = workbench.info
-        super().__init__(OutputPane(id="output"), StatusLine(offline=info.offline, read_only=info.read_only))
-        self._workbench, self._now, self._editor, self._first_import = workbench, now, editor, manuscript
-        self.bridge = Bridge(workbench, self.output, self.post_message)
-        self.book = BookDesk(self, workbench, now, editor)
-        self.runs = RunDesk(self, workbench, self.bridge)
-        self.memory = MemoryDesk(self, workbench, editor)
-        self.questions = QuestionDesk(self, workbench, editor)
+        super().__init__(workbench, now, editor)
+        self._first_import = manuscript
         self._drain_timer: Timer | None = None
 
     def again(self) -> WorkspaceScreen:
@@ -83,12 +69,6 @@ class WorkspaceScreen(ColumnsScreen):
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)
-
-    def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
-        attempt(self, work, group=group, exclusive=exclusive)
-
-    def _show_counts(self) -> None:
-        self.status.update_runs(len(self.runs.active), self.questions.count, len(self.runs.interrupted))
 
     def stop_intake(self) -> None:
         """Nothing more is taken from the feed."""
@@ -194,7 +174,7 @@ class WorkspaceScreen(ColumnsScreen):
         self._work(self.book.export_book())
 
     async def _start(self, *targets: NodeId) -> None:
-        if await self.runs.start(self.book.current, targets):
+        if await self.runs.start(self.book.current, targets or self.graph.targets):
             self.action_pane("output")
         self._show_counts()
 
@@ -257,7 +237,24 @@ class WorkspaceScreen(ColumnsScreen):
     @on(BlockEditor.Edited)
     def save_workflow(self, event: BlockEditor.Edited) -> None:
         """It becomes a new version later, not at every pause of the hands."""
-        self.runs.edited(event.workflow)
+        self._work(self.graph.block_edited(event.workflow), "edited")
+
+    @on(WorkflowPane.Asked)
+    def carry_out(self, event: WorkflowPane.Asked) -> None:
+        """One of the many things that can be done with a node."""
+        self._work(self.control.do(event.verb, event.node), "graph")
+
+    def action_undo(self, redo: bool) -> None:
+        """Any change of the document, back or again."""
+        self._work(self.graph.undo(redo=redo), "graph")
+
+    def action_advance(self) -> None:
+        """The next level."""
+        self._work(self.control.advance(), "graph")
+
+    def action_play(self) -> None:
+        """The run in view, as a story."""
+        self._work(self.questions.play(self.runs.run), "play", exclusive=True)
 
     @on(OutputPane.KeepRequested)
     def keep(self, event: OutputPane.KeepRequested) -> None:
@@ -333,68 +330,3 @@ class WorkspaceScreen(ColumnsScreen):
     def action_decisions(self) -> None:
         """What waits for the writer."""
         self._work(self.questions.open(), "decisions", exclusive=True)
-
-    @on(messages.RunMoved)
-    def show_run_state(self, event: messages.RunMoved) -> None:
-        """How many runs are active."""
-        self.runs.run_states[event.run] = event.state
-        self._show_counts()
-
-    @on(messages.NodeMoved)
-    def show_node_state(self, event: messages.NodeMoved) -> None:
-        """One row of the workflow."""
-        self._work(self.runs.node_moved(event.run, event.node, event.state, event.detail), "moved")
-
-    @on(messages.NodeTextMoved)
-    def read_node(self, event: messages.NodeTextMoved) -> None:
-        """An attempt began or is final."""
-        self._work(self.runs.text_moved(event.run, event.node), "moved")
-
-    @on(messages.QuestionsMoved)
-    async def count_questions(self, event: messages.QuestionsMoved) -> None:
-        """The status line, and the bell when nobody looks."""
-        self._work(self._count_questions(event.asked), "questions", exclusive=True)
-
-    async def _count_questions(self, asked: bool) -> None:
-        await self.questions.load()
-        if asked:
-            self.questions.call()
-        self._show_counts()
-
-    @on(messages.BookMoved)
-    def read_book(self, event: messages.BookMoved) -> None:
-        """The list of chapters, and the open one."""
-        if event.kept:
-            self.book.noted_saved()
-        self._work(self.book.refresh(event.chapter), "book")
-
-    @on(messages.ProfilesMoved)
-    def read_profiles(self) -> None:
-        """The profile browser."""
-        self._work(self.memory.refresh(), "profile", exclusive=True)
-
-    @on(messages.TotalsMoved)
-    def show_totals(self, event: messages.TotalsMoved) -> None:
-        """Tokens and money."""
-        self.status.update_totals(event.totals)
-
-    @on(messages.KnowledgeMoved)
-    def show_knowledge(self, event: messages.KnowledgeMoved) -> None:
-        """The knowledge server."""
-        self.status.update_knowledge(event.state, event.reason)
-
-    @on(messages.MemoryMoved)
-    def show_memory(self, event: messages.MemoryMoved) -> None:
-        """Background work."""
-        self.status.update_memory(event.left, event.failed, event.reason)
-
-    @on(messages.RewriteCame)
-    def show_rewrite(self, event: messages.RewriteCame) -> None:
-        """A passage in another version, to be accepted or not."""
-        self.book.propose(event.proposal)
-        self.action_pane("manuscript")
-
-    @on(messages.Said)
-    def say(self, event: messages.Said) -> None:
-        """Something to read."""
-        self.notify(clean(event.words) or " ", title=clean(event.title), severity=event.severity, markup=False)

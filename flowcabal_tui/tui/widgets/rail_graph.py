@@ -32,8 +32,11 @@ STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
     "skipped": ("·", "-"),
     "frozen": ("■", "F"),
     "stale": ("◌", "~"),
+    "retrying": ("◔", "%"),
+    "cancelled": ("□", "x"),
+    "round": ("▸", ":"),
 }
-"""State -> its sign, and its sign in ASCII; an unknown state shows its first letter."""
+"""State (a round of a loop has none) -> its sign, and its sign in ASCII; an unknown state shows its first letter."""
 
 
 def state_sign(state: str, plain: bool) -> str:

@@ -1,0 +1,147 @@
+"""Running with control: stars, to-do, level by level, again from here, and the versions of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import AdvanceRun, CancelRun, FreezeNode, UnfreezeNode
+from flowcabal_tui.tui.desks.graph import GraphDesk
+from flowcabal_tui.tui.desks.run_words import level_rows, next_level, quote_names
+from flowcabal_tui.tui.desks.runs import RunDesk
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen, VersionDoors
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class ControlDesk:
+    """What the writer does with runs and results of single nodes; `chapter` gives the open chapter."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        runs: RunDesk,
+        graph: GraphDesk,
+        chapter: Callable[[], ChapterId | None],
+        editor: str,
+    ) -> None:
+        self._screen, self._workbench, self._runs, self._graph = screen, workbench, runs, graph
+        self._chapter, self._editor = chapter, editor
+        self._verbs: Mapping[str, Callable[[NodeId], Awaitable[None]]] = {
+            "target": graph.toggle_target, "versions": self._versions, "freeze": self._freeze,
+            "again": self._again, "branch": self._stop_branch,
+        }  # fmt: skip
+        self._wishes: Mapping[str, Callable[[], Awaitable[None]]] = {
+            "todo": self._todo, "quote": self._quote, "step": self._step, "save": self._save,
+            "findings": graph.show_findings,
+        }  # fmt: skip
+
+    async def do(self, verb: str, node: NodeId | None) -> None:
+        """Carries out what a key of the workflow pane asks for."""
+        if self._graph.can(verb):
+            await self._graph.do(verb, node)
+        elif verb in self._wishes:
+            await self._wishes[verb]()
+        elif node is not None:
+            await self._verbs[verb](node)
+
+    @property
+    def _workflow_id(self) -> str:
+        return self._runs.workflow.id if self._runs.workflow else ""
+
+    def _title(self, node: NodeId) -> str:
+        nodes = self._runs.workflow.nodes if self._runs.workflow else ()
+        return one_line(next((each.title for each in nodes if each.id == node), node), 60)
+
+    async def _save(self) -> None:
+        await self._runs.save()
+        saved = self._runs.workflow.reference if self._runs.workflow else ""
+        self._screen.notify(_("Saved as {name}.").format(name=saved), markup=False)
+
+    async def _todo(self) -> None:
+        """Lists the work that is left, level by level; a row leads to its node."""
+        await self._runs.save()
+        levels = await self._workbench.todo(self._workflow_id, self._chapter(), self._graph.targets)
+        if not any(levels):
+            self._screen.notify(_("Nothing is to be done: every output is there and up to date."), markup=False)
+            return
+        titles = {node: self._title(node) for level in levels for node in level}
+        rows = level_rows(levels, titles)
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("To do, level by level"), rows))
+        if chosen is not None:
+            self._screen.query_one(WorkflowPane).follow(NodeId(chosen))
+            await self._runs.choose_node(NodeId(chosen))
+
+    async def _quote(self) -> None:
+        await self._runs.save()
+        if self._runs.workflow is None:
+            return
+        request = RunRequest(self._runs.workflow.reference, self._chapter(), targets=self._graph.targets)
+        words = quote_names(await self._workbench.quote(request))
+        title = _("What would run")
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Run"), no=_("Not now"))):
+            await self._runs.start(self._chapter(), self._graph.targets)
+
+    async def _step(self) -> None:
+        await self._runs.start(self._chapter(), self._graph.targets, step=True)
+
+    async def _again(self, node: NodeId) -> None:
+        await self._runs.save()
+        await self._runs.again(self._chapter(), node)
+
+    async def _stop_branch(self, node: NodeId) -> None:
+        if self._runs.run is None:
+            self._screen.notify(_("Nothing runs."), markup=False)
+        else:
+            await self._workbench.carry_out(CancelRun(self._runs.run, node, branch=True))
+
+    async def _freeze(self, node: NodeId) -> None:
+        """Freezes what stands for the node, or lets it run again."""
+        standing = await self._workbench.standing(self._workflow_id, self._chapter())
+        output = next((each.output for each in standing if each.node == node), None)
+        if output is None:
+            self._screen.notify(_("It has no output yet that could be frozen."), markup=False)
+        elif output.frozen:
+            await self._workbench.carry_out(UnfreezeNode(self._workflow_id, node, self._chapter()))
+            self._screen.notify(_("{node} runs again when it must.").format(node=self._title(node)), markup=False)
+        else:
+            await self._workbench.carry_out(FreezeNode(self._workflow_id, node, self._chapter()))
+            self._screen.notify(_("{node} is frozen: later runs take it.").format(node=self._title(node)), markup=False)
+        await self._graph.refresh_marks()
+
+    async def _versions(self, node: NodeId) -> None:
+        doors = VersionDoors(self._workbench, self._workflow_id, node, self._chapter())
+        if not await doors.versions():
+            self._screen.notify(_("This node has no output yet."), markup=False)
+            return
+        await self._screen.app.push_screen_wait(NodeVersionsScreen(self._title(node), doors, editor=self._editor))
+        await self._graph.refresh_marks()
+
+    async def advance(self) -> None:
+        """In step mode: begins the next level of the run in view."""
+        run = self._runs.run
+        if run is None or self._runs.run_states.get(run) != "paused":
+            self._screen.notify(_("No run waits to go on: `S` in the workflow runs level by level."), markup=False)
+            return
+        await self._workbench.carry_out(AdvanceRun(run))
+        self.tell_level()
+
+    def tell_level(self) -> None:
+        """Says which level comes next while the run in view pauses; else nothing."""
+        words, run = "", self._runs.run
+        if run is not None and self._runs.workflow is not None and self._runs.run_states.get(run) == "paused":
+            nodes = next_level(self._runs.workflow, self._runs.node_states)
+            names = ", ".join(self._title(each) for each in nodes)
+            words = _("Paused. F7 begins: {names}").format(names=names)
+        self._screen.query_one(WorkflowPane).show_notice(words)

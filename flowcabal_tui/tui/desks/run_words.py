@@ -1,0 +1,82 @@
+"""Runs, quotes and levels in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.project.words import RUN_STATES
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.widgets.cells import padded
+
+_OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
+_NAMES = 12
+
+
+def quote_words(quote: Quote) -> str:
+    """A quote as a sentence a line."""
+    total = len(quote.would_run) + len(quote.served)
+    tokens = _("about {n:,} tokens in, {out:,} out").format(n=quote.input_tokens, out=quote.output_tokens)
+    lines = [
+        _("{n} of {total} nodes would run, {tokens}; at most {calls} calls.").format(
+            n=len(quote.would_run), total=total, tokens=tokens, calls=quote.calls_at_most
+        )
+    ]
+    if quote.cost is not None and quote.currency:
+        lines.append(_("About {cost} {currency}.").format(cost=quote.cost, currency=quote.currency))
+    if quote.at_most:
+        lines.append(_("Some prompts depend on text that is not written yet, so this is an estimate."))
+    if quote.served:
+        lines.append(_("{n} are there already and cost nothing.").format(n=len(quote.served)))
+    if quote.frozen:
+        lines.append(_("Frozen, so they do not run: {names}").format(names=_names(quote.frozen)))
+    if quote.stale:
+        lines.append(_("Out of date, so they run anew: {names}").format(names=_names(quote.stale)))
+    return "\n".join(lines)
+
+
+def quote_names(quote: Quote) -> str:
+    """A quote with the names of the nodes."""
+    lines = [quote_words(quote)]
+    if quote.would_run:
+        lines.append(_("Would run: {names}").format(names=_names(quote.would_run)))
+    if quote.served:
+        lines.append(_("Are there already: {names}").format(names=_names(quote.served)))
+    return "\n".join(lines)
+
+
+def _names(nodes: Collection[NodeId]) -> str:
+    shown = ", ".join(one_line(node, 40) for node in list(nodes)[:_NAMES])
+    more = len(nodes) - _NAMES
+    return shown if more <= 0 else _("{names} and {n} more").format(names=shown, n=more)
+
+
+def run_words(run: RunSummary, position: int | None) -> str:
+    """A run as a row: when, state, chapter, workflow and its error, in columns of cells."""
+    chapter = _("chapter {n}").format(n=position) if position is not None else ""
+    state = padded(_(RUN_STATES[run.state]), 16)
+    return f"{run.started_at:%m-%d %H:%M}  {state}{padded(chapter, 12)}{run.workflow}  {run.error}".rstrip()
+
+
+def level_rows(levels: Sequence[Sequence[NodeId]], titles: Mapping[NodeId, str]) -> tuple[tuple[str, str], ...]:
+    """Levels of work as rows, each node with its level."""
+    return tuple(
+        (str(node), _("level {n}").format(n=number) + f"  {one_line(titles.get(node, node), 60)}")
+        for number, level in enumerate(levels, 1)
+        for node in level
+    )
+
+
+def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[NodeId, ...]:
+    """The nodes that begin when a run that pauses after each level goes on."""
+    try:
+        needs = dependencies(workflow)
+    except WorkflowError:
+        return ()
+    over = {node for node, state in states.items() if state in _OVER}
+    return tuple(node.id for node in workflow.nodes if node.id not in over and over.issuperset(needs.get(node.id, ())))

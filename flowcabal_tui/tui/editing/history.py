@@ -1,0 +1,42 @@
+"""Undo and redo of everything in a document: earlier values and values that were taken back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flowcabal_tui.domain.workflow import Workflow
+
+MOST: Final = 500
+
+
+class History:
+    """The values that one document had since it was opened; versions do not count as a difference."""
+
+    def __init__(self) -> None:
+        self._of = ""
+        self._past: list[Workflow] = []
+        self._future: list[Workflow] = []
+
+    def opened(self, workflow: Workflow) -> None:
+        """Another document begins a history of its own."""
+        if workflow.id != self._of:
+            self._of, self._past, self._future = workflow.id, [], []
+
+    def changed(self, before: Workflow) -> None:
+        """The document is about to leave this value."""
+        self._past = [*self._past[-MOST + 1 :], before]
+        self._future = []
+
+    def undo(self, now: Workflow) -> Workflow | None:
+        """The value before, as a change of the present version; None when there is none."""
+        return self._swap(self._past, self._future, now)
+
+    def redo(self, now: Workflow) -> Workflow | None:
+        """The value that was taken back last; None when there is none."""
+        return self._swap(self._future, self._past, now)
+
+    def _swap(self, source: list[Workflow], other: list[Workflow], now: Workflow) -> Workflow | None:
+        if not source:
+            return None
+        other.append(now)
+        return source.pop().model_copy(update={"version": now.version})

@@ -1,0 +1,50 @@
+"""The keys of the workflow pane: running it, and editing its graph."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.binding import Binding, BindingType
+
+from flowcabal_tui.locale import mark
+
+
+def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = False) -> Binding:
+    """A key that the workspace answers: `verb` with the node under the cursor."""
+    return Binding(keys, f"ask('{verb}')", label, show=show, tooltip=tooltip, id=f"workflow.{verb}")
+
+
+KEYS: Final[list[BindingType]] = [
+    Binding("r", "run_workflow", mark("Run"), tooltip=mark("Run this workflow."), id="workflow.run"),
+    _asks("a", "add", mark("Add"), mark("Add a node behind this one."), show=True),
+    _asks("i", "connect", mark("Connect"), mark("Connect this node with the output of another."), show=True),
+    Binding("w", "choose", mark("Template"), tooltip=mark("Choose another workflow."), id="workflow.template"),
+    Binding("t", "rails", mark("Rails"), tooltip=mark("Switch between tree and rails."), id="workflow.rails"),
+    Binding("c", "preview", mark("Context"), tooltip=mark("What this node would be given; costs nothing."),
+            id="workflow.context"),
+    Binding("space", "fold", mark("Open or close"), show=False, tooltip=mark("Show or hide what is inside a node."),
+            id="workflow.fold"),
+    _asks("p", "params", mark("Parameters"), mark("Edit the parameters of this node.")),
+    _asks("e", "document", mark("Edit as text"), mark("Edit this node as YAML, with what is wrong beside it.")),
+    _asks("n", "rename", mark("Rename"), mark("Give this node another name.")),
+    _asks("N", "id", mark("Other id"), mark("Give this node another id; references follow.")),
+    _asks("d", "disconnect", mark("Disconnect"), mark("Take away a connection that ends at this node.")),
+    _asks("delete,D", "remove", mark("Remove"), mark("Remove this node; says first who reads it.")),
+    _asks("y", "copy", mark("Copy"), mark("Copy this node.")),
+    _asks("v", "paste", mark("Paste"), mark("Put the copied node behind this one, also in another workflow.")),
+    _asks("less_than_sign,shift+up", "up", mark("Move up"), mark("Earlier in the document.")),
+    _asks("greater_than_sign,shift+down", "down", mark("Move down"), mark("Later in the document.")),
+    _asks("exclamation_mark", "findings", mark("What is wrong"), mark("List what the validation has found.")),
+    _asks("ctrl+s", "save", mark("Save"), mark("Store the document as a new version.")),
+    _asks("o", "versions", mark("Versions"), mark("All texts that this node gave: compare, select, freeze, edit.")),
+    _asks("f", "freeze", mark("Freeze"), mark("Later runs take the output that stands; again: they write anew.")),
+    _asks("s", "target", mark("Target"), mark("Set or take away the star: starred nodes, and what they need, run.")),
+    _asks("T", "todo", mark("To do"), mark("What has no output or an old one, level by level.")),
+    _asks("Q", "quote", mark("What would run"), mark("What a run would do and cost; starts nothing.")),
+    _asks("A", "again", mark("Again from here"), mark("Run this node anew, and what follows from it.")),
+    _asks("S", "step", mark("Step by step"), mark("Run level by level; F7 begins the next one.")),
+    Binding("x", "stop(False)", mark("Stop node"), show=False, id="workflow.stop-node"),
+    _asks("b", "branch", mark("Stop branch"), mark("Stop this node and everything that depends on it.")),
+    Binding("X", "stop(True)", mark("Stop all"), show=False, id="workflow.stop-all"),
+    Binding("escape", "leave", mark("Back"), show=False, id="workflow.back"),
+]  # fmt: skip

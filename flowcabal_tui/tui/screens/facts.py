@@ -1,0 +1,134 @@
+"""What the engine tells becomes what the workspace shows; the desks that both need are made here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.tui import messages
+from flowcabal_tui.tui.bridge import Bridge
+from flowcabal_tui.tui.desks.book import BookDesk
+from flowcabal_tui.tui.desks.control import ControlDesk
+from flowcabal_tui.tui.desks.graph import GraphDesk
+from flowcabal_tui.tui.desks.memory import MemoryDesk
+from flowcabal_tui.tui.desks.questions import QuestionDesk
+from flowcabal_tui.tui.desks.runs import RunDesk
+from flowcabal_tui.tui.panes.output import OutputPane
+from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.screens.columns import ColumnsScreen
+from flowcabal_tui.tui.trouble import attempt
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class FactsScreen(ColumnsScreen):
+    """The seven panes, kept up to date."""
+
+    def __init__(self, workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
+        info = workbench.info
+        super().__init__(OutputPane(id="output"), StatusLine(offline=info.offline, read_only=info.read_only))
+        self._workbench, self._now, self._editor = workbench, now, editor
+        self.bridge = Bridge(workbench, self.output, self.post_message)
+        self.book = BookDesk(self, workbench, now, editor)
+        self.runs = RunDesk(self, workbench, self.bridge)
+        self.memory = MemoryDesk(self, workbench, editor)
+        self.questions = QuestionDesk(self, workbench, editor)
+        self.graph = GraphDesk(self, workbench, self.runs, self._chapter_of_run)
+        self.control = ControlDesk(self, workbench, self.runs, self.graph, self._chapter_of_run, editor)
+
+    def _chapter_of_run(self) -> ChapterId | None:
+        return self.book.current
+
+    def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
+        attempt(self, work, group=group, exclusive=exclusive)
+
+    def _show_counts(self) -> None:
+        self.status.update_runs(len(self.runs.active), self.questions.count, len(self.runs.interrupted))
+
+    @on(messages.RunMoved)
+    def show_run_state(self, event: messages.RunMoved) -> None:
+        """How many runs are active."""
+        self.runs.run_states[event.run] = event.state
+        self._show_counts()
+        if event.run == self.runs.run:
+            self.control.tell_level()
+        if self.questions.is_playing(event.run):
+            self._work(self.questions.load(), "questions", exclusive=True)
+
+    @on(messages.WorkflowShown)
+    def show_what_is_known(self) -> None:
+        """Stars, findings and what stands, beside the nodes of what is in view."""
+        self.control.tell_level()
+        self._work(self.graph.opened(), "marks", exclusive=True)
+
+    @on(messages.MarksMoved)
+    def read_marks(self) -> None:
+        """Outputs stand, are frozen or are out of date."""
+        self._work(self.graph.refresh_marks(), "marks", exclusive=True)
+
+    @on(messages.NodeMoved)
+    def show_node_state(self, event: messages.NodeMoved) -> None:
+        """One row of the workflow."""
+        self._work(self.runs.node_moved(event.run, event.node, event.state, event.detail), "moved")
+
+    @on(messages.NodeTextMoved)
+    def read_node(self, event: messages.NodeTextMoved) -> None:
+        """An attempt began or is final."""
+        self._work(self.runs.text_moved(event.run, event.node), "moved")
+        if self.questions.is_playing(event.run):
+            self._work(self.questions.load(), "questions", exclusive=True)
+
+    @on(messages.QuestionsMoved)
+    async def count_questions(self, event: messages.QuestionsMoved) -> None:
+        """The status line, and the bell when nobody looks."""
+        self._work(self._count_questions(event.asked), "questions", exclusive=True)
+
+    async def _count_questions(self, asked: bool) -> None:
+        await self.questions.load()
+        if asked:
+            self.questions.call()
+        self._show_counts()
+
+    @on(messages.BookMoved)
+    def read_book(self, event: messages.BookMoved) -> None:
+        """The list of chapters, and the open one."""
+        if event.kept:
+            self.book.noted_saved()
+        self._work(self.book.refresh(event.chapter), "book")
+
+    @on(messages.ProfilesMoved)
+    def read_profiles(self) -> None:
+        """The profile browser."""
+        self._work(self.memory.refresh(), "profile", exclusive=True)
+
+    @on(messages.TotalsMoved)
+    def show_totals(self, event: messages.TotalsMoved) -> None:
+        """Tokens and money."""
+        self.status.update_totals(event.totals)
+
+    @on(messages.KnowledgeMoved)
+    def show_knowledge(self, event: messages.KnowledgeMoved) -> None:
+        """The knowledge server."""
+        self.status.update_knowledge(event.state, event.reason)
+
+    @on(messages.MemoryMoved)
+    def show_memory(self, event: messages.MemoryMoved) -> None:
+        """Background work."""
+        self.status.update_memory(event.left, event.failed, event.reason)
+
+    @on(messages.RewriteCame)
+    def show_rewrite(self, event: messages.RewriteCame) -> None:
+        """A passage in another version, to be accepted or not."""
+        self.book.propose(event.proposal)
+        self.action_pane("manuscript")
+
+    @on(messages.Said)
+    def say(self, event: messages.Said) -> None:
+        """Something to read."""
+        self.notify(clean(event.words) or " ", title=clean(event.title), severity=event.severity, markup=False)
