@@ -14,7 +14,7 @@ import sys
 
 from tests.bench.report import Missing, table
 
-NAMES = ("chapter81", "kills", "streams", "stalled", "startup", "memory")
+NAMES = ("chapter81", "kills", "run-kills", "streams", "stalled", "startup", "memory", "linear")
 
 
 def main() -> int:
@@ -27,7 +27,7 @@ def main() -> int:
     missed = False
     for name in names:
         try:
-            figures = importlib.import_module(f"tests.bench.{name}").measure()
+            figures = importlib.import_module(f"tests.bench.{name.replace('-', '_')}").measure()
         except Missing as missing:
             print(f"{name}\n  skipped: {missing}", flush=True)
             continue

@@ -1,0 +1,122 @@
+"""Does a node of a graph of 10,000 cost what one of 1,000 costs? Chain, fan and random graphs; CPU time."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
+from flowcabal_tui.domain.ids import Generation, NodeId, RunId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.nodes.plan import plan
+from flowcabal_tui.runner.fold import fold
+from flowcabal_tui.runner.limits import Limits
+from flowcabal_tui.runner.memory_journal import MemoryJournal
+from flowcabal_tui.runner.ports import JournalPort
+from flowcabal_tui.runner.run import Run
+from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.store import Store
+from tests.bench.report import Figure
+
+SMALL, LARGE, ROUNDS = 1_000, 10_000, 3
+MOST: Final = 1.3
+"""So many times the cost of a node of the small graph may one of the large graph have."""
+NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
+Sources = Sequence[Sequence[int]]
+
+
+def chain(count: int) -> Sources:
+    """Each node needs the one before."""
+    return [[n - 1] if n else [] for n in range(count)]
+
+
+def fan(count: int) -> Sources:
+    """All nodes need the first, and the last needs all."""
+    return [[], *([0] for _n in range(count - 2)), list(range(1, count - 1))]
+
+
+def dag(count: int) -> Sources:
+    """Each node needs up to three of the fifty before it."""
+    chance = random.Random(81)
+    return [sorted(chance.sample(range(max(0, n - 50), n), min(n, chance.randint(0, 3)))) for n in range(count)]
+
+
+def document(sources: Sources) -> Workflow:
+    """A node's output is as large as what it needs is many."""
+    nodes = tuple(
+        Node(
+            id=NodeId(f"n{n}"),
+            kind="end",
+            params={"value": {"n": n, "above": [f"result_of.n{each}.n" for each in above]}},
+        )
+        for n, above in enumerate(sources)
+    )
+    return Workflow(id="linear", nodes=nodes)
+
+
+def measure() -> list[Figure]:
+    """A line for each graph and journal: microseconds a node, and how they grow."""
+    begin_loading()
+    end_loading()
+    return [figure for shape in (chain, fan, dag) for figure in asyncio.run(_figures(shape))]
+
+
+async def _figures(shape: Callable[[int], Sources]) -> list[Figure]:
+    small, large = [[await _once(document(shape(count))) for _round in range(ROUNDS)] for count in (SMALL, LARGE)]
+    found = []
+    for what in small[0]:
+        before, after = (min(each[what] for each in rounds) for rounds in (small, large))
+        value = f"{before:.0f} -> {after:.0f} us ({after / before:.2f}x)"
+        found.append(Figure(f"{shape.__name__}: {what}", value, f"<= {MOST}x", after / before <= MOST))
+    return found
+
+
+async def _once(workflow: Workflow) -> dict[str, float]:
+    """Microseconds of CPU a node, by what was done."""
+    count = len(workflow.nodes)
+    found = {}
+    gc.collect()
+    begun = time.process_time()
+    plan(workflow.nodes, workflow.edges)
+    found["plan"] = time.process_time() - begun
+    with ExitStack() as folders:
+        folder = folders.enter_context(tempfile.TemporaryDirectory(prefix="flowcabal-bench-"))
+        # a chain waits for the disk at every node: CPU time is what is measured, so it need not wait long
+        store = await Store.open(Path(folder), clock=lambda: NOW, language="en", durability="NORMAL")
+        journals: dict[str, JournalPort] = {"in memory": MemoryJournal(), "in a store": store.runs}
+        for name, journal in journals.items():
+            found[f"run, {name}"] = await _run(workflow, journal, "r1")
+            found[f"served, {name}"] = await _run(workflow, journal, "r2")
+            found[f"resumed, {name}"] = await _run(workflow, journal, "r1", began=True)
+        await store.close()
+    return {what: seconds / count * 1e6 for what, seconds in found.items()}
+
+
+def _nobody(_event: object) -> None:
+    """Nobody listens."""
+
+
+async def _run(workflow: Workflow, journal: JournalPort, name: str, *, began: bool = False) -> float:
+    """Seconds of CPU from the log to the end; the plan is made before."""
+    run, request = RunId(name), RunRequest(workflow.reference)
+    prepared = plan(workflow.nodes, workflow.edges)
+    services = Services(journal, None, None, Limits(8), _nobody, lambda: NOW, str)
+    if not began:
+        await journal.begin_run(run, request, workflow, Generation(0))
+    gc.collect()
+    begun = time.process_time()
+    executed = Run(
+        RunScope(run, workflow, request, Generation(0), {}, services), fold(await journal.history(run)), prepared
+    )
+    assert await executed.execute() == "done"
+    assert len(executed.outputs) == len(workflow.nodes)
+    return time.process_time() - begun
