@@ -123,9 +123,8 @@ async def run(arguments: Namespace) -> int:
                 printer.quote(await project.quote(request))
                 return DONE
             command = RunWorkflow(request)
-        return await _Session(project, printer, answers, reads_commands=arguments.json).follow(
-            RunId(await project.carry_out(command)), arguments.keep
-        )
+        session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
+        return await session.follow(RunId(await project.carry_out(command)), arguments.keep)
     finally:
         await project.close()
 
@@ -152,8 +151,11 @@ async def decide(arguments: Namespace) -> int:
 class _Session:
     """Follows one run: prints its events, answers its questions, knows how it ends."""
 
-    def __init__(self, project: Project, printer: Printer, answers: Answers, *, reads_commands: bool) -> None:
+    def __init__(
+        self, project: Project, printer: Printer, answers: Answers, *, reads_commands: bool, steps: bool = False
+    ) -> None:
         self._project, self._printer, self._answers = project, printer, answers
+        self._steps = steps
         self._reads_commands = reads_commands
         self._waiting: dict[QuestionId, Question] = {}
         self._asks = asyncio.Event()
@@ -244,7 +246,7 @@ class _Session:
     async def _typed(self, words: str) -> None:
         """Waits for a question, or for a pause: a pipe gives its lines before anything is asked."""
         goes_on = words in ("", "next")
-        if not words and not self._paused:
+        if not words and not (self._steps or self._paused):
             return
         while not (self._paused if goes_on else self._waiting):
             self._asks.clear()

@@ -83,10 +83,16 @@ class Schedule:
         return bool(self._ready) and not self._active
 
     def advance(self) -> None:
-        """Lets the next level begin."""
+        """Lets the next level begin; levels in which nothing has to run are passed over."""
+        self._raise_level()
+        self.go_on()
+        while self.held and not self._nodes.stopped:
+            self._raise_level()
+            self.go_on()
+
+    def _raise_level(self) -> None:
         if self.level is not None and self._ready:
             self.level = max(self.level + 1, min(self._plan.levels[node] for _rank, _place, node in self._ready))
-        self.go_on()
 
     async def execute(self) -> None:
         """Returns when no node can begin any more; cancelled, when every node that ran has ended."""
@@ -95,6 +101,8 @@ class Schedule:
                 if not missing:
                     self._is_ready(node)
             self.go_on()
+            if self.held and not self._nodes.stopped:
+                self.advance()
             await self._wake.wait()
             if self._broken:
                 raise self._broken
