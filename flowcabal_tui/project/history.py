@@ -44,12 +44,13 @@ class History:
         request = await self._store.runs.run_request(run)
         log = await self._store.runs.history(run)
         served = {node for event in log if event.kind == "nodes-served" for node in event.payload["nodes"]}
+        took = {event.node: event.payload["seconds"] for event in log if "seconds" in event.payload}
         nodes = fold(log).nodes
         return RunDetails(
             await self._store.runs.summary(run),
             request,
             await self._store.runs.workflow_of(run),
-            tuple(_trace(node, known, node in served) for node, known in nodes.items()),
+            tuple(_trace(node, known, node in served, took.get(node, 0.0)) for node, known in nodes.items()),
             await self._store.usage.totals(run),
         )
 
@@ -71,7 +72,8 @@ class History:
         return (first, *(event for line in log for event in told.again(line)))
 
 
-def _trace(node: NodeId, known: NodeFold, served: bool) -> NodeTrace:
+def _trace(node: NodeId, known: NodeFold, served: bool, took: float) -> NodeTrace:
+    """`took`: seconds from start to end of a node that makes no attempts."""
     done = [attempt.done for attempt in known.attempts.values() if attempt.done and not served]
     usages = [from_plain(Usage, each["usage"]) for each in done if each.get("usage") and not each.get("cached")]
     return NodeTrace(
@@ -80,7 +82,7 @@ def _trace(node: NodeId, known: NodeFold, served: bool) -> NodeTrace:
         attempts=len(known.attempts),
         served=served or any(each.get("stands") for each in done),
         models=tuple(dict.fromkeys(each["model"] for each in done if each.get("model"))),
-        seconds=round(sum(each.get("seconds", 0.0) for each in done if not each.get("cached")), 3),
+        seconds=round(sum(each.get("seconds", 0.0) for each in done if not each.get("cached")), 3) if done else took,
         usage=Usage(
             _sum(usage.input_tokens for usage in usages),
             _sum(usage.output_tokens for usage in usages),

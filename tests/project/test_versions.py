@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import RunError, WorkflowError
+from flowcabal_tui.domain.errors import RunError, StaleQuestion, WorkflowError
 from flowcabal_tui.domain.ids import Digest, NodeId
-from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.versions import NodeVersion
-from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.protocol import (
+    Decide,
     EditOutput,
     FreezeBlock,
     FreezeNode,
     MarksChanged,
+    NodeNeedsHuman,
     SaveWorkflow,
     SelectVersion,
     UnfreezeNode,
@@ -246,3 +249,66 @@ def replace_id(workflow: Workflow, name: str) -> Workflow:
 def changed(workflow: Workflow, node: str, text: str) -> Workflow:
     nodes = tuple(prompt(node, text, **PLAIN) if each.id == node else each for each in workflow.nodes)
     return workflow.model_copy(update={"nodes": nodes})
+
+
+INNER = NodeId("each/1/x")
+ROUNDS = Workflow(
+    id="rounds",
+    nodes=(
+        Node(
+            id=NodeId("each"),
+            kind="loop",
+            params={
+                "source": ["one", "two"],
+                "max_iterations": 2,
+                "body": {"nodes": [prompt("x", "Say {{loop.item}}.", **PLAIN).model_dump()]},
+            },
+        ),
+        prompt("end", "Sum up: ", "@each", **PLAIN),
+    ),
+)
+
+
+async def test_a_node_inside_of_another_is_edited_and_frozen_by_its_path(desk, server):
+    await desk.project.carry_out(SaveWorkflow(ROUNDS))
+    await desk.run("rounds")
+    (version,) = await desk.project.versions("rounds", INNER)
+    trace = await desk.project.version_trace(version.run, INNER)
+    assert ([message.content for message in trace.messages], trace.exact) == (["Say two."], True)
+    before = calls(server)
+    await desk.project.carry_out(EditOutput("rounds", INNER, "Mine."))
+    marked = {row.node: row.stale.kind for row in await desk.project.standing("rounds") if row.stale}
+    assert marked == {"each": "direct", "end": "propagated"}
+    await desk.run("rounds")
+    assert calls(server) == before + 1, "only what stands behind the loop"
+    assert "Mine." in server.log[-1]["body"]["messages"][-1]["content"]
+    await desk.project.carry_out(FreezeNode("rounds", INNER))
+    await desk.run("rounds", again=(NodeId("each"),))
+    assert "Mine." in server.log[-1]["body"]["messages"][-1]["content"]
+    assert [row.node for row in await desk.project.standing("rounds") if row.output and row.output.frozen] == [INNER]
+
+
+async def test_a_quote_tells_the_price_of_the_tokens(folder, server):
+    priced = endpoint(server, price_in=Decimal(1_000_000), price_out=Decimal(2_000_000), currency="EUR")
+    async with opened(await make_one(folder, both(priced))) as desk:
+        short = {**PLAIN, "max_tokens": 10}
+        await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("a", "Say it.", **short),))))
+        quote = await desk.project.quote(RunRequest("one"))
+        assert (quote.cost, quote.currency) == (quote.input_tokens + 2 * 10, "EUR")
+        run = await desk.run("one")
+        assert (await desk.project.run_details(run)).totals.cost
+        assert (await desk.project.quote(RunRequest("one"))).cost == 0
+
+
+async def test_a_choice_is_answered_by_its_number_only(desk):
+    choices = {"question": "Where to?", "choices": ["north", "south"]}
+    await desk.project.carry_out(SaveWorkflow(Workflow(id="game", nodes=(Node(id=A, kind="human", params=choices),))))
+    run = await desk.start("game")
+    question = (await desk.until(NodeNeedsHuman)).question
+    assert [choice.label for choice in question.choices] == ["north", "south"]
+    for wrong in (0, 3):
+        with pytest.raises(StaleQuestion):
+            await desk.project.carry_out(Decide(question.id, Decision("choose", attempt=wrong)))
+    assert await desk.follow(run, lambda _question: Decision("choose", attempt=2)) == "done"
+    (version,) = await desk.project.versions("game", A)
+    assert (await desk.project.texts([version]), version.author) == (("south",), "human")
