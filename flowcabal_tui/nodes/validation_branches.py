@@ -6,7 +6,7 @@ allow together is rounded up, so a node is called unreachable only when it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId
@@ -21,9 +21,13 @@ _MOST_KEPT: Final = 64
 
 
 def check_branches(
-    order: Iterable[NodeId], needs: Mapping[NodeId, Collection[NodeId]], edges: Iterable[Edge], scope: Scope, path: str
+    order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], edges: Iterable[Edge], scope: Scope, path: str
 ) -> Iterator[Finding]:
-    """Warnings for nodes that can never run, and for references to what may be skipped while the node itself is not."""
+    """Warnings for nodes that can never run, and for references to what may be skipped while the node itself is not.
+
+    A branch that ends in a join is meant to be skipped: of the nodes in it nothing is said.
+    """
+    joined = _joined(order, needs, scope)
     leading: dict[NodeId, list[Edge]] = {}
     for edge in edges:
         if edge.source in scope.own and edge.source != edge.target:
@@ -42,13 +46,27 @@ def check_branches(
             whole[node] = None
         if whole[node] is None:
             yield _unreachable(path + node, lost)
-        elif not joins:
+        elif not joins and node not in joined:
             known = by_edges or {}
             yield from (
                 _may_not(path + node, source, known, placed[source] or {})
                 for source in sources
                 if _missing(known, placed[source] or {})
             )
+
+
+def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], scope: Scope) -> set[NodeId]:
+    """Nodes whose outputs all go, at once or through others, into nodes that run without some of their sources."""
+    behind: dict[NodeId, list[NodeId]] = {}
+    for node, sources in needs.items():
+        for source in sources:
+            behind.setdefault(source, []).append(node)
+    joins = {node for node, read in scope.own.items() if read.kind is not None and read.kind.joins}
+    found: set[NodeId] = set()
+    for node in reversed(order):
+        if node in behind and all(after in joins or after in found for after in behind[node]):
+            found.add(node)
+    return found
 
 
 def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], scope: Scope) -> Holds | None:

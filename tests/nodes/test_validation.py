@@ -276,6 +276,12 @@ def test_only_the_boundary_of_a_branch_is_told():
     assert [(each.code, each.node, each.severity) for each in found] == [("MAY_NOT_RUN", "a", "warning")]
 
 
+def test_a_branch_that_ends_in_a_join_may_be_skipped():
+    inside = [YES_NO, text("yes"), text("on", "{{result_of.yes.text}}"), text("no")]
+    join = node("m", "merge", sources=["result_of.on", "result_of.no"], how="first")
+    assert check_document(flow(*inside, join, text("z", "{{result_of.m.items}}"), edges=BRANCHES)) == ()
+
+
 def test_what_needs_an_unreachable_node_is_unreachable_too():
     both = text("z", "{{result_of.yes.text}}{{result_of.no.text}}")
     document = flow(YES_NO, text("yes"), text("no"), both, text("after", "{{result_of.z.text}}"), edges=BRANCHES)
