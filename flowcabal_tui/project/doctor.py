@@ -15,9 +15,10 @@ from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.project import Project
-from flowcabal_tui.settings.paths import PROJECT_FILE, locations
+from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.viking.server import find_server
 
 LITTLE_ROOM: Final = 200 * 2**20
@@ -116,7 +117,8 @@ async def _project(folder: Path) -> AsyncIterator[Finding]:
         return
     try:
         await project.check()
-        yield Finding(_("database"), "ok", _("whole"))
+        size = (folder / PROJECT_STATE / DATABASE).stat().st_size
+        yield Finding(_("database"), "ok", _("whole, {size:.1f} MiB").format(size=size / 2**20))
         for model in await project.check_models():
             outcome: Outcome = "ok" if model.ok else "failed"
             advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
