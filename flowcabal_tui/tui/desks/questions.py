@@ -13,7 +13,7 @@ from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import Decide, Event, WaiveFinding
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.play import PlayScreen
+from flowcabal_tui.tui.screens.play import PlayScreen, is_told
 from flowcabal_tui.tui.terminal import set_terminal_title
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class QuestionDesk:
         """A new question: said on the screen; the bell only when the terminal has not the focus."""
         if isinstance(self._screen.app.screen, PlayScreen):
             return
-        self._screen.notify(_("A decision waits for you: F8."), markup=False)
+        plays = bool(self._waiting) and is_told(self._waiting[-1])
+        words = _("The story asks you: F8, or `P` to play it.") if plays else _("A decision waits for you: F8.")
+        self._screen.notify(words, markup=False)
         if not self._screen.app.app_focus:
             self._screen.app.bell()
 
@@ -67,7 +69,7 @@ class QuestionDesk:
             return
         self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of, editor=self._editor))
 
-    async def play(self, run: RunId | None) -> None:
+    async def play(self, run: RunId | None, title: str) -> None:
         """A run as a story on one page; what cannot be answered there is answered in the queue."""
         if run is None:
             self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
@@ -77,7 +79,7 @@ class QuestionDesk:
         async def told() -> Sequence[Event]:
             return await self._workbench.replay(run)
 
-        page = PlayScreen(self._workbench.info.name, run, told, self._waiting)
+        page = PlayScreen(title, run, told, self._waiting)
         if await self._screen.app.push_screen_wait(page):
             await self.open()
 

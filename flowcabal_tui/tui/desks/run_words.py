@@ -16,6 +16,9 @@ from flowcabal_tui.tui.widgets.cells import padded
 
 _OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 _NAMES = 12
+_WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
+INSTRUCTION = "instruction"
+"""The input that holds the writer's wish for a run, and the draft of it for each chapter."""
 
 
 def quote_words(quote: Quote) -> str:
@@ -80,3 +83,9 @@ def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[
         return ()
     over = {node for node, state in states.items() if state in _OVER}
     return tuple(node.id for node in workflow.nodes if node.id not in over and over.issuperset(needs.get(node.id, ())))
+
+
+def asks_for_wish(workflow: Workflow) -> bool:
+    """Can an instruction of the writer change what the workflow gives? Not where no model writes."""
+    plain = workflow.model_dump_json()
+    return INSTRUCTION in plain or any(f'"kind":"{kind}"' in plain for kind in _WRITING)

@@ -16,7 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
-from flowcabal_tui.tui.desks.run_words import quote_words, run_words
+from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, quote_words, run_words
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.messages import WorkflowShown
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -30,10 +30,6 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
-
-
-INSTRUCTION = "instruction"
-"""The draft that holds the writer's last wish for a chapter."""
 
 
 class RunDesk:
@@ -53,6 +49,11 @@ class RunDesk:
         self.node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
         self._unsaved: Workflow | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the workflow in view."""
+        return self.workflow.name or self.workflow.id if self.workflow else ""
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -227,17 +228,16 @@ class RunDesk:
             )
         if self.workflow is None or not await self._has_model():
             return False
-        wish = await self._screen.app.push_screen_wait(
-            PromptLine(
-                _("Instruction for this run of {name} (may be empty)").format(name=self.workflow.name),
-                value=await self._workbench.draft(f"{INSTRUCTION}/{chapter}") or "",
-            )
-        )
-        if wish is None:
-            return False
-        await self._workbench.put_draft(f"{INSTRUCTION}/{chapter}", wish)
+        wish: str | None = ""
+        if asks_for_wish(self.workflow):
+            title = _("Instruction for this run of {name} (may be empty)").format(name=self.title)
+            before = await self._workbench.draft(f"{INSTRUCTION}/{chapter}") or ""
+            wish = await self._screen.app.push_screen_wait(PromptLine(title, value=before))
+            if wish is None:
+                return False
+            await self._workbench.put_draft(f"{INSTRUCTION}/{chapter}", wish)
         return await self._begin(
-            RunRequest(self.workflow.reference, chapter, (("instruction", wish),), targets, step=step)
+            RunRequest(self.workflow.reference, chapter, ((INSTRUCTION, wish),), targets, step=step)
         )
 
     async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import on
@@ -11,13 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Resize
-from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.run import Choice
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.panes.answers import DIGITS
 from flowcabal_tui.tui.panes.finding_view import finding_in_full
@@ -65,7 +63,7 @@ class Bench(Vertical):
     Bench ContentSwitcher { height: 1fr; }
     Bench #columns { height: 1fr; }
     Bench _Column { width: 1fr; height: 1fr; border-left: vkey $panel; }
-    Bench _Column .who { height: 2; padding: 0 1; text-style: bold; }
+    Bench _Column .who { height: 2; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
     Bench _Column PickList { height: 1fr; text-wrap: wrap; padding: 0 1 0 0; }
     Bench ProseArea, Bench ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
     """
@@ -83,12 +81,6 @@ class Bench(Vertical):
         Binding("w", "findings", mark("Why"), tooltip=mark("What the check found in this candidate."),
                 id="bench.findings"),
     ]  # fmt: skip
-
-    @dataclass
-    class Previewed(Message):
-        """The text that was put together is shown, or no longer."""
-
-        is_shown: bool
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -140,7 +132,7 @@ class Bench(Vertical):
         return min(room, max(1, len(self._choices)))
 
     def _refresh_columns(self) -> None:
-        count = self._count()
+        count, had_focus = self._count(), self.has_focus_within and not self.is_preview
         last = max(0, len(self._choices) - count)
         self._first = min(max(self._first, self._current - count + 1), self._current, last)
         for place, column in enumerate(self.query(_Column)):
@@ -148,6 +140,8 @@ class Bench(Vertical):
             if column.display:
                 self._fill(column, self._first + place)
         self._tell()
+        if had_focus:
+            self.focus_current()
 
     def _fill(self, column: _Column, number: int) -> None:
         choice = self._choices[number]
@@ -170,14 +164,15 @@ class Bench(Vertical):
         name = "" if self._blind else one_line(choice.label or choice.node)
         length = length_words(choice.text)
         checked = verdict_words(choice.evaluation) if choice.evaluation else ""
-        first = " · ".join(part for part in (f"{here}{number + 1}", name, length) if part)
-        return f"{first}\n {checked}" if checked else first
+        first = " · ".join(part for part in (f"{here}{number + 1}", name) if part)
+        return f"{first}\n  " + " · ".join(part for part in (length, checked) if part)
 
     def _tell(self) -> None:
         count, marked = len(self._choices), len(self._marks)
         parts = [_("candidate {n} of {m}").format(n=self._current + 1, m=count)]
         parts += [_("blind: nobody says who made which")] if self._blind else []
-        parts += [_("{n} paragraphs marked, `v` puts them together").format(n=marked)] if marked else []
+        words = ngettext("{n} paragraph marked", "{n} paragraphs marked", marked).format(n=marked)
+        parts += [words, _("`v` puts them together")] if marked else []
         if self.is_preview:
             parts = [_("Put together: edit it if you like, Ctrl+s hands it in, Esc goes back.")]
         self.query_one(".told", Static).update(" · ".join(parts))
@@ -249,14 +244,14 @@ class Bench(Vertical):
         self.query_one(ContentSwitcher).current = "together"
         area.focus()
         self._tell()
-        self.post_message(self.Previewed(True))
+        self.screen.refresh_bindings()
 
     def leave_preview(self) -> None:
         """Back to the candidates."""
         self.query_one(ContentSwitcher).current = "columns"
         self._tell()
         self.focus_current()
-        self.post_message(self.Previewed(False))
+        self.screen.refresh_bindings()
 
     def action_findings(self) -> None:
         """Everything that the check found in this candidate."""

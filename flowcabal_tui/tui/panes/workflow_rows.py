@@ -34,6 +34,7 @@ class NodeMarks:
     """The first finding."""
 
 
+AT_WORK: Final = ("running", "retrying", "waiting")
 NO_MARKS: Final = NodeMarks()
 ShownState = NodeState | Literal["stale", "round"]
 """A round or branch has no state of its own."""
@@ -86,8 +87,12 @@ def title_of(workflow: Workflow, path: NodeId) -> str:
     """What a row is called: a node by its name, a round or branch by its part of the path."""
     last = path.rpartition("/")[2]
     spot = spot_of(workflow, path)
+    if spot is None and last.isdigit():
+        owner = spot_of(workflow, NodeId(path.rpartition("/")[0]))
+        node = graph_at(workflow, owner.owners).node(owner.node) if owner else None
+        return _("round {n}").format(n=int(last) + (node is not None and node.kind == "loop"))
     if spot is None:
-        return _("round {n}").format(n=last) if last.isdigit() else one_line(last)
+        return one_line(last)
     node = None if spot.is_step else graph_at(workflow, spot.owners).node(spot.node)
     return one_line(node.title if node else last)
 

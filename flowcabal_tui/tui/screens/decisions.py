@@ -193,12 +193,6 @@ class DecisionsScreen(FindingsScreen):
         if not self.is_grace():
             self._decide(Decision("choose", message.number))
 
-    @on(Bench.Previewed)
-    def follow_bench(self, message: Bench.Previewed) -> None:
-        """Other keys hold while the writer puts a text together."""
-        self._refresh_keys()
-        self.refresh_bindings()
-
     def _refresh_head(self) -> None:
         question = self.question
         if question is None:
@@ -374,6 +368,10 @@ class DecisionsScreen(FindingsScreen):
             self._turn_to("changes")
         else:
             self.notify(_("There is no attempt before this one."), markup=False)
+
+    def action_turn(self, step: int) -> None:
+        """The next question or the one before, where j and k move in a list."""
+        self.action_question(step)
 
     def action_question(self, step: int) -> None:
         """The next question or the one before."""

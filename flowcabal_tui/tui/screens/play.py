@@ -53,7 +53,7 @@ def _parts(events: Iterable[Event]) -> Iterator[str]:
     by_hand: set[NodeId] = set()
     for event in events:
         match event:
-            case NodeNeedsHuman(question=question) if question.id not in asked and _is_told(question):
+            case NodeNeedsHuman(question=question) if question.id not in asked and is_told(question):
                 asked[question.id] = question
                 by_hand.add(question.node)
                 yield clean(question.reason).strip()
@@ -68,7 +68,7 @@ def _parts(events: Iterable[Event]) -> Iterator[str]:
                 yield from (clean(text).strip() for node, text in outputs if node not in by_hand)
 
 
-def _is_told(question: Question) -> bool:
+def is_told(question: Question) -> bool:
     """Is it a part of the story, and not of the work at it?"""
     return question.kind == "input" or (question.kind == "choice" and not is_bench(question))
 
@@ -137,9 +137,9 @@ class PlayScreen(Screen[bool | None]):
         else:
             view.set_text(story)
         of_run = [each for each in waiting if each.run == self.run_in_view and each.id not in self._answered]
-        self._ask(next((each for each in of_run if _is_told(each)), None))
+        self._ask(next((each for each in of_run if is_told(each)), None))
         over = next((event.state for event in reversed(events) if isinstance(event, RunStateChanged)), "")
-        others = any(not _is_told(each) for each in of_run)
+        others = any(not is_told(each) for each in of_run)
         self._tell(is_over=over in ("done", "failed", "cancelled"), others=others)
 
     def _tell(self, *, is_over: bool = False, others: bool = False) -> None:

@@ -55,6 +55,10 @@ KEYS: Final[list[BindingType]] = [
     Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="decision.next"),
     Binding("j", "question(1)", mark("Next question"), show=False, priority=True, id="decision.later"),
     Binding("k", "question(-1)", mark("Question before"), show=False, priority=True, id="decision.earlier"),
+    Binding("J", "turn(1)", mark("Next question"), show=False, tooltip=mark("Next question, from a list too."),
+            id="decision.turn-later"),
+    Binding("K", "turn(-1)", mark("Question before"), show=False, tooltip=mark("Question before, from a list too."),
+            id="decision.turn-earlier"),
     Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
     HELP_KEYS,
 ]  # fmt: skip
@@ -72,6 +76,8 @@ _OPTIONS: Final = {"retry": "retry", "edit": "edit", "editor": "edit", "reject":
 
 def allows(question: Question, action: str) -> bool:
     """Does the key make sense for this question?"""
+    if action == "edit" and question.kind == "choice":
+        return is_bench(question)
     if action in _ALLOWED[question.kind]:
         return True
     if question.kind == "review" and action in _OPTIONS:
@@ -97,6 +103,8 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
 
 def keys_line(question: Question, off: Container[str]) -> str:
     """The keys of this question, in one row, without the actions that are `off` just now."""
+    if is_bench(question):
+        return _("a Take this one  Space Mark paragraph  v Put together  h l 1-9 Candidates  w Why  J Next  Esc Back")
     hints = [
         f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
         for binding in KEYS

@@ -254,7 +254,7 @@ class WorkspaceScreen(FactsScreen):
 
     def action_play(self) -> None:
         """The run in view, as a story."""
-        self._work(self.questions.play(self.runs.run), "play", exclusive=True)
+        self._work(self.questions.play(self.runs.run, self.runs.title), "play", exclusive=True)
 
     @on(OutputPane.KeepRequested)
     def keep(self, event: OutputPane.KeepRequested) -> None:
