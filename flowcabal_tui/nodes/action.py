@@ -48,17 +48,27 @@ class ActionNode(NodeKind):
 
     async def run(self, context: NodeContext, params: ActionParams) -> Produced:
         given = context.bind(params.params)
-        approved = False
-        if context.gated(params.action):
-            reason = _("May {action} be carried out with this?").format(action=params.action)
-            decision = await context.ask(
-                "gate", reason, proposal=readable(given), required=True, part=digest(canonical([params.action, given]))
-            )
-            if decision.kind != "approve":
-                raise Rejected
-            approved = True
-        result = await context.act(params.action, given, approved=approved)
+        gated = context.gated(params.action)
+        if gated:
+            await self._allowed(context, _("May {action} be carried out with this?"), params.action, given, "")
+        if context.acted:
+            again = _("The program ended while {action} was carried out: it may have been done. Carry it out again?")
+            await self._allowed(context, again, params.action, given, f"again {context.acted} ")
+        await context.acts()
+        result = await context.act(params.action, given, approved=gated)
         return Produced({"params": given, **result} if isinstance(result, dict) else result)
+
+    async def _allowed(self, context: NodeContext, reason: str, action: str, given: Any, part: str) -> None:
+        """Returns when a person allows exactly this. Raises Rejected."""
+        decision = await context.ask(
+            "gate",
+            reason.format(action=action),
+            proposal=readable(given),
+            required=True,
+            part=part + digest(canonical([action, given])),
+        )
+        if decision.kind != "approve":
+            raise Rejected
 
 
 KIND = ActionNode()

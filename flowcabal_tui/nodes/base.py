@@ -114,6 +114,15 @@ class NodeContext(Protocol):
         """A workflow by `id@version` or id. Raises WorkflowError."""
         ...
 
+    @property
+    def acted(self) -> int:
+        """How often an earlier process began to act and did not tell the end."""
+        ...
+
+    async def acts(self) -> None:
+        """Logs that the node acts on the world from here on."""
+        ...
+
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
         """Carries out an action of the registry and returns its JSON result. Raises FlowCabalError."""
         ...

@@ -65,6 +65,8 @@ class NodeFold:
     digest: Digest = Digest("")
     """Of the output that stands."""
     form: Form = "text"
+    acted: int = 0
+    """How often it may have acted on the world: carrying it out again is for a person to say."""
     question: QuestionId | None = None
     error: str = ""
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -116,6 +118,8 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         return
     node = run.node(event.node)
     match event.kind:
+        case "act-started":
+            node.state, node.acted = "running", node.acted + 1
         case "attempt-started":
             node.attempt(event.attempt).started = payload
             node.state = "running"
@@ -138,6 +142,7 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         case "node-skipped":
             node.state = "skipped"
         case "node-failed":
+            node.acted = 0
             node.state, node.error = "failed", "\n".join(filter(None, (payload["title"], payload["detail"])))
         case "node-blocked":
             node.state = "blocked"

@@ -175,6 +175,13 @@ class NodeRun(ModelSteps):
     async def workflow(self, reference: str) -> Workflow:
         return await self._actions.workflow(reference)
 
+    @property
+    def acted(self) -> int:
+        return self._past.acted
+
+    async def acts(self) -> None:
+        await self._services.journal.record(self.event("act-started"))
+
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
         return await self._actions.act(action, params, approved=approved)
 

@@ -19,6 +19,7 @@ from flowcabal_tui.store.journal import Clock, Journal
 from flowcabal_tui.store.lock import UNKNOWN, Holder
 
 _STATES: Final[dict[EventKind, NodeState]] = {
+    "act-started": "running",
     "attempt-started": "running",
     "asked": "waiting",
     "answered": "running",

@@ -75,6 +75,34 @@ async def test_an_approval_holds_for_exactly_what_was_shown():
     assert await resumed.execute() == "done" and actions.done == [("send", {"n": "one"}, True)]
 
 
+async def test_an_action_that_was_cut_off_by_a_kill_is_carried_out_again_only_when_a_person_says_so():
+    begun = asyncio.Event()
+    made = bench(actions := FakeActions())
+    done_at_once = actions.act
+
+    async def hangs(action, params, *, approved):
+        begun.set()
+        await asyncio.Event().wait()
+
+    actions.act = hangs
+    for kill in (1, 2):
+        run = await made.run(flow(act("send")))
+        task = asyncio.create_task(run.execute())
+        if kill == 2:
+            await answered(made, run, Decision("approve"))
+        await begun.wait()
+        begun.clear()
+        run.close()
+        await task
+    actions.act = done_at_once
+    run = await made.run(flow(act("send")))
+    task = asyncio.create_task(run.execute())
+    await until(lambda: len(made.of(NodeNeedsHuman)) == 2)
+    assert actions.done == [] and "again" in made.of(NodeNeedsHuman)[1].question.reason
+    await answered(made, run, Decision("approve"), 1)
+    assert await task == "done" and len(actions.done) == 1
+
+
 def test_an_action_without_a_name_is_found_and_the_output_schema_tells_of_the_params():
     kind = kinds()["action"]
     params = kind.params.model_validate({"action": " ", "output": {"type": "object", "properties": {"id": {}}}})
