@@ -23,6 +23,7 @@ from flowcabal_tui.project.actions_desk import ActionsDesk
 from flowcabal_tui.project.background import Background
 from flowcabal_tui.project.curation import Curation
 from flowcabal_tui.project.finder import RememberingFinder
+from flowcabal_tui.project.graphs import Graphs
 from flowcabal_tui.project.history import History
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
@@ -97,9 +98,10 @@ class Parts:
             lambda held: self.tasks.create(self._knowledge_ready(held)),
         )
         self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
-        self.runs = RunDesk(store, self.services, lambda: self.settings, emit, self.actions.require_valid)
+        graphs = Graphs()
+        self.runs = RunDesk(store, self.services, lambda: self.settings, emit, self.actions.require_valid, graphs)
         self.history = History(store)
-        self.versions = VersionDesk(store, emit, self.runs.imagined)
+        self.versions = VersionDesk(store, emit, self.runs.imagined, graphs)
         self.mirror = Mirror(folder, store)
         self.steps = Steps(
             StepTools(

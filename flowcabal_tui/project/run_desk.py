@@ -19,6 +19,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_run
 from flowcabal_tui.nodes.plan import Plan, plan
+from flowcabal_tui.project.graphs import Graphs
 from flowcabal_tui.project.model_desk import PAYING_RUN
 from flowcabal_tui.project.overrides import no_node, overridden
 from flowcabal_tui.project.run_marks import RunMarks
@@ -43,13 +44,15 @@ class RunDesk:
         settings: Callable[[], ProjectSettings],
         emit: Callable[[Event], None],
         require_valid: Callable[[Workflow], Awaitable[None]],
+        graphs: Graphs,
     ) -> None:
         """`services` are those for a generation of the memory; its flag tells whether money may be spent.
 
         `require_valid` raises WorkflowError for a document that cannot run in this project.
         """
-        self._require_valid = require_valid
+        self._require_valid, self._graphs = require_valid, graphs
         self._store, self._services, self._settings, self._emit = store, services, settings, emit
+        self._checked: set[str] = set()
         self._runs: dict[RunId, Run] = {}
         self._plans: dict[RunId, Plan] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
@@ -66,7 +69,7 @@ class RunDesk:
     async def start(self, request: RunRequest) -> RunId:
         """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
         workflow = await self._store.workflows.get(request.workflow)
-        await self._require_valid(overridden(workflow, request.overrides))
+        await self._check(workflow, request)
         known = {node.id for node in workflow.nodes}
         if unknown := [node for node in (*request.targets, *request.again) if node.split("/")[0] not in known]:
             raise no_node(workflow, unknown[0])
@@ -77,6 +80,13 @@ class RunDesk:
         await self._store.runs.begin_run(run, request, workflow, generation)
         self._execute(scope, RunFold())
         return run
+
+    async def _check(self, workflow: Workflow, request: RunRequest) -> None:
+        """Raises WorkflowError for a document that cannot run. A saved one never changes: it is looked at once."""
+        if request.overrides or workflow.reference not in self._checked:
+            await self._require_valid(overridden(workflow, request.overrides))
+        if not request.overrides:
+            self._checked.add(workflow.reference)
 
     async def resume(self, run: RunId) -> RunId:
         """Goes on with a run that is not being executed; what ended well is not done again."""
@@ -137,7 +147,7 @@ class RunDesk:
     async def imagined(self, request: RunRequest) -> RunScope:
         """What a run of this request would share, for a quote or a preview; nothing begins."""
         workflow = await self._store.workflows.get(request.workflow)
-        await self._require_valid(overridden(workflow, request.overrides))
+        await self._check(workflow, request)
         request = replace(request, workflow=workflow.reference)
         return await self.scope(RunId(""), workflow, request, await self.generation(request), spend=False)
 
@@ -150,7 +160,11 @@ class RunDesk:
         return values | {"chapter": {"title": known.title, "number": str(known.position), "volume": known.volume}}
 
     def _execute(self, scope: RunScope, past: RunFold) -> None:
-        whole = plan(scope.workflow.nodes, scope.workflow.edges, durations=scope.durations)
+        workflow, durations = scope.workflow, scope.durations
+        if scope.request.overrides:
+            whole = plan(workflow.nodes, workflow.edges, durations=durations)
+        else:
+            whole = self._graphs.of(workflow, durations)
         run = Run(scope, past, whole)
         self._runs[scope.id], self._plans[scope.id] = run, whole
         self._marks[scope.id] = RunMarks(self._store, self._emit, scope, whole)

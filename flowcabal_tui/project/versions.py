@@ -17,9 +17,10 @@ from flowcabal_tui.domain.versions import NodeStanding, NodeVersion, StandingOut
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, todo
-from flowcabal_tui.nodes.plan import Plan, plan
+from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project import quoting
+from flowcabal_tui.project.graphs import Graphs
 from flowcabal_tui.protocol import EditOutput, Event, FreezeBlock, FreezeNode, MarksChanged, UnfreezeNode, WorkflowSaved
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
@@ -41,10 +42,14 @@ class VersionDesk:
     """Commands and questions about versions of outputs and of documents. Lives on the engine's loop."""
 
     def __init__(
-        self, store: Store, emit: Callable[[Event], None], imagined: Callable[[RunRequest], Awaitable[RunScope]]
+        self,
+        store: Store,
+        emit: Callable[[Event], None],
+        imagined: Callable[[RunRequest], Awaitable[RunScope]],
+        graphs: Graphs,
     ) -> None:
         """`imagined` gives what a run of a request would share, without beginning one."""
-        self._store, self._emit, self._imagined = store, emit, imagined
+        self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
 
     # what there is
 
@@ -78,7 +83,7 @@ class VersionDesk:
         known = await self._store.standings.all(document.id, chapter)
         stale = await self._store.standings.stale(document.id, chapter)
         fresh = {node for node, output in known.items() if output.frozen or node not in stale}
-        graph = plan(document.nodes, document.edges)
+        graph = self._graphs.of(document)
         wanted = targets or [node for node in graph.steps if node not in fresh]
         return todo(graph, wanted, fresh.__contains__)
 
@@ -99,7 +104,7 @@ class VersionDesk:
         return saved.reference
 
     async def _mark_edits(self, before: Workflow, after: Workflow) -> None:
-        old, new = plan(before.nodes, before.edges), plan(after.nodes, after.edges)
+        old, new = self._graphs.of(before), self._graphs.of(after)
         joined = (before.join, before.skip_empty) != (after.join, after.skip_empty)
         changed = [
             node
@@ -155,7 +160,7 @@ class VersionDesk:
     ) -> None:
         """This version stands from now on (`frozen` None: as frozen as what stood). Raises RunError."""
         document = await self._store.workflows.get(name_of(workflow))
-        graph = plan(document.nodes, document.edges)
+        graph = self._graphs.of(document)
         version = await self._version(document.id, chapter, node, digest)
         known = await self._store.standings.all(document.id, chapter)
         before = known.get(node)
