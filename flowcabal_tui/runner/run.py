@@ -142,11 +142,11 @@ class Run:
         paths = [NodeId(frame.path + node) for node in schedule.unfinished]
         blocked = [path for path in paths if self._past.node(path).state not in ("failed", "cancelled")]
         services = self.scope.services
-        if blocked:
-            await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=services.now()) for path in blocked))
         for path in blocked:
             self._past.node(path).state = "blocked"
             services.emit(NodeStateChanged(self.scope.id, path, "blocked"))
+        if blocked:  # last: a cancel that comes while it is written finds all told
+            await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=services.now()) for path in blocked))
 
     # what a schedule asks for
 
