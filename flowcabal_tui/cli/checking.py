@@ -41,7 +41,8 @@ async def validate_command(arguments: Namespace) -> int:
     left, changed = checked.findings, None
     applied: tuple[Finding, ...] = ()
     if arguments.fix and checked.workflow is not None:
-        changed, applied = fixed(checked.workflow, checked.findings)
+        ours = validate(checked.workflow, actions=actions, library=checked.library)
+        changed, applied = fixed(checked.workflow, ours)
         left = validate(changed, actions=actions, library=checked.library) if applied else left
     _print(arguments, checked, left, applied, changed)
     if arguments.write and changed is not None and applied:

@@ -37,6 +37,9 @@ ROOTS: Final = (*RUN_ROOTS, "item", "index", "size")
 _TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
 _BARE: Final = re.compile(r"[^\s{}，。；：！？、…“”‘’「」《》（）]+")
 _MAX_EMBEDDING: Final = 100_000
+_MAX_TRIES: Final = 200
+"""So many places of a text are read as JSON, so that a hostile one costs little."""
+_OBJECT: Final = re.compile(r'\{\s*"')
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -145,8 +148,9 @@ def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The bindings that stand as JSON in a text, each with its start and its end."""
     if FROM not in text or len(text) > _MAX_EMBEDDING:
         return
-    end = 0
-    while (start := text.find("{", end)) >= 0:
+    end, tries = 0, _MAX_TRIES
+    while tries and (opening := _OBJECT.search(text, end)):
+        start, tries = opening.start(), tries - 1
         try:
             found, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):

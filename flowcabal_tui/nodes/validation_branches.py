@@ -16,7 +16,7 @@ from flowcabal_tui.nodes.validation_scope import Scope
 
 Holds = Mapping[NodeId, frozenset[str]]
 """Branching node to the labels of which it must have given one."""
-_MOST_KEPT: Final = 64
+_MOST_KEPT: Final = 32
 """Branching nodes that are remembered on the way; those farthest above are forgotten."""
 
 
@@ -89,6 +89,8 @@ def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], sc
 def _one_of(ways: list[Holds], scope: Scope) -> Holds:
     """What holds on every way; of a branching node all whose labels are among them, nothing."""
     first, *others = ways
+    if not others:
+        return _kept(first)
     found: dict[NodeId, frozenset[str]] = {}
     for node, labels in first.items():
         if all(node in way for way in others):
@@ -98,19 +100,21 @@ def _one_of(ways: list[Holds], scope: Scope) -> Holds:
     return _kept(found)
 
 
-def _all_of(parts: Iterable[Holds | None]) -> Holds | None:
+def _all_of(parts: Sequence[Holds | None]) -> Holds | None:
+    """What holds when all of them do; None when they cannot."""
+    demands = [part for part in parts if part]
+    if None in parts or len(demands) < 2:
+        return None if None in parts else demands[0] if demands else {}
     found: dict[NodeId, frozenset[str]] = {}
-    for part in parts:
-        for node, labels in (part or {}).items():
+    for part in demands:
+        for node, labels in part.items():
             found[node] = found.get(node, labels) & labels
             if not found[node]:
                 return None
-        if part is None:
-            return None
     return _kept(found)
 
 
-def _kept(found: dict[NodeId, frozenset[str]]) -> Holds:
+def _kept(found: Holds) -> Holds:
     return found if len(found) <= _MOST_KEPT else dict(list(found.items())[-_MOST_KEPT:])
 
 

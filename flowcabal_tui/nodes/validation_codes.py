@@ -26,7 +26,7 @@ CODES: Final[Mapping[str, str]] = {
     "MISSING_PARAM": "A kind can do nothing without this parameter.",
     "MISSING_REFERENCE": "A prompt needs the output of a node that is not there, or lacks one that it must have.",
     "MISSING_REQUIRED_PARAM": "A parameter that the action, the condition or the loop needs is missing.",
-    "MORE_FINDINGS": "Only the first thousand are listed (warning).",
+    "MORE_FINDINGS": "Not all are listed: a thousand, of which 400 warnings, are enough (warning).",
     "NAME_CONFLICT": "A loop gives its item a name that has a meaning already.",
     "NO_NODES": "The workflow has no nodes.",
     "ONE_BY_ONE": "The rounds of this loop depend on each other and cannot go side by side (warning).",

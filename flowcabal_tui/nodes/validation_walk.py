@@ -25,6 +25,7 @@ from flowcabal_tui.nodes.validation_params import check_prompts, read_node
 from flowcabal_tui.nodes.validation_scope import RUN_ROOTS, ActionShape, Read, Scope, Seen
 
 MAX_FINDINGS: Final = 1000
+MAX_WARNINGS: Final = 400
 MAX_ROUNDS: Final = 1_000_000
 """Rounds of loops inside each other."""
 _UNREADABLE: Final = ("UNKNOWN_KIND", "BAD_PARAMS", "CHECK_FAILED")
@@ -51,6 +52,9 @@ class Walk:
     def __init__(self, actions: Mapping[str, ActionShape] | None) -> None:
         self._actions = actions
         self._found: dict[tuple[str, str, str, str], Finding] = {}
+        self._warnings = 0
+        self._more = False
+        """There was more to say than is listed."""
         self._calls: dict[NodeId, str] = {}
         """Sub-flow nodes with their paths."""
         self._of_made: set[tuple[str, str, str]] = set()
@@ -64,14 +68,24 @@ class Walk:
             if self._calls and not any(key[0] in _UNREADABLE for key in self._found):
                 self._add(check_library(workflow, library, self._calls))
         except _Enough:
-            said = _("There are more findings; the first {n} are listed.").format(n=MAX_FINDINGS)
-            return (*self._found.values(), Finding(code="MORE_FINDINGS", message=said, severity="warning"))
-        return tuple(self._found.values())
+            self._more = True
+        if not self._more:
+            return tuple(self._found.values())
+        said = _("There are more findings than the {n} that are listed.").format(n=len(self._found))
+        return (*self._found.values(), Finding(code="MORE_FINDINGS", message=said, severity="warning"))
 
     def _add(self, findings: Iterable[Finding]) -> None:
-        """The same is said once, however many checks have seen it. Raises _Enough."""
+        """The same is said once, however many checks have seen it. Warnings never crowd out errors. Raises _Enough."""
         for finding in findings:
-            self._found.setdefault((finding.code, finding.node, finding.field, finding.message), finding)
+            key = (finding.code, finding.node, finding.field, finding.message)
+            if key in self._found:
+                continue
+            if finding.severity == "warning":
+                self._warnings += 1
+                self._more = self._more or self._warnings > MAX_WARNINGS
+                if self._warnings > MAX_WARNINGS:
+                    continue
+            self._found[key] = finding
             if len(self._found) >= MAX_FINDINGS:
                 raise _Enough
 

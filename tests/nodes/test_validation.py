@@ -385,6 +385,26 @@ def test_the_largest_workflow_is_checked_in_seconds():
     assert time.perf_counter() - began < 20
 
 
+def test_warnings_never_crowd_out_an_error():
+    edges = [edge("a", "b")] * 3000
+    found = check_document(flow(text("a"), text("b"), text("c", "{{result_of.gone.text}}"), edges=edges))
+    assert [each.code for each in found if each.severity == "error"] == ["MISSING_REFERENCE"]
+    assert len(found) == 402 and found[-1].code == "MORE_FINDINGS"
+
+
 def test_a_thousand_findings_are_enough():
     found = check_document(flow(*(text(f"n{n}", f"{{{{result_of.gone{n}.text}}}}") for n in range(3000))))
     assert len(found) == 1001 and found[-1].code == "MORE_FINDINGS"
+
+
+def test_texts_full_of_half_bindings_cost_little():
+    texts = [
+        '{"__from__":' * 8000,
+        ('{"a":[' * 800 + '"__from__"') * 20,
+        "{{" * 40_000,
+        '{"__from__": "input.x"} ' * 4000,
+    ]
+    began = time.perf_counter()
+    for each in texts:
+        check_document(flow(node("a", "action", action="mail.send", params={"to": each}), text("b", each)))
+    assert time.perf_counter() - began < 20
