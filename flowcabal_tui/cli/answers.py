@@ -89,4 +89,8 @@ class Answers:
 
     def for_question(self, question: Question) -> Decision | None:
         """The answer to this question, if one was given and it may be answered so."""
-        return None if question.required else self.by_node.get(question.node)
+        return None if question.required else self.given(question)
+
+    def given(self, question: Question) -> Decision | None:
+        """The answer that was given for the node by its path, else by its id, wherever it stands."""
+        return self.by_node.get(question.node) or self.by_node.get(question.node.rsplit("/", 1)[-1])

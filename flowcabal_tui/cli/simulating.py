@@ -31,7 +31,7 @@ async def simulate(arguments: Namespace) -> int:
         world,
         told,
         inputs=given_inputs(arguments),
-        answer=lambda question: answers.by_node.get(question.node),
+        answer=answers.given,
     )
     state = await simulation.execute(arguments.seconds)
     return {"done": DONE, "cancelled": CANCELLED}.get(state, FAILED)

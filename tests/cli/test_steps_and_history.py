@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flowcabal_tui.cli.answers import answer_to, parse_answer
+from flowcabal_tui.cli.answers import Answers, answer_to, parse_answer
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Choice, Decision, Question
@@ -142,6 +143,15 @@ def test_what_cannot_run_is_not_simulated(tmp_path: Path, call: Call) -> None:
     assert call("simulate", document).code == 2
     document.write_text("{")
     assert call("simulate", document).code == 2
+
+
+def test_an_answer_by_flag_holds_for_a_node_wherever_it_stands() -> None:
+    answers = Answers.from_flags(["ask=choose:2", "each/1/ask=choose:1"])
+    inside = replace(asked("choice", "a", "b"), node=NodeId("each/0/ask"))
+    assert answers.for_question(inside) == Decision("choose", 2)
+    assert answers.for_question(replace(inside, node=NodeId("each/1/ask"))) == Decision("choose", 1)
+    assert answers.for_question(replace(inside, required=True)) is None
+    assert answers.given(replace(inside, required=True)) == Decision("choose", 2)
 
 
 def asked(kind: Any, *choices: str) -> Question:
