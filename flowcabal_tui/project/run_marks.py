@@ -22,6 +22,8 @@ from flowcabal_tui.store.standings import Change, Mark
 log = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.2
 """How long nodes that end are gathered before what stands is written."""
+SHARE: Final = 20
+"""The pause is so many times what the last writing took: in a run of thousands of nodes it must not slow them down."""
 
 
 class RunMarks:
@@ -31,6 +33,7 @@ class RunMarks:
         """`graph` is that of the whole document."""
         self._store, self._emit, self._scope, self._graph = store, emit, scope, graph
         self._noted: set[NodeId] = set()
+        self._took = 0.0
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -47,16 +50,18 @@ class RunMarks:
         await self._told(outputs)
 
     async def _later(self, outputs: Mapping[NodeId, Output]) -> None:
-        await asyncio.sleep(PAUSE_SECONDS)
+        await asyncio.sleep(max(PAUSE_SECONDS, SHARE * self._took))
         await asyncio.shield(asyncio.ensure_future(self._told(outputs)))
 
     async def _told(self, outputs: Mapping[NodeId, Output]) -> None:
         """A mark that is not written is no loss: keys decide what runs."""
         async with self._turn:
+            begun = asyncio.get_running_loop().time()
             try:
                 await self._note(outputs)
             except FlowCabalError as error:
                 log.warning("stale marks of run %s: %s", self._scope.id, error.title)
+            self._took = asyncio.get_running_loop().time() - begun
 
     async def _note(self, outputs: Mapping[NodeId, Output]) -> None:
         fresh = [node for node in outputs if node not in self._noted]
