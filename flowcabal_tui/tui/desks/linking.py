@@ -98,7 +98,8 @@ def link_words(link: Link) -> str:
         case "block":
             return _("its text becomes a block at the end of `{field}`").format(field=link.place)
         case "text":
-            return _("its name between {{ and }} at the end of `{field}`").format(field=link.place)
+            name = f"{{{{result_of.{link.source}}}}}"
+            return _("the text {name} at the end of `{field}`").format(name=name, field=link.place)
         case "field":
             return _("its output becomes `{field}`").format(field=link.place)
         case _ if link.place:

@@ -87,6 +87,7 @@ class Bench(Vertical):
         self._choices: tuple[Choice, ...] = ()
         self._blind = False
         self._marks: list[Mark] = []
+        self._rows: dict[int, int] = {}
         self._first = 0
         self._current = 0
 
@@ -117,7 +118,7 @@ class Bench(Vertical):
     def show(self, choices: Sequence[Choice], *, blind: bool) -> None:
         """Other candidates, none marked."""
         self._choices, self._blind, self._marks = tuple(choices), blind, []
-        self._first = self._current = 0
+        self._rows, self._first, self._current = {}, 0, 0
         self.query_one(ContentSwitcher).current = "columns"
         self._refresh_columns()
 
@@ -147,13 +148,12 @@ class Bench(Vertical):
         choice = self._choices[number]
         column.query_one(".who", Static).update(self._who(number))
         names = column.query_one(PickList)
-        at = names.highlighted
         rows = [
             Option(HangingRow(self._sign((number, place)), words), id=f"{number}:{place}")
             for place, words in enumerate(paragraphs(choice.text or choice.label))
         ]
         names.set_options(rows)
-        names.highlighted = min(at or 0, len(rows) - 1) if rows else None
+        names.highlighted = min(self._rows.get(number, 0), len(rows) - 1) if rows else None
 
     def _sign(self, place: Mark) -> str:
         return f"+{self._marks.index(place) + 1} " if place in self._marks else "   "
@@ -202,6 +202,14 @@ class Bench(Vertical):
         """While the text that was put together is edited, letters are letters."""
         return not self.is_mounted or not self.is_preview
 
+    @on(OptionList.OptionHighlighted)
+    def note_row(self, message: OptionList.OptionHighlighted) -> None:
+        """Each candidate keeps its cursor."""
+        message.stop()
+        number, _colon, row = (message.option.id or "").partition(":")
+        if row and message.option_list.has_focus:
+            self._rows[int(number)] = int(row)
+
     @on(OptionList.OptionSelected)
     def mark_selected(self, message: OptionList.OptionSelected) -> None:
         """Enter marks too."""
@@ -213,11 +221,10 @@ class Bench(Vertical):
         row = self._list().highlighted
         if row is None:
             return
+        self._rows[self._current] = min(row + 1, self._list().option_count - 1)
         place = (self._current, row)
         self._marks = [each for each in self._marks if each != place] if place in self._marks else [*self._marks, place]
         self._refresh_columns()
-        names = self._list()
-        names.highlighted = min(row + 1, names.option_count - 1)
 
     def action_unmark(self) -> None:
         """Begin again."""

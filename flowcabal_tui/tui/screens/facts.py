@@ -75,7 +75,11 @@ class FactsScreen(ColumnsScreen):
     @on(messages.NodeMoved)
     def show_node_state(self, event: messages.NodeMoved) -> None:
         """One row of the workflow."""
-        self._work(self.runs.node_moved(event.run, event.node, event.state, event.detail), "moved")
+        self._work(self._show_node_state(event), "moved")
+
+    async def _show_node_state(self, event: messages.NodeMoved) -> None:
+        await self.runs.node_moved(event.run, event.node, event.state, event.detail)
+        self.control.tell_level()
 
     @on(messages.NodeTextMoved)
     def read_node(self, event: messages.NodeTextMoved) -> None:

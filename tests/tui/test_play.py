@@ -1,0 +1,251 @@
+"""Questions that ask for a choice: short answers, candidates on the bench, gates, and a story that is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
+from flowcabal_tui.domain.run import Choice, Decision, Question
+from flowcabal_tui.protocol import (
+    Event,
+    NodeCompleted,
+    NodeNeedsHuman,
+    QuestionAnswered,
+    RunStateChanged,
+    WorkflowCompleted,
+)
+from flowcabal_tui.tui.panes.bench import Bench
+from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.play import PlayScreen, story_of
+from tests.tui import fake_books as books
+from tests.tui.hosts import HOSTILE, Host, shown
+
+ASK = Question(
+    QuestionId("q1"), books.RUN, NodeId("rounds/0/ask"), "choice", "A door.\n\nIt is locked.", books.NOW,
+    choices=(Choice("Knock"), Choice("Go home")), options=(),
+)  # fmt: skip
+TEXTS = ("雨下了一夜。\n\n她数到十二。", "灯灭了。\n\n她数到三。", "没有人来。")
+CANDIDATES = replace(
+    ASK, id=QuestionId("q2"), reason="Pick one.",
+    choices=tuple(Choice(f"voice {n}", text, NodeId(f"evolve/1/candidate-{n}")) for n, text in enumerate(TEXTS, 1)),
+)  # fmt: skip
+GATE = replace(ASK, id=QuestionId("q3"), kind="gate", reason="May mail.send be carried out?", choices=(),
+               proposal='{\n  "to": "[/] editor"\n}')  # fmt: skip
+
+
+class Clock:
+    """Seconds that stand still until told."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def decisions(*questions: Question, clock: Clock | None = None) -> tuple[Host, DecisionsScreen, Clock]:
+    clock = clock or Clock()
+
+    async def load(question: Question):
+        raise AssertionError("a choice has no attempts to load")
+
+    return Host(), DecisionsScreen(questions, load, now=clock), clock
+
+
+async def opened(pilot, screen: DecisionsScreen | PlayScreen, clock: Clock) -> None:
+    await pilot.app.push_screen(screen)
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+    clock.now += 1
+
+
+async def test_a_digit_takes_a_short_answer_and_what_is_told_stands_above() -> None:
+    app, screen, clock = decisions(ASK)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        rows = [row.strip() for row in shown(app)]
+        assert "It is locked." in rows
+        assert "2  Go home" in rows
+        await pilot.press("2")
+        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(ASK.id, Decision("choose", 2))
+
+
+async def test_a_digit_in_the_first_half_second_decides_nothing() -> None:
+    app, screen, clock = decisions(ASK)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        clock.now = 0.4
+        await pilot.press("1")
+        assert app.posted(DecisionsScreen) == []
+
+
+@pytest.mark.parametrize(("width", "columns"), [(80, 1), (120, 3), (160, 3)])
+async def test_candidates_stand_side_by_side_where_there_is_room(width: int, columns: int) -> None:
+    app, screen, clock = decisions(CANDIDATES)
+    async with app.run_test(size=(width, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        words = "\n".join(shown(app))
+        assert sum(text.split("\n")[0] in words for text in TEXTS) == columns
+
+
+async def test_a_candidate_is_reached_by_its_number_and_taken_with_a() -> None:
+    app, screen, clock = decisions(CANDIDATES)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press("3")
+        await pilot.pause()
+        assert "没有人来。" in "\n".join(shown(app))
+        await pilot.press("a")
+        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(CANDIDATES.id, Decision("choose", 3))
+
+
+async def test_marked_paragraphs_of_several_candidates_become_one_text() -> None:
+    app, screen, clock = decisions(CANDIDATES)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press("2", "j", "space", "1", "space", "v")
+        await pilot.pause()
+        assert screen.query_one(Bench).is_preview
+        await pilot.press("ctrl+s")
+        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(
+            CANDIDATES.id, Decision("edit", text="她数到三。\n\n雨下了一夜。")
+        )
+
+
+async def test_escape_leads_from_the_text_back_to_the_candidates_with_their_marks() -> None:
+    app, screen, clock = decisions(CANDIDATES)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press("space", "v", "escape")
+        await pilot.pause()
+        assert not screen.query_one(Bench).is_preview
+        assert "+1 雨下了一夜。" in "\n".join(shown(app))
+        assert app.screen is screen
+
+
+async def test_a_narrower_terminal_keeps_the_keys_at_the_candidate() -> None:
+    app, screen, clock = decisions(CANDIDATES)
+    async with app.run_test(size=(160, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press("2")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        await pilot.press("3")
+        await pilot.pause()
+        assert "没有人来。" in "\n".join(shown(app))
+
+
+async def test_blind_candidates_have_no_names() -> None:
+    app, screen, clock = decisions(replace(CANDIDATES, blind=True))
+    async with app.run_test(size=(120, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        words = "\n".join(shown(app))
+        assert "voice" not in words
+        assert "blind" in words
+
+
+async def test_a_gate_shows_exactly_what_would_be_done() -> None:
+    app, screen, clock = decisions(GATE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        words = "\n".join(shown(app))
+        assert "May mail.send be carried out?" in words
+        assert '"to": "[/] editor"' in words
+        await pilot.press("x")
+        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(GATE.id, Decision("reject"))
+
+
+async def test_the_next_question_is_reached_from_a_list() -> None:
+    app, screen, clock = decisions(ASK, CANDIDATES)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press("J")
+        await pilot.pause()
+        assert screen.question == CANDIDATES
+        await pilot.press("K")
+        await pilot.pause()
+        assert screen.question == ASK
+
+
+async def test_hostile_answers_and_candidates_are_words() -> None:
+    choices = (Choice(HOSTILE), Choice(HOSTILE, HOSTILE))
+    for question in (replace(ASK, choices=choices[:1], reason=HOSTILE), replace(CANDIDATES, choices=choices)):
+        app, screen, clock = decisions(question)
+        async with app.run_test(size=(140, 24)) as pilot:
+            await opened(pilot, screen, clock)
+            words = "\n".join(shown(app))
+            assert "[b]bold[/b]" in words
+            assert "\x1b" not in words and "\u202e" not in words
+
+
+# The story
+
+
+def events(*more: Event) -> tuple[Event, ...]:
+    asked = NodeNeedsHuman(ASK)
+    return (NodeCompleted(books.RUN, NodeId("intro"), 1, "Night.", False), asked, *more)
+
+
+def test_a_story_is_what_was_told_asked_answered_and_told_at_the_end() -> None:
+    told = events(
+        QuestionAnswered(ASK.id, Decision("choose", 1)),
+        NodeCompleted(books.RUN, ASK.node, 1, "Knock", False),
+        NodeCompleted(books.RUN, NodeId("count"), 0, '{"n": 1}', False),
+        WorkflowCompleted(books.RUN, ((NodeId("end"), "Nobody opens."),)),
+    )
+    assert story_of(told) == "Night.\n\nA door.\n\nIt is locked.\n\n> Knock\n\nNobody opens."
+
+
+def play(told: list[Event], waiting: Sequence[Question] = (ASK,)) -> tuple[Host, PlayScreen, Clock]:
+    clock = Clock()
+
+    async def load() -> Sequence[Event]:
+        return tuple(told)
+
+    return Host(), PlayScreen("The Lamp", books.RUN, load, waiting, now=clock), clock
+
+
+async def test_a_story_is_played_on_one_page() -> None:
+    told = list(events())
+    app, screen, clock = play(told)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        assert "It is locked." in "\n".join(shown(app))
+        await pilot.press("1")
+        await pilot.pause()
+        assert app.posted(DecisionsScreen) == [DecisionsScreen.Decided(ASK.id, Decision("choose", 1))]
+        assert "> Knock" in "\n".join(shown(app))
+        following = replace(ASK, id=QuestionId("q9"), kind="input", reason="Who are you?", choices=())
+        told += [QuestionAnswered(ASK.id, Decision("choose", 1)), NodeNeedsHuman(following)]
+        await screen.read_on([following])
+        await pilot.pause()
+        clock.now += 1
+        await pilot.press(*"me", "ctrl+s")
+        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(following.id, Decision("edit", text="me"))
+
+
+async def test_the_end_of_a_story_is_said_and_another_run_is_not_its_business() -> None:
+    told = [*events(QuestionAnswered(ASK.id, Decision("choose", 1))), RunStateChanged(books.RUN, "done")]
+    app, screen, clock = play(told, (replace(ASK, id=QuestionId("other"), run=RunId("run-9")),))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        words = "\n".join(shown(app))
+        assert "at its end" in words
+        assert "Go home" not in words
+
+
+async def test_what_cannot_be_answered_on_the_page_leads_to_the_queue() -> None:
+    app, screen, clock = play(list(events()), (GATE,))
+    answers: list[bool | None] = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(screen, answers.append)
+        await pilot.pause()
+        await app.workers.wait_for_complete()
+        assert "F8" in "\n".join(shown(app))
+        await pilot.press("f8")
+        assert answers == [True]
+        assert clock.now == 0
