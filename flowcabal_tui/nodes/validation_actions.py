@@ -29,6 +29,8 @@ _AGGREGATES: Final = {
 def check_action(read: Read, actions: Mapping[str, ActionShape] | None, scope: Scope) -> Iterator[Finding]:
     """Unknown and switched off actions, parameters that lack, are too many, or are of another type."""
     params: Any = read.params
+    if params.output is not None and (fault := _no_schema(params.output)):
+        yield Finding(code="SCHEMA_MISMATCH", node=read.path, field="output", message=fault)
     if actions is None or not params.action.strip():
         return
     if read.action is None:
@@ -41,6 +43,20 @@ def check_action(read: Read, actions: Mapping[str, ActionShape] | None, scope: S
         yield Finding(code="ACTION_DISABLED", node=read.path, field="action", message=said, severity="warning")
     for finding in _given(params.params, read.action.arg_schema, scope):
         yield finding.model_copy(update={"node": read.path})
+
+
+def _no_schema(schema: Schema) -> str:
+    """Why an output schema in the document is no JSON Schema; "" when it is one."""
+    import jsonschema.validators
+
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    try:
+        kind.check_schema(dict(schema))
+    except jsonschema.SchemaError as error:
+        return clean(f"{error.json_path}: {error.message}")[:_LONGEST]
+    except RecursionError:
+        return _("It is nested too deep.")
+    return ""
 
 
 def _given(given: Mapping[str, Any], schema: Schema, scope: Scope) -> Iterator[Finding]:

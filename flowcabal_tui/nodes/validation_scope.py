@@ -50,12 +50,18 @@ class Read:
         params: Any = self.params
         if self.action is not None and self.action.output_schema and params.output is None:
             params = params.model_copy(update={"output": self.action.output_schema})
-        return self.kind.yields(params)
+        try:
+            return self.kind.yields(params)
+        except Exception:  # the edge: a kind of a plug-in, or a schema in the document that is none
+            return None
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """Its branches."""
-        return () if self.kind is None or self.params is None else self.kind.labels(self.params)
+        try:
+            return () if self.kind is None or self.params is None else self.kind.labels(self.params)
+        except Exception:  # the edge: a kind of a plug-in
+            return ()
 
 
 class Seen(Mapping[NodeId, "Schema | None"]):

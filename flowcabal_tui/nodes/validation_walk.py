@@ -66,7 +66,7 @@ class Walk:
             self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
             self._add(_entry(workflow))
             if self._calls and not any(key[0] in _UNREADABLE for key in self._found):
-                self._add(check_library(workflow, library, self._calls))
+                self._add(_library(workflow, library, self._calls))
         except _Enough:
             self._more = True
         if not self._more:
@@ -101,7 +101,11 @@ class Walk:
         self._add(check_ids(nodes, place.path))
         own: dict[NodeId, Read] = {}
         for node in nodes:
-            read, wrong = read_node(node, place.path + node.id, self._actions)
+            path = place.path + node.id
+            try:
+                read, wrong = read_node(node, path, self._actions)
+            except Exception as error:  # the edge: a kind may come from a plug-in
+                read, wrong = Read(node, path), (_failed(node, path, error),)
             self._add(wrong)
             own.setdefault(node.id, read)
         scope = Scope(own, Seen(own, around.schemas if around else None), roots, place.owner, place.field)
@@ -126,13 +130,9 @@ class Walk:
         except _Enough:
             raise
         except FlowCabalError as error:
-            code = "TOO_LARGE" if isinstance(error, TooLarge) else "BAD_PARAMS"
-            self._add([Finding(code=code, node=read.path, message=f"{error.title} {error.detail}".strip())])
+            self._add([_refused(read.path, error)])
         except Exception as error:  # the edge: a kind may come from a plug-in
-            said = _("The kind {kind} could not check this node: {error}").format(
-                kind=read.node.kind, error=f"{type(error).__name__}: {error}"[:200]
-            )
-            self._add([Finding(code="CHECK_FAILED", node=read.path, message=said)])
+            self._add([_failed(read.node, read.path, error)])
         return {}
 
     def _read(self, read: Read, kind: NodeKind, scope: Scope, rounds: int) -> Needs:
@@ -180,6 +180,25 @@ class Walk:
                 self._of_made.add(alike)
                 self._add([_of_owner(found, read.path, field)])
         return needs, inner
+
+
+def _library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> list[Finding]:
+    try:
+        return list(check_library(workflow, library, paths))
+    except FlowCabalError as error:
+        return [_refused("", error)]
+
+
+def _refused(path: str, error: FlowCabalError) -> Finding:
+    code = "TOO_LARGE" if isinstance(error, TooLarge) else "BAD_PARAMS"
+    return Finding(code=code, node=path, message=f"{error.title} {error.detail}".strip())
+
+
+def _failed(node: Node, path: str, error: Exception) -> Finding:
+    said = _("The kind {kind} could not check this node: {error}").format(
+        kind=node.kind, error=f"{type(error).__name__}: {error}"[:200]
+    )
+    return Finding(code="CHECK_FAILED", node=path, message=said)
 
 
 def _stands_in(params: Mapping[str, Any], field: str) -> bool:

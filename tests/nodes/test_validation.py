@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Finding, PromptParams, Workflow
+from flowcabal_tui.nodes import validation_params
+from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.validation import check_document, validate
 
 Json = dict[str, Any]
@@ -395,6 +397,37 @@ def test_warnings_never_crowd_out_an_error():
 def test_a_thousand_findings_are_enough():
     found = check_document(flow(*(text(f"n{n}", f"{{{{result_of.gone{n}.text}}}}") for n in range(3000))))
     assert len(found) == 1001 and found[-1].code == "MORE_FINDINGS"
+
+
+def test_an_output_schema_that_is_none_is_told_and_breaks_nothing():
+    broken = node("a", "action", action="mail.send", params={"to": "x"}, output={"properties": [1]})
+    document = flow(broken, text("b", "{{result_of.a.x.y}}"), edges=[edge("a", "b", "true")])
+    found = check_document(document, actions=ACTIONS)
+    assert [(each.code, each.node, each.field) for each in found] == [("SCHEMA_MISMATCH", "a", "output")]
+
+
+class _Breaks(NodeKind):
+    """A kind as a careless plug-in would write it."""
+
+    name = "breaks"
+    params = PromptParams
+
+    def yields(self, params):
+        raise ValueError("yields")
+
+    def labels(self, params):
+        raise KeyError("labels")
+
+    def check(self, params, node):
+        raise ZeroDivisionError("check")
+
+
+def test_a_kind_that_breaks_off_is_a_finding(monkeypatch):
+    real = validation_params.kind_named
+    monkeypatch.setattr(validation_params, "kind_named", lambda name: _Breaks() if name == "breaks" else real(name))
+    found = check_document(flow(node("a", "breaks"), text("b", "{{result_of.a.x}}"), edges=[edge("a", "b", "true")]))
+    assert [(each.code, each.node) for each in found] == [("CHECK_FAILED", "a")]
+    assert "ZeroDivisionError" in found[0].message
 
 
 def test_texts_full_of_half_bindings_cost_little():
