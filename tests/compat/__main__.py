@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -25,15 +27,20 @@ LEFT_OUT: Final = {
     "planner_transcripts.json": "belongs to the Builder, which plans documents",
     "planner_tools.json": "the Builder's tools: schemas, not cases",
 }
-_NOT_MODULES: Final = ("__main__", "__init__", "result")
 Runner = Callable[[Path], list[CaseResult]]
 
 
 def runners(here: Path = Path(__file__).parent) -> dict[str, Runner]:
     """Every module of this folder that runs cases, by name."""
-    found = (path.stem for path in sorted(here.glob("*.py")) if not path.stem.startswith("test_"))
-    modules = {name: import_module(f"tests.compat.{name}") for name in found if name not in _NOT_MODULES}
-    return {name: module.run for name, module in modules.items() if hasattr(module, "run")}
+    found = (
+        path for path in sorted(here.glob("*.py")) if re.search(r"^def run\(", path.read_text("utf-8"), re.MULTILINE)
+    )
+    return {path.stem: partial(_run, path.stem) for path in found}
+
+
+def _run(name: str, folder: Path) -> list[CaseResult]:
+    found: list[CaseResult] = import_module(f"tests.compat.{name}").run(folder)
+    return found
 
 
 def results(folder: Path, modules: dict[str, Runner]) -> list[CaseResult]:
