@@ -110,6 +110,8 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         return
     if event.kind == "run-ended":
         run.state = payload["state"]
+        for known in run.nodes.values():
+            known.question = None  # what nobody answered is withdrawn
         return
     if event.kind == "nodes-served":
         for path, said in payload["nodes"].items():

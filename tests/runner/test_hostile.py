@@ -406,6 +406,27 @@ async def test_a_hundred_questions_are_answered_in_any_order():
     assert not run.only_waits and run.scope.waiting == {}
 
 
+async def test_a_question_of_a_run_that_was_stopped_is_asked_anew_when_the_run_goes_on():
+    """It was asked, the process ended, and the next one was stopped before the node began again."""
+    made = bench()
+    workflow = flow(prompt("before", "x", review="never"), node("q", "human", question="?"))
+    run = await made.run(workflow)
+    task = asyncio.create_task(run.execute())
+    await until(lambda: run.only_waits)
+    run.close()
+    await task
+    run = await made.run(workflow)
+    task = asyncio.create_task(run.execute())
+    await asyncio.sleep(0)
+    run.cancel()
+    assert await task == "cancelled"
+    run = await made.run(workflow)
+    task = asyncio.create_task(run.execute())
+    asked = len(made.of(NodeNeedsHuman))
+    await answered(made, run, Decision("edit", text="yes"), asked)
+    assert await asyncio.wait_for(task, 5) == "done" and made.journal.answers
+
+
 async def test_answers_to_questions_that_nobody_asked_or_that_were_answered_change_nothing():
     made = bench()
     run = await made.run(flow(node("q", "human", question="?"), node("p", "human", question="??")))
