@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.compat import __main__ as command
+from tests.compat import velvetflow_values
 from tests.compat.__main__ import counts, main, report, results, runners, unread
 from tests.compat.result import CaseResult
 
@@ -51,7 +53,8 @@ def test_outcomes_are_counted_by_file():
 
 
 @pytest.mark.parametrize(("content", "code"), [("{", 1), (None, 1)], ids=["malformed", "empty folder"])
-def test_what_cannot_be_read_or_is_not_there_is_no_success(tmp_path, capsys, content, code):
+def test_what_cannot_be_read_or_is_not_there_is_no_success(tmp_path, capsys, monkeypatch, content, code):
+    monkeypatch.setattr(command, "runners", lambda: {"velvetflow_values": velvetflow_values.run})
     if content is not None:
         put(tmp_path, "velvetflow/path_cases.json", content)
     assert main([str(tmp_path), "--json"]) == code
