@@ -133,9 +133,7 @@ async def test_candidates_with_contradictions_are_marked_and_stay():
 
 
 async def test_of_near_duplicates_the_one_with_fewer_contradictions_is_offered():
-    bench = Bench(
-        FakeModel(Writer([[1, 3], [2]])), FakeMonitor(lambda text, _n: wrong(text) if text == "a" else RIGHT)
-    )
+    bench = Bench(FakeModel(Writer([[1, 3], [2]])), FakeMonitor(lambda text, _n: wrong(text) if text == "a" else RIGHT))
     output = await run_with(bench, openings(angles=["timeline"], sift={}), Decision("choose", attempt=2))
     question = bench.of(NodeNeedsHuman)[0].question
     assert [each.text for each in question.choices] == ["b", "c"]

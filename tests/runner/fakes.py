@@ -28,8 +28,8 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, TextBlock, VirtualBlock, Workflow
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.runner.fold import RunFold, fold
-from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.limits import Limits
+from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

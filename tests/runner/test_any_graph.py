@@ -155,6 +155,8 @@ def _holds(world: World, run: Run, state: str) -> None:
     begun = {node: next(e.seq for e in log if e.node == node and e.kind == "attempt-started") for node in done}
     ended = {node: next(e.seq for e in log if e.node == node and e.kind == "node-done") for node in done}
     for node in done:
-        assert all(ended[source] < begun[node] for source in graph[node] if source in ended), "nothing begins before its inputs ended"
+        assert all(ended[source] < begun[node] for source in graph[node] if source in ended), (
+            "nothing begins before its inputs ended"
+        )
     for node in texts(run):
         assert told.node(node).state == "done" or state in ("cancelled", "interrupted")
