@@ -36,11 +36,18 @@ EventKind = Literal[
 class RunEvent:
     """One line of a run's log. The state of a run is the fold of its events, in order of `seq`.
 
-    `payload` by kind: act-started: from here on the node may have acted on the world; attempt-started {key, receipt}; attempt-done {digest, key, cached, stands: taken over as the
-    outcome of an earlier run}; evaluated {evaluation};
-    asked {question}; answered {question, decision}; node-done {digest, keys: under which later runs find it} of an
-    attempt, or {digest, form, keys, seconds, effect} of a node that makes none; nodes-served {nodes: {path: {digest,
-    form, ...}}}: taken from earlier runs; state-seen {moment, state}: what a node that is entered again must see again; node-failed {title, detail, fault}; cancelled {partial}; run-ended {state}.
+    `payload` by kind:
+
+    act-started: from here on the node may have acted on the world
+    attempt-started: {key, receipt}
+    attempt-done: {digest, key, cached, stands: taken over as the outcome of an earlier run}
+    evaluated: {evaluation}
+    asked: {question}; answered: {question, decision}
+    node-done: {digest, keys: under which later runs find it} of an attempt, or {digest, form, keys, seconds, effect} of
+        a node that makes none
+    nodes-served: {nodes: {path: {digest, form, ...}}}, taken from earlier runs
+    state-seen: {moment, state}: what a node that is entered again must see again
+    node-failed: {title, detail, fault}; cancelled: {partial}; run-ended: {state}
     """
 
     run: RunId

@@ -23,6 +23,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
+from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.actions import all_keys, bindings, shown_key
 from flowcabal_tui.tui.crash import last_words, write_report
@@ -30,7 +31,6 @@ from flowcabal_tui.tui.departure import Departure
 from flowcabal_tui.tui.driver import PatientDriver
 from flowcabal_tui.tui.entry import Doors, ModelProposal, Preferences
 from flowcabal_tui.tui.front_door import DEFAULT_THEME, TERMINAL_THEMES, FrontDoor
-from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.tui.keymap import checked_keymap, clashes
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen

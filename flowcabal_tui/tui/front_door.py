@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from textual.theme import Theme
 
 from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
+from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.entry import Doors, FirstChoices, ModelProposal, Preferences
-from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.opening import OpeningScreen
 from flowcabal_tui.tui.themes import load_themes
