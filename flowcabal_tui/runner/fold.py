@@ -110,8 +110,9 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         return
     if event.kind == "run-ended":
         run.state = payload["state"]
-        for known in run.nodes.values():
-            known.question = None  # what nobody answered is withdrawn
+        for known in run.nodes.values():  # what nobody answered is withdrawn
+            known.question = None
+            known.state = "pending" if known.state == "waiting" else known.state
         return
     if event.kind == "nodes-served":
         for path, said in payload["nodes"].items():

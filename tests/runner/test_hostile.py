@@ -427,6 +427,20 @@ async def test_a_question_of_a_run_that_was_stopped_is_asked_anew_when_the_run_g
     assert await asyncio.wait_for(task, 5) == "done" and made.journal.answers
 
 
+async def test_no_node_of_a_run_that_was_stopped_waits_any_more():
+    """It stands in a called workflow that the stopped process did not get to."""
+    called = Workflow(id="called", nodes=(node("q", "human", question="?"),))
+    made = bench(Allowed(workflows=(called,)))
+    workflow = flow(prompt("before", "x", review="never"), node("it", "subflow", ref="called"))
+    for cancel in (False, True):
+        run = await made.run(workflow)
+        task = asyncio.create_task(run.execute())
+        await (asyncio.sleep(0) if cancel else until(lambda: run.only_waits))  # noqa: B023  # awaited within the round
+        (run.cancel if cancel else run.close)()
+        await task
+    assert fold(made.journal.events).node(NodeId("it/q")).state == "pending"
+
+
 async def test_answers_to_questions_that_nobody_asked_or_that_were_answered_change_nothing():
     made = bench()
     run = await made.run(flow(node("q", "human", question="?"), node("p", "human", question="??")))
