@@ -212,6 +212,14 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         command = _add(commands, name, words)
         _project(command)
         command.add_argument("--json", action="store_true")
+        if name == "workflows":
+            command.add_argument(
+                "--add",
+                metavar=_("FILE"),
+                help=_("store a document of any form, or an example: {names}").format(
+                    names="recursive-polish, five-openings, text-adventure"
+                ),
+            )
         if name == "models":
             command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))

@@ -6,6 +6,7 @@ import json
 from argparse import Namespace
 from collections.abc import Iterable
 
+from flowcabal_tui.cli.adding import add_workflow
 from flowcabal_tui.cli.running import chapter_at
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
@@ -74,7 +75,9 @@ async def chapters(arguments: Namespace) -> int:
 
 
 async def workflows(arguments: Namespace) -> int:
-    """The newest version of each workflow."""
+    """The newest version of each workflow; with `--add` stores a document or an example first."""
+    if arguments.add:
+        await add_workflow(arguments.project, arguments.add)
     project = await Project.open(arguments.project, read_only=True)
     try:
         found = await project.workflows()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import Final
 
 from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.domain.workflow import Workflow
+
+NAMES: Final = ("recursive_polish", "five_openings", "text_adventure")
 
 
 def example(name: str, language: str) -> Workflow:
