@@ -200,7 +200,8 @@ class World:
         asked = [e.question for e in self.bench.events[first:] if isinstance(e, NodeNeedsHuman)]
         open_ones = [one for one in asked if one.id in run.scope.waiting]
         question = open_ones[len(self.journal.answers) % len(open_ones)]
-        decision = Decision("approve") if question.kind == "review" else Decision("edit", text=f"<{question.reason}>")
+        approves = question.kind in ("review", "gate")
+        decision = Decision("approve") if approves else Decision("edit", text=f"<{question.reason}>")
         event = RunEvent(question.run, "answered", question.node, 0, {"question": question.id})
         assert await self.journal.answer(question.id, decision, event)
         assert run.answer(question.id, decision) and not run.answer(question.id, decision)
