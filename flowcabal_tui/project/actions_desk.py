@@ -13,6 +13,7 @@ from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
 from flowcabal_tui.domain.model_calls import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.domain.workflow import Finding, Node, Workflow
+from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.nodes.validation import require_no_errors, validate
@@ -103,7 +104,7 @@ class ActionsDesk:
             return await self._store.workflows.get(reference)
         except KeyError:
             pass
-        shipped = templates(self._language)
+        shipped = (*templates(self._language), *(example(name, self._language) for name in NAMES))
         for template in shipped:
             if reference in (template.id, template.reference):
                 return template
