@@ -51,7 +51,7 @@ async def sources_for(angle: Angle, book: Book, draft: str, counter: TokenCounte
 async def _timeline(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
     times = tuple(dict.fromkeys(match[0] for match in _TIME_WORDS.finditer(draft)))[:_RARE_TERMS]
     names = [name for entity in cast[:4] for name in entity.names]
-    passages = _passages(book, await book.view.search((*times, *names), 10) if times or names else ())
+    passages = _passages(book, await book.view.search((*times, *names), 24) if times or names else ())
     return [
         *await _meta(book, "outline", "notes"),
         *_told_in_time(passages),
@@ -69,8 +69,8 @@ async def _character_state(book: Book, draft: str, cast: tuple[Entity, ...]) -> 
     found: list[SourceText] = []
     for entity in cast:
         near_terms = search_terms(_around(draft, entity.names), entity.names, book.view.language)[:8]
-        found += _passages(book, await book.view.search((*entity.names, *near_terms), 4))
-    return [*notes, *found[: 2 * _CAST], *_derived(book, profiles), *await _meta(book, "notes")]
+        found += _passages(book, await book.view.search((*entity.names, *near_terms), 10))
+    return [*notes, *found[: 5 * _CAST], *_derived(book, profiles), *await _meta(book, "notes")]
 
 
 async def _world_rules(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
@@ -81,16 +81,16 @@ async def _world_rules(book: Book, draft: str, cast: tuple[Entity, ...]) -> list
     ]
     state = await book.view.derived_under("profiles/world-state/", "L1")
     names = [name for entity in places for name in entity.names]
-    passages = _passages(book, await book.view.search(names, 6) if names else ())
+    passages = _passages(book, await book.view.search(names, 15) if names else ())
     return [*await _meta(book, "world-rules", "notes"), *notes, *_derived(book, state), *passages]
 
 
 async def _echoes(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
     names = [name for entity in cast for name in entity.names]
     terms = search_terms(draft, names, book.view.language)[:_RARE_TERMS]
-    shared = _passages(book, await book.view.search(terms, 8) if terms else ())
+    shared = _passages(book, await book.view.search(terms, 20) if terms else ())
     rare = sorted(cast, key=lambda each: (book.counts.get(each.id, 0), each.id))[:3]
-    named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 2))]
+    named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 5))]
     return [*named, *shared]
 
 
@@ -122,11 +122,14 @@ async def _overviews(book: Book) -> list[SourceText]:
 def _derived(book: Book, texts: Iterable[Derived | None]) -> list[SourceText]:
     names = {str(chapter.id): chapter.title for chapter in book.chapters}
     names |= {str(entity.id): entity.name for entity in book.entities}
-    return [
-        SourceText("", each.uri, names.get(each.uri.rsplit("/", 1)[1], each.uri), each.text)
-        for each in texts
-        if each is not None
-    ]
+    found = []
+    for each in texts:
+        if each is not None:
+            title = names.get(each.uri.rsplit("/", 1)[1], each.uri)
+            own_words = each.method == "extract" and each.uri.startswith("manuscript/")
+            pieces = [(one.sentence, one.start) for one in each.evidence] if own_words else []
+            found += [SourceText("", each.uri, title, text, start) for text, start in pieces or [(each.text, 0)]]
+    return found
 
 
 def _passages(book: Book, hits: Iterable[PassageHit]) -> list[SourceText]:

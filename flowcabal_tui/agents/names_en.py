@@ -22,7 +22,7 @@ _PLACE: Final = re.compile(
     r"Harbour|Bay|Wood|Forest|Village|Tower|Gate|Lane)\b"
 )
 _COMMON: Final = word_list("not_names.en")
-_LEAST: Final = 3
+_LEAST: Final = 2
 
 
 def english_names(texts: Sequence[str]) -> tuple[FoundName, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.agents.names_context import addressed, names_like
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.memory import EntityKind
 
@@ -16,6 +17,7 @@ _LONGEST: Final = 4
 _LEAST_SPEECHES: Final = 3
 _LEAST_PLACES: Final = 8
 _ENOUGH_TO_JUDGE: Final = 40
+_MOST_SURNAMES: Final = 3
 _LEAST_TAKEN: Final = 0.008
 _LEAST_ENTERED: Final = 0.12
 
@@ -45,6 +47,7 @@ _NOT_NAMES: Final = word_list("not_names.zh")
 _NOT_INSIDE: Final = re.compile(
     "[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]"
 )
+_INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
 _NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
 _NOT_FIRST: Final = frozenset(
     "一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
@@ -56,6 +59,11 @@ _SURNAMES: Final = frozenset(
     "熊纪舒屈项祝董梁杜阮蓝闵席季麻强贾路娄危江童颜郭梅盛林刁钟徐邱骆高夏蔡田樊胡凌霍虞万支柯管卢莫经房裘缪干解应宗丁宣邓"
     "郁单杭洪包诸左石崔吉龚程邢裴陆荣翁荀羊甄曲封储靳焦牧山车侯班仇刘景詹龙叶幸司黎白蒲鄂赖卓屠蒙池乔阴能苍双闻莘党翟谭"
     "申扈燕冉尚温庄晏柴瞿阎连习容向古易慎戈廖终居衡耿满文寇广东欧利越隆师巩关"
+)
+_CANDIDATE: Final = re.compile(
+    rf"(?!(?:{'|'.join(sorted(_NOT_NAMES))})$)"
+    rf"(?:[一二三四五六七八九]儿|[^{''.join(sorted(_NOT_FIRST - {'来'}))}{_INSIDE}]"
+    rf"[^{_INSIDE}]?[^{''.join(sorted(_NOT_LAST - {'大'}))}{_INSIDE}])"
 )
 
 
@@ -73,7 +81,10 @@ def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     """People who speak or are introduced by name, and places; most frequent first."""
     book = "\n".join(texts)
     people = _people(book)
+    people |= names_like(book, people, _SURNAMES, _CANDIDATE)
+    people |= addressed(book, people, _SURNAMES)
     places = _places(book, people)
+    people = {name: n for name, n in people.items() if name not in places}
     found = [*_with_aliases(people, "character"), *(FoundName(name, "location", (), n) for name, n in places.items())]
     return tuple(sorted(found, key=lambda each: (-each.count, each.name)))
 
@@ -134,11 +145,20 @@ def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
 
 
 def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundName]:
-    """Joins 宝玉 and 贾宝玉 (a surname before), 凤姐 and 凤姐儿 (儿 behind)."""
+    """Joins 黛玉 and 林黛玉 (a surname before), 凤姐 and 凤姐儿 (儿 behind), but not 宋嬷嬷 and 李嬷嬷: 嬷嬷 is nobody.
+
+    Of two surnames before one name, that of most people is the right one: 贾宝玉 is 宝玉, 甄宝玉 is another.
+    """
+    bearers = Counter(name[0] for name in people)
+    owners: dict[str, list[str]] = {}
+    for name in sorted(people, key=lambda each: (-bearers[each[0]], each)):
+        if len(name) == 3 and name[0] in _SURNAMES:
+            owners.setdefault(name[1:], []).append(name)
     head: dict[str, str] = {}
     for name in sorted(people):
         for base in _bases(name):
-            if base in people:
+            of = owners.get(base, [])
+            if base in people and (base == name[:-1] or (of[0] == name and len(of) <= _MOST_SURNAMES)):
                 head[name] = base
                 break
     groups: dict[str, list[str]] = {}
@@ -150,7 +170,15 @@ def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundNam
     for members in groups.values():
         ranked = sorted(members, key=lambda name: (-people[name], name))
         outer = [name for name in members if not any(base in members for base in _bases(name))]
-        yield FoundName(ranked[0], kind, tuple(ranked[1:]), sum(people[name] for name in outer))
+        short = {form for name in members if (form := _shorter(name)) and form not in people}
+        yield FoundName(ranked[0], kind, (*ranked[1:], *sorted(short)), sum(people[name] for name in outer))
+
+
+def _shorter(name: str) -> str:
+    """The form that a name has in passing: 金钏 for 金钏儿, 宋妈 for 宋妈妈, 周瑞 for 周瑞家; "" when there is none."""
+    if len(name) != 3 or name[0] == name[1]:
+        return ""
+    return name[:2] if name[2] in "儿家" or name[1] == name[2] else ""
 
 
 def _bases(name: str) -> Iterator[str]:

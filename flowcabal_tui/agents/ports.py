@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
-from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
 
 
@@ -61,6 +61,10 @@ class MemoryView(Protocol):
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """bm25 over the passages before the target; statistics count those passages only."""
+        ...
+
+    async def postings(self, terms: Sequence[str]) -> Postings:
+        """Which of the passages before the target hold each term; nothing else is counted."""
         ...
 
     async def waived(self) -> frozenset[tuple[str, str]]:

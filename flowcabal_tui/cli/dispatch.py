@@ -57,6 +57,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import running
 
         return {"run": running.run, "decide": running.decide}[command]
+    if command == "bench":
+        from flowcabal_tui.cli import bench
+
+        return bench.context
     if command in ("runs", "replay"):
         from flowcabal_tui.cli import history
 

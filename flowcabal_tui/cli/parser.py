@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from flowcabal_tui.domain.context import BUDGET_CLASSES
 from flowcabal_tui.locale import _
 
 COMMANDS = [
@@ -29,6 +30,7 @@ COMMANDS = [
     "export",
     "doctor",
     "models",
+    "bench",
     "config",
     "completion",
 ]
@@ -49,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     _history(commands)
     _documents(commands)
     _others(commands)
+    _bench(commands)
     return top
 
 
@@ -230,3 +233,22 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     config.add_argument("what", choices=("path", "keys"))
     completion = _add(commands, "completion", _("print a script that completes commands in a shell"))
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
+    context = _add(measured, "context", _("contexts for a file of queries, as a run file for the scores"))
+    context.add_argument("--novels", type=Path, required=True, metavar=_("DIR"), help=_("a folder for each novel"))
+    context.add_argument(
+        "--queries", type=Path, required=True, metavar=_("FILE"), help=_("queries, a JSON object a line")
+    )
+    context.add_argument("--out", type=Path, required=True, metavar=_("FILE"), help=_("the run file to write"))
+    context.add_argument("--budget", type=int, default=25_000, help=_("tokens of a context"))
+    context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
+    context.add_argument(
+        "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
+    )
+    context.add_argument(
+        "--only", choices=("lexical", "vectors"), help=_("without names; or with the offline embedder's vectors too")
+    )
+    context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))

@@ -30,6 +30,7 @@ class ContextSource:
     """One thing that went into the prompt: where from, why, at which level, how large.
 
     `uri` is project-relative; `start`/`end` are character offsets when only a part went in (-1: whole).
+    `rank` is its place in the order of relevance, 1 for the first; sources stand in the order of the prompt.
     """
 
     uri: str
@@ -40,6 +41,7 @@ class ContextSource:
     title: str = ""
     start: int = -1
     end: int = -1
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)

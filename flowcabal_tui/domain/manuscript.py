@@ -74,7 +74,7 @@ class ImportPreview:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a chapter, about a scene long; `text` is the chapter's text between start and end."""
+    """A piece of a chapter, a paragraph or a few; `text` is the chapter's text between start and end."""
 
     chapter: ChapterId
     position: int
@@ -91,3 +91,22 @@ class PassageHit:
     passage: Passage
     score: float
     terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePlace:
+    """Where a passage stands, without its text."""
+
+    chapter: ChapterId
+    position: int
+    index: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Passages in story order, and for each term that was asked for the places (in `passages`) that hold it."""
+
+    passages: tuple[PassagePlace, ...]
+    found: tuple[tuple[int, ...], ...]

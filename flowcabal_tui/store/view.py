@@ -12,7 +12,7 @@ from typing import Final
 
 from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
-from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Evidence, Level, Mention, MetaName
 from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.cache import MemoryCache
@@ -25,6 +25,8 @@ from flowcabal_tui.store.tokens import term
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
+_MOST_TERMS: Final = 200
+"""Of one question: SQLite joins at most 500."""
 _HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
 
 
@@ -154,6 +156,25 @@ class View:
         best = await asyncio.to_thread(rank, passages, found, limit)
         texts = await self._chapter_texts({passage.chapter for passage, _score, _terms in best})
         return tuple(PassageHit(passage.of(texts[passage.chapter]), score, matched) for passage, score, matched in best)
+
+    async def postings(self, terms: Sequence[str]) -> Postings:
+        """Which of the passages before the target hold each term; nothing else is counted."""
+        places = await self._indexed()
+        numbers = {identity: number for number, identity in enumerate(places)}
+        found: list[list[int]] = [[] for _term in terms]
+        wanted = [(at, one.match) for at, one in enumerate(map(term, terms)) if one is not None]
+        for start in range(0, len(wanted), _MOST_TERMS):
+            part = wanted[start : start + _MOST_TERMS]
+            question = " UNION ALL ".join(
+                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at, _match in part
+            )
+            for at, identity in await self._database.rows(question, [match for _at, match in part]):
+                if (number := numbers.get(identity)) is not None:
+                    found[at].append(number)
+        return Postings(
+            tuple(PassagePlace(one.chapter, one.position, one.index, one.start, one.end) for one in places.values()),
+            tuple(tuple(sorted(each)) for each in found),
+        )
 
     async def waived(self) -> frozenset[tuple[str, str]]:
         """What the writer called intended, at once: a finding must not be raised again in the same run."""

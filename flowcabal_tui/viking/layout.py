@@ -75,7 +75,11 @@ def scenes(text: str, language: str) -> tuple[Span, ...]:
     A piece ends with a paragraph where it can, with a sentence in a paragraph that is too long, and
     anywhere in a sentence that is. Only a whole text, or the halves of its end, may be shorter.
     """
-    least, most = _SCENE_SIZES["zh" if language.startswith("zh") else "en"]
+    return pieces(text, *_SCENE_SIZES["zh" if language.startswith("zh") else "en"])
+
+
+def pieces(text: str, least: int, most: int) -> tuple[Span, ...]:
+    """Cuts `text` like `scenes`, into pieces of `least` to `most` characters."""
     cuts = _cuts(_ends(text), least, most, text)
     return tuple(Span(start, end) for start, end in pairwise((0, *cuts)))
 

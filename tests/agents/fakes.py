@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.agents.names import NameIndex
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
-from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, Usage
 from flowcabal_tui.domain.text import digest, han_count
@@ -148,6 +148,12 @@ class FakeView:
                 hits.setdefault(key, (passage, []))[1].append(term)
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return tuple(PassageHit(hits[key][0], scores[key], tuple(hits[key][1])) for key in best)
+
+    async def postings(self, terms: Sequence[str]) -> Postings:
+        seen = [each for of in self.book.passages.values() for each in of if each.position < self.before]
+        places = tuple(PassagePlace(each.chapter, each.position, each.index, each.start, each.end) for each in seen)
+        found = (tuple(at for at, each in enumerate(seen) if term.lower() in each.text.lower()) for term in terms)
+        return Postings(places, tuple(found))
 
     async def waived(self) -> frozenset[tuple[str, str]]:
         return self.book.waived

@@ -52,7 +52,7 @@ def test_english_names_are_those_capitalised_inside_sentences() -> None:
         "Indeed the dog knew Mr. Harker; it ran to Mina and to Mina Murray. It liked Harker."
     )
     found = {entity.name: entity.aliases for entity in discover([text], "en")}
-    assert found == {"Mina": ("Mina Murray",), "Harker": ()}
+    assert found == {"Mina": ("Mina Murray",), "Harker": ("Mr. Harker",)}
 
 
 def test_the_longest_name_wins() -> None:

@@ -105,7 +105,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         book = seen.book
         reading = read_intent(goal.prompt, seen.last_pages, book.entities, book.view.language)
         notes: list[str] = []
-        found = await gather.far(book, reading)
+        relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
             "entities": gather.entity_notes(reading),
@@ -113,8 +113,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "near": await gather.near(book, self._counter, int(self._budget * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading),
             "knowledge": await self._knowledge(book, reading, goal.prompt, notes),
-            "summaries": await gather.summaries(book, found),
-            "far": found,
+            "summaries": await gather.summaries(book, relevant),
+            "far": await gather.far(book, relevant),
         }
         return Plan(reading, candidates, tuple(notes))
 

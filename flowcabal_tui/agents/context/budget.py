@@ -17,13 +17,13 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "meta": 0.12,
     "entities": 0.05,
     "profiles": 0.14,
-    "near": 0.21,
+    "near": 0.16,
     "last_meeting": 0.06,
     "knowledge": 0.05,
-    "summaries": 0.11,
-    "far": 0.20,
+    "far": 0.24,
+    "summaries": 0.12,
 }
-"""Fractions of the budget in the order of filling: what a class leaves goes to the next, so to the far past last."""
+"""Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
 RENDERED: Final[tuple[BudgetClass, ...]] = (
     "entities",
     "profiles",
@@ -34,6 +34,17 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
     "near",
 )
 """The user suffix from stable to volatile, so that providers' prompt caches hit."""
+BY_RELEVANCE: Final[tuple[BudgetClass, ...]] = (
+    "meta",
+    "entities",
+    "profiles",
+    "far",
+    "last_meeting",
+    "knowledge",
+    "summaries",
+    "near",
+)
+"""How the ranks of the sources run: what was looked up for this prompt stands before what always goes in."""
 _LEAST_CUT: Final = 60
 _LEAST_REST: Final = 80
 _MOST_DROPPED: Final = 80
@@ -109,12 +120,22 @@ class Ledger:
     def sources(self) -> tuple[ContextSource, ...]:
         """What went in, in the order of the text."""
         order = ("meta", *RENDERED)
+        by_relevance = sorted(self._chosen, key=lambda one: BY_RELEVANCE.index(one.candidate.budget_class))
+        ranks = {id(one): rank for rank, one in enumerate(by_relevance, start=1)}
         chosen = sorted(self._chosen, key=lambda each: (order.index(each.candidate.budget_class), *_place(each)))
         return tuple(
             ContextSource(
-                each.uri, each.reason, each.level, tokens, each.budget_class, each.title, each.start, each.end
+                each.uri,
+                each.reason,
+                each.level,
+                one.tokens,
+                each.budget_class,
+                each.title,
+                each.start,
+                each.end,
+                ranks[id(one)],
             )
-            for each, tokens in ((one.candidate, one.tokens) for one in chosen)
+            for one, each in ((one, one.candidate) for one in chosen)
         )
 
     def dropped(self) -> tuple[tuple[DroppedSource, ...], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,6 +10,7 @@ from typing import Final, Protocol
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, Candidate, heading
 from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.relevance import Relevance, weigh
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass, SceneKind
@@ -20,6 +22,8 @@ from flowcabal_tui.locale import _
 _NEAR_CHAPTERS: Final = 3
 _PAIRED: Final = 4
 _RECIPROCAL: Final = 20
+_MOST_FOUND: Final = 300
+_TOLD: Final = 12
 _BY_SCENE: Final[dict[SceneKind, tuple[ProfileKind, ...]]] = {
     "battle": ("world-state",),
     "journey": ("world-state",),
@@ -213,41 +217,51 @@ async def _newest_with_both(
     return None
 
 
-async def far(book: Book, reading: Reading) -> list[Candidate]:
-    """Names looked up apart from the plan, the rare ones first; then the plan; ranks are added up reciprocally."""
-    rare_first = sorted(reading.cast, key=lambda each: (book.counts.get(each.id, 0), each.kind, each.id))
-    queries: list[tuple[float, str, Sequence[str]]] = [
-        (1.0 / (1 + place), entity.name, entity.names) for place, entity in enumerate(rare_first)
-    ]
-    if reading.intent.terms:
-        queries.append((1.0, "", reading.intent.terms))
-    scores: dict[tuple[int, int, ChapterId], float] = {}
-    hits: dict[tuple[int, int, ChapterId], tuple[Passage, list[str]]] = {}
-    for weight, name, terms in queries:
-        for rank, hit in enumerate(await book.view.search(terms, 30 if name else 60)):
-            key = (-hit.passage.position, hit.passage.start, hit.passage.chapter)
-            scores[key] = scores.get(key, 0.0) + weight / (_RECIPROCAL + rank)
-            known = hits.setdefault(key, (hit.passage, []))[1]
-            known += [term for term in ([name] if name else hit.terms[:3]) if term not in known]
-    return [
-        _of_passage(book, passage, _("found by {terms}").format(terms=", ".join(terms[:4])), "far")
-        for passage, terms in (hits[key] for key in sorted(scores, key=lambda each: (-round(scores[each], 9), each)))
-    ]
+async def relevance(book: Book, reading: Reading) -> Relevance:
+    """What the prompt's names and words say about the chapters before."""
+    forms = [form for each in reading.names for form in each.forms]
+    postings = await book.view.postings([*forms, *reading.words])
+    return await asyncio.to_thread(weigh, reading, postings, book.view.before, _MOST_FOUND)
 
 
-async def summaries(book: Book, relevant: Sequence[Candidate]) -> list[Candidate]:
-    """A line for every earlier chapter, the newest and those with found passages first."""
+async def far(book: Book, relevant: Relevance) -> list[Candidate]:
+    """Passages by their relevance."""
+    found = []
+    for each in relevant.passages:
+        place = each.place
+        text = (await book.view.chapter_text(place.chapter))[place.start : place.end]
+        passage = Passage(place.chapter, place.position, place.index, place.start, place.end, text)
+        found.append(_of_passage(book, passage, _("found by {terms}").format(terms=", ".join(each.found_by)), "far"))
+    return found
+
+
+async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
+    """The most relevant chapters at L1, and a line for each of the others, newest and relevant ones first."""
     lines = {derived.uri: derived for derived in await book.view.derived_under("manuscript/", "L0")}
-    found = {uri: rank for rank, uri in enumerate(dict.fromkeys(candidate.uri for candidate in relevant))}
+    ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
     newest_first = list(reversed(book.chapters))
     ranked = sorted(
         enumerate(newest_first),
         key=lambda each: (
-            -1 / (_RECIPROCAL + each[0]) - 1 / (_RECIPROCAL + found.get(f"manuscript/{each[1].id}", len(newest_first))),
+            -1 / (_RECIPROCAL + each[0]) - 1 / (_RECIPROCAL + ranks.get(each[1].id, len(newest_first))),
             each[0],
         ),
     )
-    return [
+    by_id = {chapter.id: chapter for chapter in book.chapters}
+    told = [
+        candidate
+        for chapter in (by_id[each] for each in relevant.chapters[:_TOLD])
+        for candidate in _levels(
+            f"manuscript/{chapter.id}",
+            chapter.title,
+            _("an earlier chapter that matters here"),
+            "summaries",
+            await book.view.derived(f"manuscript/{chapter.id}", "L1"),
+            None,
+            position=chapter.position,
+        )
+    ]
+    return told + [
         Candidate(
             f"manuscript/{chapter.id}",
             chapter.title,

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
-_PASSAGES: Final = 8
+_PASSAGES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from flowcabal_tui.agents.names import NameIndex
@@ -32,17 +33,35 @@ _EMPTY_HAN: Final = frozenset(
     "请写章回字节段第本一二三四五六七八九十要求根据下面以上内容"
 )
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]{3,}")
+_CAPITAL: Final = re.compile(r"(?<=[a-z,;’\n] )[A-Z\u00c0-\u00de][\w\u00df-\u00ff-]{2,}")
 _EMPTY_WORDS: Final = word_list("empty.en")
 _MOST_TERMS: Final = 48
 _MOST_CAST: Final = 8
+_MOST_NAMES: Final = 32
+_MOST_WORDS: Final = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of the prompt in all its forms."""
+
+    name: str
+    forms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An intent together with the entities that it names, most prominent first."""
+    """An intent together with the entities that it names, most prominent first.
+
+    `names` and `words` are all that is looked up: every name of the prompt, and its other words; `phrases` are
+    pairs of those words that stand side by side.
+    """
 
     intent: Intent
     cast: tuple[Entity, ...]
+    names: tuple[Name, ...]
+    words: tuple[str, ...]
+    phrases: tuple[tuple[str, str], ...]
 
 
 def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
@@ -55,18 +74,50 @@ def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
 
 
 def read_intent(prompt: str, nearby: str, entities: Sequence[Entity], language: str) -> Reading:
-    """The intent of a prompt. When it names fewer than two, those of `nearby` (the last pages) are taken too."""
-    cast = named_in(prompt, entities)[:_MOST_CAST]
+    """The intent of a prompt. When it names fewer than two, those of `nearby` (the last pages) join the cast."""
+    named = named_in(prompt, entities)
+    cast = named[:_MOST_CAST]
     if len(cast) < 2:
         cast = (*cast, *(entity for entity in named_in(nearby, entities)[:4] if entity not in cast))
-    terms = search_terms(prompt, [name for entity in cast for name in entity.names], language)
-    return Reading(Intent(tuple(entity.name for entity in cast), _scene(prompt), terms), cast)
+    forms = [name for entity in {*named, *cast} for name in entity.names]
+    names = [Name(entity.name, entity.names) for entity in named]
+    names += [Name(word, (word,)) for word in _unlisted(_without(prompt, forms), language)]
+    words, phrases = _words(_without(prompt, [form for name in names for form in name.forms]), language)
+    intent = Intent(tuple(entity.name for entity in cast), _scene(prompt), search_terms(prompt, forms, language))
+    return Reading(intent, cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], phrases)
+
+
+def _without(text: str, names: Iterable[str]) -> str:
+    for name in sorted(set(names), key=lambda each: (-len(each), each)):
+        text = text.replace(name, "\n")
+    return text
+
+
+def _unlisted(text: str, language: str) -> tuple[str, ...]:
+    """What is written like a name and is nobody's that is known: capitals inside a sentence."""
+    if language.startswith("zh"):
+        return ()
+    words = (word for match in _CAPITAL.finditer(text) for word in match[0].split("-"))
+    return tuple(dict.fromkeys(word for word in words if len(word) > 2 and word.lower() not in _EMPTY_WORDS))
+
+
+def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """All words in their order (pairs of characters for Chinese), and those pairs of them that overlap."""
+    if not language.startswith("zh"):
+        found = (word.lower() for word in _WORD.findall(text))
+        return tuple(dict.fromkeys(word for word in found if word not in _EMPTY_WORDS)), ()
+    words: dict[str, None] = {}
+    phrases: dict[tuple[str, str], None] = {}
+    for run in _HAN_RUN.findall(text):
+        pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+        words |= dict.fromkeys(pair for pair in pairs if _EMPTY_HAN.isdisjoint(pair))
+        phrases |= dict.fromkeys(two for two in pairwise(pairs) if _EMPTY_HAN.isdisjoint(two[0] + two[1]))
+    return tuple(words), tuple(phrases)
 
 
 def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, ...]:
     """What else to look up: character pairs for Chinese, words otherwise, most frequent first; names are left out."""
-    for name in sorted(names, key=lambda each: (-len(each), each)):
-        text = text.replace(name, "\n")
+    text = _without(text, names)
     if language.startswith("zh"):
         pairs = (run[at : at + 2] for run in _HAN_RUN.findall(text) for at in range(len(run) - 1))
         found = Counter(pair for pair in pairs if pair[0] not in _EMPTY_HAN and pair[1] not in _EMPTY_HAN)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from flowcabal_tui.agents.context.intent import Reading, read_intent
+from flowcabal_tui.agents.context.relevance import Relevance, weigh
+from tests.agents.fakes import FakeBook, person
+
+FILLER = "天色已晚，众人散去，各自安歇。"
+CAST = (person("林远"), person("沈青"), person("老周"), person("苏九"))
+
+
+def novel(*chapters: str) -> FakeBook:
+    return FakeBook([(f"第{n}章", text) for n, text in enumerate(chapters, 1)], CAST, passage_size=12)
+
+
+async def ranked(book: FakeBook, prompt: str, language: str = "zh") -> Relevance:
+    view = book.before(len(book.texts) + 1)
+    reading = read_intent(prompt, "", book.people, language)
+    return weigh(reading, await view.postings(_asked(reading)), view.before, 50)
+
+
+def _asked(reading: Reading) -> list[str]:
+    return [*(form for name in reading.names for form in name.forms), *reading.words]
+
+
+async def test_a_name_that_was_long_absent_comes_before_one_that_is_always_there() -> None:
+    chapters = [f"林远来了，{FILLER}" for _ in range(12)]
+    chapters[1] = f"老周来了，{FILLER}"
+    assert (await ranked(novel(*chapters), "林远与老周说话。")).chapters[0] == "c2"
+
+
+async def test_of_two_equally_rare_names_the_longer_absent_one_leads() -> None:
+    chapters = [FILLER for _ in range(12)]
+    chapters[2], chapters[9] = f"老周来了，{FILLER}", f"苏九来了，{FILLER}"
+    assert (await ranked(novel(*chapters), "苏九与老周说话。")).chapters[:2] == ("c3", "c10")
+
+
+async def test_where_two_names_stand_together_counts_for_more() -> None:
+    chapters = [f"林远来了。{FILLER}沈青走了。{FILLER}" for _ in range(6)]
+    chapters[3] = f"林远与沈青立约。{FILLER}{FILLER}"
+    found = await ranked(novel(*chapters), "林远与沈青的一场戏。")
+    assert found.chapters[0] == "c4"
+    assert set(found.passages[0].found_by) >= {"林远", "沈青"}
+
+
+async def test_words_find_what_no_name_does() -> None:
+    chapters = [FILLER for _ in range(8)]
+    chapters[4] = f"铜铃落入井底，{FILLER}"
+    found = await ranked(novel(*chapters), "铜铃的下落")
+    assert (found.chapters[0], found.passages[0].found_by[0]) == ("c5", "铜铃")
+
+
+async def test_a_capital_inside_a_sentence_is_looked_up_like_a_name() -> None:
+    texts = [("I", "They talked of the weather and the harvest, of Ruthven too."), ("II", "Nothing new was said.")]
+    book = FakeBook(texts, (), language="en")
+    assert read_intent("A scene about Ruthven.", "", (), "en").names[0].name == "Ruthven"
+    assert (await ranked(book, "A scene about Ruthven.", "en")).chapters == ("c1",)
+
+
+async def test_a_prompt_without_names_borrows_none_for_the_search() -> None:
+    reading = read_intent("写下一章。", "林远来了。", CAST, "zh")
+    assert [entity.name for entity in reading.cast] == ["林远"]
+    assert reading.names == ()
+
+
+async def test_an_empty_book_has_nothing_relevant() -> None:
+    view = novel(FILLER).before(1)
+    reading = read_intent("林远的铜铃", "", CAST, "zh")
+    assert weigh(reading, await view.postings(_asked(reading)), 1, 50) == Relevance((), ())
