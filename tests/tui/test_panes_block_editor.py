@@ -7,7 +7,7 @@ from textual.widgets import Checkbox, Input, Select
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, VirtualBlock, Workflow
-from flowcabal_tui.nodes.human import HumanParams
+from flowcabal_tui.nodes.kinds.human import HumanParams
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens.node_form import NodeForm

@@ -13,8 +13,8 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Body, Edge, Node, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.kinds.steps import WritingStep
 from flowcabal_tui.nodes.registry import kind_named
-from flowcabal_tui.nodes.steps import WritingStep
 
 STEPS: Final = "steps"
 """In place of a body's field: the model calls of a recursive or evolution node, edited as prompt nodes."""

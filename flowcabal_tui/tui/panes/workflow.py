@@ -109,7 +109,9 @@ class WorkflowPane(WorkflowTree):
 
     def show(self, workflow: Workflow, states: Mapping[NodeId, NodeState]) -> None:
         """Shows a workflow with the states of its nodes, inner ones by path; the cursor stays at its node."""
-        if workflow == self._workflow and all("/" not in path or path in states for path in self._states):
+        was_in_run, self._in_run = self._in_run, bool(states)
+        is_same = workflow == self._workflow and was_in_run == self._in_run
+        if is_same and all("/" not in path or path in states for path in self._states):
             for path in (*(node.id for node in workflow.nodes), *states):
                 state = states.get(path, "pending")
                 if state != self._states.get(path, "pending"):
@@ -148,7 +150,7 @@ class WorkflowPane(WorkflowTree):
 
     def set_state(self, node: NodeId, state: NodeState, detail: str = "") -> None:
         """Another state of one node; repaints its row, and makes one for a node inside that has begun."""
-        is_new = node not in self._branches
+        is_new, self._in_run = node not in self._branches, True
         self._states[node], self._details[node] = state, detail
         if self._ensure(node) is None:
             return

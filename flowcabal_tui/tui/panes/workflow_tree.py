@@ -45,6 +45,7 @@ class WorkflowTree(Vertical):
         self._of_document: dict[NodeId, set[NodeId]] = {}  # rows inside a node, until a run shows its own
         self._needs: Dependencies = {}
         self._at: NodeId | None = None
+        self._in_run = False
         self._trouble = ""
         self._notice = ""
 
@@ -151,7 +152,7 @@ class WorkflowTree(Vertical):
         is_part = path not in self._states and "/" in path
         if is_part and self._workflow is not None and spot_of(self._workflow, path) is None:
             return "round"
-        return row_state(self._states.get(path), self._marks.get(path, NO_MARKS), in_run=bool(self._states))
+        return row_state(self._states.get(path), self._marks.get(path, NO_MARKS), in_run=self._in_run)
 
     def _label(self, path: NodeId) -> Text:
         marks = self._marks.get(path, NO_MARKS)
