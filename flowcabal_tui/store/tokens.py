@@ -44,16 +44,24 @@ class Term:
         return lowered.count(self.counted) if isinstance(self.counted, str) else len(self.counted.findall(lowered))
 
 
-def term(text: str) -> Term | None:
-    """The term for a query's text; None when it holds neither a letter nor a digit."""
+def match(text: str) -> str | None:
+    """For FTS5: what finds every passage that may contain the text; None when it holds neither letter nor digit."""
     pieces = list(_PIECE.finditer(text.lower()))
     if not pieces:
         return None
     phrase, last = tokens(text), pieces[-1]
     if last[1] and len(last[0]) > 1:
         phrase.pop()  # in the text the run may go on
-    match = f'"{" ".join(phrase)}"' + (" *" if last[1] and len(last[0]) == 1 else "")
-    return Term(text, match, last[0] if last[1] and len(pieces) == 1 else _pattern(pieces))
+    return f'"{" ".join(phrase)}"' + (" *" if last[1] and len(last[0]) == 1 else "")
+
+
+def term(text: str) -> Term | None:
+    """The term for a query's text; None when it holds neither a letter nor a digit."""
+    wanted, pieces = match(text), list(_PIECE.finditer(text.lower()))
+    if wanted is None:
+        return None
+    last = pieces[-1]
+    return Term(text, wanted, last[0] if last[1] and len(pieces) == 1 else _pattern(pieces))
 
 
 def _pattern(pieces: Sequence[re.Match[str]]) -> re.Pattern[str]:

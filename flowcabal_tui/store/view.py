@@ -20,7 +20,7 @@ from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.shelf import CHAPTERS, EMPTY, LATEST, chapter_of
-from flowcabal_tui.store.tokens import term
+from flowcabal_tui.store.tokens import match, term
 
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
@@ -162,13 +162,13 @@ class View:
         places = await self._indexed()
         numbers = {identity: number for number, identity in enumerate(places)}
         found: list[list[int]] = [[] for _term in terms]
-        wanted = [(at, one.match) for at, one in enumerate(map(term, terms)) if one is not None]
+        wanted = [(at, one) for at, one in enumerate(map(match, terms)) if one is not None]
         for start in range(0, len(wanted), _MOST_TERMS):
             part = wanted[start : start + _MOST_TERMS]
             question = " UNION ALL ".join(
-                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at, _match in part
+                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at, _one in part
             )
-            for at, identity in await self._database.rows(question, [match for _at, match in part]):
+            for at, identity in await self._database.rows(question, [one for _at, one in part]):
                 if (number := numbers.get(identity)) is not None:
                     found[at].append(number)
         return Postings(
