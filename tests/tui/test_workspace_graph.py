@@ -358,7 +358,7 @@ async def test_a_project_that_is_read_only_is_not_edited(tmp_path: Path) -> None
         await at_workflow(pilot)
         before = document(pilot)
         await pressed(pilot, "D")
-        assert "read-only" in words_on(pilot)
+        await until(pilot, lambda: any("read-only" in each.message for each in pilot.app._notifications))
         await pressed(pilot, "a", "ctrl+z")
         await settled(pilot)
         assert document(pilot) == before

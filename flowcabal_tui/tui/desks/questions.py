@@ -60,14 +60,14 @@ class QuestionDesk:
         if not self._screen.app.app_focus:
             self._screen.app.bell()
 
-    async def open(self) -> None:
-        """The full-screen queue."""
+    async def open(self, run: RunId | None = None) -> None:
+        """The full-screen queue, opened at the question of a run if it has one."""
         await self.load()
         self._screen.app.clear_notifications()
         if not self._waiting:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return
-        self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of, editor=self._editor))
+        self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of, run=run, editor=self._editor))
 
     async def play(self, run: RunId | None, title: str) -> None:
         """A run as a story on one page; what cannot be answered there is answered in the queue."""
@@ -81,7 +81,7 @@ class QuestionDesk:
 
         page = PlayScreen(title, run, told, self._waiting)
         if await self._screen.app.push_screen_wait(page):
-            await self.open()
+            await self.open(run)
 
     def is_playing(self, run: RunId) -> bool:
         """Is this run on the page of the story?"""

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher, Static
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.ids import QuestionId
+from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Attempt, CheckFinding, Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
@@ -35,7 +35,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class DecisionsScreen(FindingsScreen):
-    """Shows one question after the other, oldest first; typed text stays with its question. `now`: seconds."""
+    """Shows one question after the other, oldest first, from that of `run` on; typed text stays. `now`: seconds."""
 
     help = HelpData(
         mark("Decisions"),
@@ -68,11 +68,12 @@ class DecisionsScreen(FindingsScreen):
         end: int
 
     def __init__(
-        self, questions: Sequence[Question], load: kinds.Load, *, editor: str = "", now: kinds.Clock = time.monotonic
-    ) -> None:
+        self, questions: Sequence[Question], load: kinds.Load, *, run: RunId | None = None,
+        editor: str = "", now: kinds.Clock = time.monotonic,
+    ) -> None:  # fmt: skip
         super().__init__()
         self._waiting, self._load_view, self._editor, self._now = list(questions), load, editor, now
-        self._place = 0
+        self._place = next((place for place, item in enumerate(questions) if item.run == run), 0)
         self._node_view: NodeView | None = None
         self._number = 0
         self._typed: dict[tuple[QuestionId, int], str] = {}

@@ -15,9 +15,10 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
+from flowcabal_tui.domain.items import canonical
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Node
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.tui.editing.starters import resolved
 from flowcabal_tui.tui.panes.words import one_line
@@ -96,7 +97,11 @@ class ParamsForm(ModalScreen[dict[str, Any] | None]):
         yield Horizontal(Static(name, markup=False), field)
 
     def _summary(self, value: Any) -> str:
-        return one_line(str(value), 60) if value not in (None, [], (), {}) else _("(empty)")
+        if value in (None, [], (), {}):
+            return _("(empty)")
+        if isinstance(value, dict) and isinstance(nodes := value.get("nodes"), list):
+            return ngettext("a graph of {n} node", "a graph of {n} nodes", len(nodes)).format(n=len(nodes))
+        return one_line(value if isinstance(value, str) else canonical(value), 60)
 
     @on(DescendantFocus)
     def explain(self, event: DescendantFocus) -> None:

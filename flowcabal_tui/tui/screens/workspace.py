@@ -329,4 +329,4 @@ class WorkspaceScreen(FactsScreen):
 
     def action_decisions(self) -> None:
         """What waits for the writer."""
-        self._work(self.questions.open(), "decisions", exclusive=True)
+        self._work(self.questions.open(self.runs.run), "decisions", exclusive=True)
