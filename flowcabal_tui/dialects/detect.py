@@ -14,7 +14,7 @@ from flowcabal_tui.domain.sizes import MAX_VALUES
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions, check_document, validate
-from flowcabal_tui.nodes.validation_form import form_findings
+from flowcabal_tui.nodes.validation.form import form_findings
 
 Dialect = Literal["ours", "velvetflow", "smarttavern", "flowcabal"]
 DIALECTS: Final[tuple[Dialect, ...]] = ("ours", "velvetflow", "smarttavern", "flowcabal")

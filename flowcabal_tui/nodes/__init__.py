@@ -1,1 +1,1 @@
-"""Kinds of nodes: one module each, found by `registry`."""
+"""The workflow language: kinds of nodes, the plan of a graph, validation."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flowcabal_tui.domain.workflow import Finding, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
-from flowcabal_tui.nodes.subflow_params import SubflowParams, depth_name
+from flowcabal_tui.nodes.kinds.subflow_params import SubflowParams, depth_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.paths import RESULT, Part
 from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.nodes.nearest import unmistakable
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.nodes.validation_graph import DROP
-from flowcabal_tui.nodes.validation_names import unmistakable
+from flowcabal_tui.nodes.validation.graph import DROP
 
 _NEVER: Final = ("UNKNOWN_ACTION_ID", "UNKNOWN_WORKFLOW")
 """What another action does, or another version of a workflow, is for a person to say."""

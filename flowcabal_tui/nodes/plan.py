@@ -17,7 +17,7 @@ from flowcabal_tui.domain.workflow import Edge, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.graph import kind_and_params, needs_of
-from flowcabal_tui.nodes.validation_size import MAX_NODES
+from flowcabal_tui.nodes.size import MAX_NODES
 
 
 @dataclass(frozen=True, slots=True)

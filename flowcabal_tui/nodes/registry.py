@@ -1,4 +1,4 @@
-"""Finds node kinds: every module of this package, and the entry points `flowcabal_tui.nodes` of others."""
+"""Finds node kinds: every module of `nodes/kinds`, and the entry points `flowcabal_tui.nodes` of others."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 
-from flowcabal_tui import nodes
+from flowcabal_tui.nodes import kinds as modules
 from flowcabal_tui.nodes.base import NodeKind
 
 
 @cache
 def kind_named(name: str) -> NodeKind | None:
     """One kind. Only the module of that name is loaded if there is one: loading all holds up the screen."""
-    module = f"{nodes.__name__}.{name}"
+    module = f"{modules.__name__}.{name}"
     if name.isidentifier() and importlib.util.find_spec(module):
         kind: NodeKind | None = getattr(importlib.import_module(module), "KIND", None)
         if kind is not None and kind.name == name:
@@ -27,8 +27,8 @@ def kind_named(name: str) -> NodeKind | None:
 def kinds() -> dict[str, NodeKind]:
     """All kinds by name. A module offers one as `KIND`."""
     found: dict[str, NodeKind] = {}
-    for module in sorted(pkgutil.iter_modules(nodes.__path__), key=lambda item: item.name):
-        kind = getattr(importlib.import_module(f"{nodes.__name__}.{module.name}"), "KIND", None)
+    for module in sorted(pkgutil.iter_modules(modules.__path__), key=lambda item: item.name):
+        kind = getattr(importlib.import_module(f"{modules.__name__}.{module.name}"), "KIND", None)
         if kind is not None:
             found[kind.name] = kind
     for entry in entry_points(group="flowcabal_tui.nodes"):

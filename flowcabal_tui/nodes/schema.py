@@ -15,8 +15,8 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.workflow import Body, Edge, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
+from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.nodes.validation_names import nearest
 
 JsonSchema = dict[str, Any]
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -8,8 +8,8 @@ from typing import Final
 from flowcabal_tui.domain.aggregates import AGGREGATES
 from flowcabal_tui.domain.condition_forms import KINDS
 from flowcabal_tui.nodes.schema import help_text, model_table
-from flowcabal_tui.nodes.validation_codes import CODES
-from flowcabal_tui.nodes.validation_size import MAX_BODIES, MAX_NODES
+from flowcabal_tui.nodes.size import MAX_BODIES, MAX_NODES
+from flowcabal_tui.nodes.validation.codes import CODES
 
 _HEAD: Final = """# The workflow language
 

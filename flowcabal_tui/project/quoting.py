@@ -19,8 +19,8 @@ from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.nodes.base import NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS
 from flowcabal_tui.nodes.plan import Step, plan
-from flowcabal_tui.nodes.prompt import MODEL_ATTEMPTS
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.node_run import NodeRun
 from flowcabal_tui.runner.ports import ModelsPort

@@ -14,9 +14,9 @@ from flowcabal_tui.domain.ids import Digest, Generation, NodeId
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Decision, Evaluation, Question, Quotation
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node
-from flowcabal_tui.nodes.candidates import Candidate, groups_in, origins, sifted
-from flowcabal_tui.nodes.evolution import KIND, EvolutionParams
 from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.nodes.kinds.candidates import Candidate, groups_in, origins, sifted
+from flowcabal_tui.nodes.kinds.evolution import KIND, EvolutionParams
 from flowcabal_tui.protocol import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, texts, until
 

@@ -8,7 +8,7 @@ from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.graph import needs_of
-from flowcabal_tui.nodes.loop_exports import AggregateExport, aggregated
+from flowcabal_tui.nodes.kinds.loop_exports import AggregateExport, aggregated
 from flowcabal_tui.nodes.registry import kinds
 from tests.nodes.flows import FakeActions, act, bench, body, edge, failure, node, values
 from tests.runner.fakes import flow, prompt, until

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.nodes.recursive import KIND, RecursiveParams, verdict_of
+from flowcabal_tui.nodes.kinds.recursive import KIND, RecursiveParams, verdict_of
 from flowcabal_tui.protocol import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 

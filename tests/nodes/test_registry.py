@@ -22,6 +22,6 @@ def test_what_is_no_kind_is_none(name: str) -> None:
 def test_one_kind_does_not_load_the_others() -> None:
     program = (
         "import sys; from flowcabal_tui.nodes.registry import kind_named; kind_named('prompt');"
-        "sys.exit('flowcabal_tui.nodes.loop' in sys.modules)"
+        "sys.exit('flowcabal_tui.nodes.kinds.loop' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.calls import check_calls
 from flowcabal_tui.nodes.graph import kind_and_params
-from flowcabal_tui.nodes.subflow import MAX_DEPTH
+from flowcabal_tui.nodes.kinds.subflow import MAX_DEPTH
 from tests.nodes.flows import bench, body, edge, failure, node, values
 from tests.nodes.item_flows import Allowed
 from tests.runner.fakes import flow, prompt, until

@@ -8,8 +8,8 @@ import pytest
 
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.fixes import fixed
+from flowcabal_tui.nodes.nearest import nearest, unmistakable
 from flowcabal_tui.nodes.validation import check_document, validate
-from flowcabal_tui.nodes.validation_names import nearest, unmistakable
 from tests.nodes.test_validation import ACTIONS, CASES, YES_NO, edge, flow, loop, node, send, text
 
 SAFE = {"UNKNOWN_KIND", "UNKNOWN_NODE", "UNKNOWN_BRANCH", "DOUBLE_EDGE", "MISSING_REFERENCE", "UNKNOWN_NAME"} | {

@@ -23,9 +23,9 @@ from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced
+from flowcabal_tui.nodes.kinds.subflow import MAX_DEPTH
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.registry import kind_named, kinds
-from flowcabal_tui.nodes.subflow import MAX_DEPTH
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.protocol import NodeNeedsHuman, WorkflowFailed
 from flowcabal_tui.runner.effects import with_effect

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.items import canonical
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext
-from flowcabal_tui.nodes.item_kinds import Item, ItemError, ItemKind, ItemParams, OnError, lacks
+from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, ItemParams, OnError, lacks
 
 
 class CodeParams(ItemParams):

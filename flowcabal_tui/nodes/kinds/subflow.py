@@ -15,8 +15,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.calls import calls, check_calls
 from flowcabal_tui.nodes.graph import dependencies, last_nodes
-from flowcabal_tui.nodes.subflow_params import SubflowParams, depth_name
-from flowcabal_tui.nodes.validation_size import too_large
+from flowcabal_tui.nodes.kinds.subflow_params import SubflowParams, depth_name
+from flowcabal_tui.nodes.size import too_large
 
 MAX_DEPTH: Final = 10
 """Sub-flows inside each other, whoever calls whom."""

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation_calls import Library
-from flowcabal_tui.nodes.validation_form import form_findings
-from flowcabal_tui.nodes.validation_scope import ActionShape
-from flowcabal_tui.nodes.validation_size import too_large, too_many
-from flowcabal_tui.nodes.validation_walk import Walk
+from flowcabal_tui.nodes.size import too_large, too_many
+from flowcabal_tui.nodes.validation.calls import Library
+from flowcabal_tui.nodes.validation.form import form_findings
+from flowcabal_tui.nodes.validation.scope import ActionShape
+from flowcabal_tui.nodes.validation.walk import Walk
 
 Actions = Mapping[str, ActionShape]
 

@@ -11,10 +11,10 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import Call, calls, check_calls
-from flowcabal_tui.nodes.validation_names import nearest
-from flowcabal_tui.nodes.validation_params import read_node
-from flowcabal_tui.nodes.validation_scope import Seen
-from flowcabal_tui.nodes.validation_size import too_large
+from flowcabal_tui.nodes.nearest import nearest
+from flowcabal_tui.nodes.size import too_large
+from flowcabal_tui.nodes.validation.params import read_node
+from flowcabal_tui.nodes.validation.scope import Seen
 
 Library = Mapping[str, Workflow]
 """Workflows by every reference that may name them."""

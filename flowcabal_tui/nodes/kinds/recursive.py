@@ -18,7 +18,7 @@ from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.domain.workflow import Angle, Block, Blocks, Body, Finding, Node, PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
-from flowcabal_tui.nodes.steps import AgentStep, WritingStep, identities, json_object, prompt_node
+from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, json_object, prompt_node
 
 VERDICT: Final = (
     'End with JSON of this form: {"done": false, "points": ["what is to be changed, one point a string"]}. '

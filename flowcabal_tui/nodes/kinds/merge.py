@@ -13,7 +13,7 @@ from flowcabal_tui.domain.paths import RESULT
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, Produced
-from flowcabal_tui.nodes.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, lacks
+from flowcabal_tui.nodes.kinds.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, lacks
 
 
 class MergeParams(ItemParams):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.item_kinds import Item, ItemError, ItemKind, ItemParams, field_of, lacks
+from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, ItemParams, field_of, lacks
 
 
 class SplitParams(ItemParams):

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.workflow import Edge, Finding, Node, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation_names import nearest
-from flowcabal_tui.nodes.validation_params import place_of
+from flowcabal_tui.nodes.nearest import nearest
+from flowcabal_tui.nodes.validation.params import place_of
 
 _MOST: Final = 200
 _MODELS: Final[Mapping[tuple[int, str], type[BaseModel]]] = {(3, "nodes"): Node, (3, "edges"): Edge}

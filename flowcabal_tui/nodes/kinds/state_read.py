@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
-from flowcabal_tui.nodes.item_kinds import ITEMS, Carried
+from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried
 
 
 class StateReadParams(BaseModel):

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, options_of, types_of
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation_scope import Read, Scope
+from flowcabal_tui.nodes.validation.scope import Read, Scope
 
 _NUMBER: Final[Schema] = {"type": "integer"}
 

@@ -17,8 +17,8 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Angle, Blocks, Body, Finding, Node, PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
-from flowcabal_tui.nodes.candidates import Candidate, facts, groups_in, numbered, origins, sifted
-from flowcabal_tui.nodes.steps import AgentStep, WritingStep, identities, prompt_node
+from flowcabal_tui.nodes.kinds.candidates import Candidate, facts, groups_in, numbered, origins, sifted
+from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, prompt_node
 
 SIFT: Final = (
     "You compare texts that answer one request. Put those into one group that are nearly the same text: the same "

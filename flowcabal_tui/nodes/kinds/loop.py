@@ -16,11 +16,11 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.workflow import Body, Finding, Node
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes import loop_exports
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
-from flowcabal_tui.nodes.bodies import Over, as_bound, check_exit, exit_of, with_outputs
-from flowcabal_tui.nodes.condition import ConditionParams
-from flowcabal_tui.nodes.loop_exports import Gathered, LoopExports
+from flowcabal_tui.nodes.kinds import loop_exports
+from flowcabal_tui.nodes.kinds.bodies import Over, as_bound, check_exit, exit_of, with_outputs
+from flowcabal_tui.nodes.kinds.condition import ConditionParams
+from flowcabal_tui.nodes.kinds.loop_exports import Gathered, LoopExports
 
 _TAKEN: Final = ("loop", "index", "size", "accumulator", "result_of", *bindings.RUN_ROOTS)
 """Names that an alias would hide."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flowcabal_tui.domain.expressions import check_query, query
 from flowcabal_tui.domain.workflow import Finding
-from flowcabal_tui.nodes.item_kinds import Item, ItemKind, ItemParams, lacks
+from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams, lacks
 
 
 class FilterParams(ItemParams):

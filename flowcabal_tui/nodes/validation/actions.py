@@ -11,8 +11,8 @@ from flowcabal_tui.domain.schemas import Schema, follow, options_of, types_of
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation_names import nearest
-from flowcabal_tui.nodes.validation_scope import ActionShape, Read, Scope
+from flowcabal_tui.nodes.nearest import nearest
+from flowcabal_tui.nodes.validation.scope import ActionShape, Read, Scope
 
 _MOST_FAULTS: Final = 5
 _LONGEST: Final = 300

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.run import Evaluation
-from flowcabal_tui.nodes.steps import json_object
+from flowcabal_tui.nodes.kinds.steps import json_object
 
 ALIKE: Final = 0.6
 """From this share of common character pairs on a changed paragraph still comes from its original."""

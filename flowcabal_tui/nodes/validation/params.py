@@ -12,10 +12,10 @@ from flowcabal_tui.domain.paths import RESULT, Part, shown
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Block, Finding, InquiryBlock, Node, TextBlock, VirtualBlock
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.bodies import root_of
+from flowcabal_tui.nodes.kinds.bodies import root_of
+from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.registry import kind_named, kinds
-from flowcabal_tui.nodes.validation_names import nearest
-from flowcabal_tui.nodes.validation_scope import ActionShape, Read, Scope
+from flowcabal_tui.nodes.validation.scope import ActionShape, Read, Scope
 
 _MOST_ERRORS = 20
 

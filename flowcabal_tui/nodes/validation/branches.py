@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Edge, Finding
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation_scope import Scope
+from flowcabal_tui.nodes.validation.scope import Scope
 
 Holds = Mapping[NodeId, frozenset[str]]
 """Branching node to the labels of which it must have given one."""

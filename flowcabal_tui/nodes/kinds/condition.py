@@ -10,7 +10,7 @@ from flowcabal_tui.domain import conditions
 from flowcabal_tui.domain.conditions import Condition
 from flowcabal_tui.domain.workflow import Finding, Node
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
-from flowcabal_tui.nodes.bodies import as_bound
+from flowcabal_tui.nodes.kinds.bodies import as_bound
 
 _BANDED = ("multi_band", "max_in_range")
 

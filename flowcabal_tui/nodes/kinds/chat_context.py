@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from flowcabal_tui.nodes.base import NodeContext
-from flowcabal_tui.nodes.item_kinds import Item, ItemKind, ItemParams
+from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams
 
 
 class ChatContextParams(ItemParams):

@@ -13,8 +13,8 @@ from flowcabal_tui.domain.paths import shown
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Edge, Finding, Node
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation_names import nearest
-from flowcabal_tui.nodes.validation_scope import Scope
+from flowcabal_tui.nodes.nearest import nearest
+from flowcabal_tui.nodes.validation.scope import Scope
 
 _MOST_CIRCLES: Final = 10
 Graph = Mapping[NodeId, Collection[NodeId]]

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.workflow import Body, Finding, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
-from flowcabal_tui.nodes.bodies import check_exit, exit_of
+from flowcabal_tui.nodes.kinds.bodies import check_exit, exit_of
 
 
 class ParallelParams(BaseModel):

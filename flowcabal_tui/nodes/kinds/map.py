@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flowcabal_tui.domain.expressions import check_query, query
 from flowcabal_tui.domain.workflow import Finding, Node
-from flowcabal_tui.nodes.item_kinds import Item, ItemKind, ItemParams
+from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams
 
 
 class MapParams(ItemParams):

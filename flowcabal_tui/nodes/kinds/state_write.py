@@ -12,7 +12,7 @@ from flowcabal_tui.domain.state import StateEffect
 from flowcabal_tui.domain.workflow import Finding, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
-from flowcabal_tui.nodes.item_kinds import ITEMS, Carried, ItemError, field_of
+from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried, ItemError, field_of
 
 
 class StateWriteParams(BaseModel):

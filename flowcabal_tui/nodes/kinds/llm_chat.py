@@ -15,8 +15,8 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest, Role
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, Produced
-from flowcabal_tui.nodes.chat_context import messages_of
-from flowcabal_tui.nodes.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, OnError, field_of
+from flowcabal_tui.nodes.kinds.chat_context import messages_of
+from flowcabal_tui.nodes.kinds.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, OnError, field_of
 
 ROLES: Final = ("system", "user", "assistant")
 

@@ -15,14 +15,14 @@ from flowcabal_tui.domain.sizes import TooLarge
 from flowcabal_tui.domain.workflow import Body, Edge, Finding, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
-from flowcabal_tui.nodes.validation_actions import check_action
-from flowcabal_tui.nodes.validation_bindings import check_bound, loop_roots
-from flowcabal_tui.nodes.validation_branches import check_branches
-from flowcabal_tui.nodes.validation_calls import Library, check_library
-from flowcabal_tui.nodes.validation_graph import check_circles, check_edges, check_ids, order_of
-from flowcabal_tui.nodes.validation_names import nearest
-from flowcabal_tui.nodes.validation_params import check_prompts, read_node
-from flowcabal_tui.nodes.validation_scope import RUN_ROOTS, ActionShape, Read, Scope, Seen
+from flowcabal_tui.nodes.nearest import nearest
+from flowcabal_tui.nodes.validation.actions import check_action
+from flowcabal_tui.nodes.validation.bindings import check_bound, loop_roots
+from flowcabal_tui.nodes.validation.branches import check_branches
+from flowcabal_tui.nodes.validation.calls import Library, check_library
+from flowcabal_tui.nodes.validation.graph import check_circles, check_edges, check_ids, order_of
+from flowcabal_tui.nodes.validation.params import check_prompts, read_node
+from flowcabal_tui.nodes.validation.scope import RUN_ROOTS, ActionShape, Read, Scope, Seen
 
 MAX_FINDINGS: Final = 1000
 MAX_WARNINGS: Final = 400

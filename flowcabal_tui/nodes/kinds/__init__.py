@@ -1,0 +1,1 @@
+"""Kinds of nodes: one module each with a `KIND`, found by `nodes.registry`, and what they share."""
