@@ -111,9 +111,13 @@ async def _prompt(case: Case) -> Found:
     workflow = read({"id": "w", "nodes": nodes}).workflow
     if any(block["type"] == "virtual" and block["sourceNodeId"] not in case["cache"] for block in case["blocks"]):
         waits = dependencies(workflow)["x"] == ("a",)
-        return ("deliberate", "no prompt is sent with a hole in it: the node waits for the output") if waits else (
-            "fail",
-            "it does not wait for the output",
+        return (
+            ("deliberate", "no prompt is sent with a hole in it: the node waits for the output")
+            if waits
+            else (
+                "fail",
+                "it does not wait for the output",
+            )
         )
     context = case["agent_ctx"]
     memory = Memory(context["system_prefix"], context["user_suffix"]) if context else None
@@ -130,9 +134,13 @@ async def _monitor(case: Case) -> Found:
     decided = {"approve": "approve", "retry": "retry", "ask": "flag_human"}[evaluation.verdict]
     if not readable:
         unread = decided != "approve" and evaluation.checks[0].outcome == "not checked"
-        return ("deliberate", "an answer that cannot be read is not checked: a person is asked") if unread else (
-            "fail",
-            decided,
+        return (
+            ("deliberate", "an answer that cannot be read is not checked: a person is asked")
+            if unread
+            else (
+                "fail",
+                decided,
+            )
         )
     if decided != expected["decision"]:
         return _differs("decision", decided, expected["decision"])
@@ -151,9 +159,11 @@ async def _run(case: Case) -> Found:
     names = [node for level in levels for node in level]
     answers = Memory(answers=lambda question: "" if question == "空" else f"INJ<{question}>")
     pins = {node: text for node, text in outputs.items() if node not in names}
-    found = await ran(workflow, lambda _n, prompt: f"O[{prompt}]", memory=answers, pins=pins, targets=tuple(names)) if (
-        names
-    ) else await _nothing()
+    found = (
+        await ran(workflow, lambda _n, prompt: f"O[{prompt}]", memory=answers, pins=pins, targets=tuple(names))
+        if (names)
+        else await _nothing()
+    )
     marks = stale_marks(workflow)
     for node in found.outputs:
         marks = stale_after_run(prepared, NodeId(node), marks, has_output=lambda each: each in outputs)
@@ -262,9 +272,7 @@ def _node_def(node: str, block: Any) -> dict[str, Any]:
     return {"id": node, "label": node, "systemPrompt": [], "userPrompt": [block]}
 
 
-def _with_blocks(
-    workflow: Workflow, node: str, system: bool, change: Callable[[list[Any]], list[Any]]
-) -> Workflow:
+def _with_blocks(workflow: Workflow, node: str, system: bool, change: Callable[[list[Any]], list[Any]]) -> Workflow:
     field = "system" if system else "prompt"
     nodes = [
         each.model_copy(update={"params": {**each.params, field: change(each.params[field])}})

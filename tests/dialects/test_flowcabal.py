@@ -135,9 +135,7 @@ def test_keys_addresses_and_unknown_settings_are_not_taken_over_and_told():
 
 def test_double_braces_of_a_text_stay_a_text():
     conversion = read(template(node("a", literal("say {{input.name}} {{ x }} {{two words}}"))))
-    assert conversion.workflow.node("a").params["prompt"][0]["text"] == (
-        "say { {input.name} } { { x } } {{two words}}"
-    )
+    assert conversion.workflow.node("a").params["prompt"][0]["text"] == ("say { {input.name} } { { x } } {{two words}}")
     assert told(conversion, "changed") == ["nodes[0].userPrompt[0].content"]
     assert validate(conversion.workflow) == ()
 

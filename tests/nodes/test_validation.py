@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.workflow import Finding, PromptParams, Workflow
-from flowcabal_tui.nodes.validation import params as validation_params
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.validation import check_document, validate
+from flowcabal_tui.nodes.validation import params as validation_params
 
 Json = dict[str, Any]
 
