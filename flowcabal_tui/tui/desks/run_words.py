@@ -16,6 +16,7 @@ from flowcabal_tui.tui.widgets.cells import padded
 
 _OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 _NAMES = 12
+_CHAPTER: Final = re.compile(r"\bchapter\.(?:title|number|volume)\b")
 _WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
 INSTRUCTION = "instruction"
 """The input that holds the writer's wish for a run, and the draft of it for each chapter."""
@@ -83,6 +84,11 @@ def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[
         return ()
     over = {node for node, state in states.items() if state in _OVER}
     return tuple(node.id for node in workflow.nodes if node.id not in over and over.issuperset(needs.get(node.id, ())))
+
+
+def needs_chapter(workflow: Workflow) -> bool:
+    """Does a prompt or a binding name the chapter that the run is for?"""
+    return _CHAPTER.search(workflow.model_dump_json()) is not None
 
 
 def asks_for_wish(workflow: Workflow) -> bool:

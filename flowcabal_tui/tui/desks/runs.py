@@ -16,7 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
-from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, quote_words, run_words
+from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, quote_words, run_words, needs_chapter
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.messages import WorkflowShown
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -220,7 +220,7 @@ class RunDesk:
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = (), *, step: bool = False) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self.save()
-        if self.workflow is not None and self.workflow.keep.kind == "chapter" and chapter is None:
+        if self.workflow is not None and chapter is None and needs_chapter(self.workflow):
             raise RunError(
                 _("There is no chapter to write yet."),
                 _("{name} writes a chapter of the book.").format(name=self.workflow.name),

@@ -147,10 +147,11 @@ class NodeVersionsScreen(ModalScreen[None]):
 
         self.run_worker(guarded(), exit_on_error=False)
 
-    async def _load(self) -> None:
+    async def _load(self, *, newest: bool = False) -> None:
+        """Reads the versions again; the cursor stays, or goes to the newest."""
         self._listed = await self._doors.versions()
         rows = [Option(self._row(each), id=str(each.number)) for each in self._listed]
-        self.query_one(PickList).refill(rows)
+        self.query_one(PickList).refill(rows, str(self._listed[0].number) if newest and self._listed else None)
         await self._show()
 
     def _row(self, version: NodeVersion) -> str:
@@ -238,9 +239,9 @@ class NodeVersionsScreen(ModalScreen[None]):
             self._marked = None if self._marked == version.number else version.number
             self.query_one(PickList).refill([Option(self._row(each), id=str(each.number)) for each in self._listed])
 
-    async def _and_load(self, work: Any) -> None:
+    async def _and_load(self, work: Any, *, newest: bool = False) -> None:
         await work
-        await self._load()
+        await self._load(newest=newest)
 
     def action_select(self) -> None:
         """It stands for the node."""
@@ -267,7 +268,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         text = await self._text(version)
         edited = await edit_outside(self.app, text, self._heading, editor_command(self._editor))
         if edited is not None:
-            await self._and_load(self._doors.edit(version, edited))
+            await self._and_load(self._doors.edit(version, edited), newest=True)
 
     def action_take(self) -> None:
         """What was typed becomes a version."""
@@ -275,7 +276,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         if self.face == "editor" and version is not None:
             self.face = "text"
             if text != self._texts.get(version.digest):
-                self._after(self._and_load(self._doors.edit(version, text)))
+                self._after(self._and_load(self._doors.edit(version, text), newest=True))
 
     def action_prompt(self) -> None:
         """What was sent for this version."""
