@@ -1,4 +1,7 @@
-"""Editing the graph of a workflow: every change is a new value of the document, and can be taken back."""
+"""Editing the graph of a workflow: every change is a new value of the document, and can be taken back.
+
+What only a form needs is loaded when it is first opened: the first frame does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
-from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.tui.desks.linking import Linking
 from flowcabal_tui.tui.desks.marks import node_marks
 from flowcabal_tui.tui.desks.runs import RunDesk
@@ -24,9 +26,7 @@ from flowcabal_tui.tui.panes.blocks import same_content
 from flowcabal_tui.tui.panes.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.data_editor import DataEditor
 from flowcabal_tui.tui.screens.node_form import NodeForm
-from flowcabal_tui.tui.screens.params_form import ParamsForm
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -262,6 +262,8 @@ class GraphDesk:
         if node is None or kind is None:
             return
         if node.kind != "prompt":
+            from flowcabal_tui.tui.screens.params_form import ParamsForm
+
             values = await self._screen.app.push_screen_wait(ParamsForm(node, kind))
             changed = None if values is None else node.model_copy(update={"params": values})
         else:
@@ -277,6 +279,9 @@ class GraphDesk:
             await self._put(workflow, spot, changes.with_node(graph, changed))
 
     async def _document(self, workflow: Workflow, spot: Spot) -> None:
+        from flowcabal_tui.nodes.validation import validate
+        from flowcabal_tui.tui.screens.data_editor import DataEditor
+
         graph = self._graph(workflow, spot)
         node = graph.node(spot.node)
         if node is None:

@@ -16,7 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
-from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, quote_words, run_words, needs_chapter
+from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, needs_chapter, quote_words, run_words
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.messages import WorkflowShown
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
