@@ -1,7 +1,7 @@
 """More Chinese names, learned from the book itself: what stands beside sure names stands beside the others too.
 
 The names that speak are the sure ones. How much oftener each character stands before and behind them than
-anywhere tells of any other two or three characters whether they are used like a name (a bootstrap; no model,
+anywhere tells of any other two to four characters whether they are used like a name (a bootstrap; no model,
 no dictionary). So names are found that never speak, and ones that come three times in a million characters.
 """
 
@@ -17,7 +17,7 @@ from typing import Final
 from flowcabal_tui.agents.words import word_list
 
 _LEAST: Final = 2
-_LEAST_LIKE: Final = {2: (0.7, -0.3), 3: (1.15, 0.1)}
+_LEAST_LIKE: Final = {2: (0.7, -0.3), 3: (1.15, 0.1), 4: (0.3, -0.5)}
 _LEAST_LIKE_OF_A_FAMILY: Final = 0.55
 """Of a name that begins with a surname. The others: both sides together, and the weaker side, by length."""
 _CREDIT: Final = 0.12
@@ -34,6 +34,8 @@ _LEAST_UNSURE: Final = 4
 """Three characters that neither begin with a surname nor end like a form of address must come oftener."""
 _MOSTLY: Final = 0.5
 _NEARLY_ALL: Final = 0.7
+_LONGEST: Final = 4
+"""Characters of a name; such a one must end in a form of address (金角大王)."""
 _LEAST_BEARERS: Final = 2
 _ADDRESS: Final = word_list("address.zh")
 _DOUBTFUL: Final = frozenset(
@@ -41,7 +43,7 @@ _DOUBTFUL: Final = frozenset(
 )
 """Surnames that are common words too."""
 _TAILS: Final = frozenset("儿姐妈娘爷哥氏公嫂婆妹")
-_GRAM: Final = {size: re.compile(rf"[\u3007\u4e00-\u9fff]{{{size}}}") for size in (2, 3)}
+_GRAM: Final = {size: re.compile(rf"[\u3007\u4e00-\u9fff]{{{size}}}") for size in (2, 3, 4)}
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ def names_like(
     surnames: Collection[str],
     looks_like_a_name: re.Pattern[str],
 ) -> dict[str, int]:
-    """Other names of two and three characters and how often each stands there.
+    """Other names of two to four characters and how often each stands there.
 
     `looks_like_a_name` must match a candidate as a whole. Too few `sure` names teach nothing: then there are none.
     """
@@ -109,7 +111,10 @@ def _candidates(
         wanted = {
             name: _Seen()
             for name, n in counts.items()
-            if n >= _LEAST and gram.fullmatch(name) and looks_like_a_name.fullmatch(name)
+            if n >= _LEAST
+            and gram.fullmatch(name)
+            and looks_like_a_name.fullmatch(name)
+            and (size < _LONGEST or name[2:] in _ADDRESS)
         }
         for at in range(len(book) - size + 1):
             seen = wanted.get(book[at : at + size])
@@ -127,9 +132,9 @@ def _without_pieces(counts: Mapping[str, int], sure: Collection[str], surnames: 
     for name, n in counts.items():
         head, tail = name[:-1], name[1:]
         if name not in sure and len(name) > 2:
-            if n < _LEAST_UNSURE and name[0] not in surnames and name[-1] not in _TAILS:
+            if n < _LEAST_UNSURE and name[0] not in surnames and name[-1] not in _TAILS and name[2:] not in _ADDRESS:
                 continue
-            if head in counts and n < _MOSTLY * counts[head] and name[-1] not in _TAILS:
+            if head in counts and n < _MOSTLY * counts[head] and name[-1] not in _TAILS and len(name) < _LONGEST:
                 continue
             if tail in counts and n < _MOSTLY * counts[tail] and name[0] not in surnames:
                 continue

@@ -63,7 +63,7 @@ _SURNAMES: Final = frozenset(
 _CANDIDATE: Final = re.compile(
     rf"(?!(?:{'|'.join(sorted(_NOT_NAMES))})$)"
     rf"(?:[一二三四五六七八九]儿|[^{''.join(sorted(_NOT_FIRST - {'来'}))}{_INSIDE}]"
-    rf"[^{_INSIDE}]?[^{''.join(sorted(_NOT_LAST - {'大'}))}{_INSIDE}])"
+    rf"[^{_INSIDE}]{{0,2}}[^{''.join(sorted(_NOT_LAST - {'大'}))}{_INSIDE}])"
 )
 
 

@@ -17,10 +17,10 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "meta": 0.12,
     "entities": 0.05,
     "profiles": 0.14,
-    "near": 0.16,
-    "last_meeting": 0.06,
+    "near": 0.14,
+    "last_meeting": 0.05,
     "knowledge": 0.05,
-    "far": 0.24,
+    "far": 0.27,
     "summaries": 0.12,
 }
 """Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
