@@ -38,6 +38,24 @@ def test_a_surname_or_a_diminutive_makes_an_alias(hongloumeng: list[str]) -> Non
     assert found["大观园"].kind == "location"
 
 
+def test_those_who_hardly_speak_are_found_by_what_stands_beside_them(hongloumeng: list[str]) -> None:
+    found = {name for entity in discover(hongloumeng, "zh") for name in entity.names}
+    assert {"翠墨", "琥珀", "詹光", "彩霞"} <= found
+    assert not {"黛玉冷", "宝玉亦", "自己", "东西", "天气", "事情"} & found
+
+
+def test_a_surname_with_a_form_of_address_is_somebody(hongloumeng: list[str]) -> None:
+    found = {name for entity in discover(hongloumeng, "zh") for name in entity.names}
+    assert {"张道士", "周姨娘", "李嬷嬷"} <= found
+
+
+def test_of_two_surnames_before_a_name_that_of_most_people_is_its_own() -> None:
+    said = {"宝玉": 9, "贾宝玉": 4, "甄宝玉": 3, "贾母": 3, "贾政": 3}
+    text = "".join(f"{name}道：“{n}。”" for name, n in said.items() for _ in range(n))
+    owner = {name: entity.name for entity in discover([text], "zh") for name in entity.names}
+    assert (owner["贾宝玉"], owner["甄宝玉"]) == ("宝玉", "甄宝玉")
+
+
 def test_discovery_gives_the_same_ids_every_time() -> None:
     text = "阿青笑道：“走罢。”阿青道：“快些。”阿青问道：“到了么？”"
     found = discover([text], "zh")
