@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
@@ -16,6 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Checkbox, Input, OptionList, Select, TextArea, Tree
 
 import flowcabal_tui
+from flowcabal_tui.nodes.registry import kinds
 
 SOURCE = Path(flowcabal_tui.__file__).parent
 FOLDER = SOURCE / "locale" / "zh_CN" / "LC_MESSAGES"
@@ -32,13 +34,27 @@ def words_of_textual() -> set[str]:
     return {words for key in keys for words in (key.description, key.tooltip) if words}
 
 
+def words_of_kinds() -> set[str]:
+    """What the parameters of nodes are for: the form of a node shows it beside each field."""
+    found: set[str] = set()
+    waiting: list[Any] = [kind.params.model_json_schema() for kind in kinds().values()]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            found |= {about for about in (part.get("description"),) if isinstance(about, str)}
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return found
+
+
 def collected() -> Catalog:
-    """Every word in the source, in the order of files and lines, then those of Textual."""
+    """Every word in the source, in the order of files and lines, then those of parameters and of Textual."""
     catalog = Catalog(domain="flowcabal")
     found = extract_from_dir(str(SOURCE), [("**.py", "python")], keywords=KEYWORDS)
     for file, _line, message, _comments, _context in sorted(found, key=lambda item: (item[0], item[1])):
         catalog.add(message, locations=[(file, 0)])
-    for words in sorted(words_of_textual()):
+    for words in sorted(words_of_kinds() | words_of_textual()):
         catalog.add(words)
     return catalog
 
