@@ -264,23 +264,17 @@ def _given(injection: Injection | None, feedback: str) -> dict[str, object]:
     return given | ({"receipt": to_plain(injection.receipt)} if injection else {})
 
 
-def done_payload(attempt: Attempt) -> dict[str, object]:
+def done_payload(attempt: Attempt) -> dict[str, Any]:
     """What the log says of an attempt that ended."""
-    return {
-        "digest": attempt.digest,
-        "key": attempt.key,
-        "author": attempt.author,
-        "model": attempt.model,
-        "finish": attempt.finish,
-        "usage": to_plain(attempt.usage),
-        "seconds": attempt.seconds,
-        "cached": attempt.cached,
-        "form": attempt.form,
-    }
+    return _made(attempt) | {"usage": to_plain(attempt.usage), "cached": attempt.cached}
 
 
 def served_payload(attempt: Attempt) -> dict[str, Any]:
     """What the log says of an output that was taken from an earlier run: its usage was booked there."""
+    return _made(attempt) | {"cached": True, "stands": True}
+
+
+def _made(attempt: Attempt) -> dict[str, Any]:
     return {
         "digest": attempt.digest,
         "key": attempt.key,
@@ -288,9 +282,7 @@ def served_payload(attempt: Attempt) -> dict[str, Any]:
         "model": attempt.model,
         "finish": attempt.finish,
         "seconds": attempt.seconds,
-        "cached": True,
         "form": attempt.form,
-        "stands": True,
     }
 
 
