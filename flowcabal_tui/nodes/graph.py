@@ -9,11 +9,11 @@ from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-from flowcabal_tui.domain.binding import block_paths, references
 from flowcabal_tui.domain.bindings import paths_in
 from flowcabal_tui.domain.bindings import references as bound_references
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.prompt_text import block_paths, references
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from flowcabal_tui.domain.binding import fill
 from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.prompt_text import fill
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
 from flowcabal_tui.locale import _

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
-from flowcabal_tui.domain.binding import fill
 from flowcabal_tui.domain.bindings import resolve
 from flowcabal_tui.domain.codec import from_json, to_json, to_plain
 from flowcabal_tui.domain.errors import ModelError, RunError
@@ -15,6 +14,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.prompt_text import fill
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, Question, QuestionKind
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of

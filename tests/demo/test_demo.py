@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.demo import TEMPLATE_ORDER, sample, templates
-from flowcabal_tui.domain.binding import RUN_VALUES, bindings, references
+from flowcabal_tui.domain.prompt_text import RUN_VALUES, bindings, references
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 

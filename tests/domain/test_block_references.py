@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flowcabal_tui.domain.binding import references
+from flowcabal_tui.domain.prompt_text import references
 from flowcabal_tui.domain.workflow import TextBlock
 
 

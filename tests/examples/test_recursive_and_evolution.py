@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from flowcabal_tui.demo import sample
-from flowcabal_tui.domain.binding import RUN_VALUES, bindings
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.prompt_text import RUN_VALUES, bindings
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.domain.workflow import TextBlock, Workflow
 from flowcabal_tui.examples import example

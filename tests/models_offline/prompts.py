@@ -9,11 +9,11 @@ from string import Template
 
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.demo import Sample, sample, templates
-from flowcabal_tui.domain.binding import fill
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.prompt_text import fill
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock
 from flowcabal_tui.models.offline import OfflineModel
 

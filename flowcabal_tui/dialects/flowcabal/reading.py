@@ -37,8 +37,8 @@ from flowcabal_tui.dialects.flowcabal.documents import (
 )
 from flowcabal_tui.dialects.flowcabal.known import KEY, Kept, KeptBlock, KeptBlocks, KeptNode
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, Level
-from flowcabal_tui.domain.binding import BINDING
 from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.prompt_text import BINDING
 from flowcabal_tui.domain.text import clean, digest_of, slug
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flowcabal_tui.dialects.flowcabal.documents import JOINS, Connection4, Form, Json, Parameters4
 from flowcabal_tui.dialects.flowcabal.known import KeptBlock, KeptBlocks, KeptNode, kept
 from flowcabal_tui.dialects.report import ConversionNote, DialectError, Level
-from flowcabal_tui.domain.binding import BINDING, node_of
+from flowcabal_tui.domain.prompt_text import BINDING, node_of
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import (
     Block,

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from flowcabal_tui.domain.binding import bindings
 from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.prompt_text import bindings
 from flowcabal_tui.domain.run import Attempt, Choice, Decision
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Angle, Blocks, Body, Finding, Node, PromptParams, TextBlock

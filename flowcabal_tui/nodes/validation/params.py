@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from flowcabal_tui.domain.binding import bindings, node_of
 from flowcabal_tui.domain.paths import RESULT, Part, shown
+from flowcabal_tui.domain.prompt_text import bindings, node_of
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Block, Finding, InquiryBlock, Node, TextBlock, VirtualBlock
 from flowcabal_tui.locale import _

@@ -10,8 +10,8 @@ from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
-from flowcabal_tui.domain.binding import RUN_VALUES
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.prompt_text import RUN_VALUES
 from flowcabal_tui.domain.schemas import Schema
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.base import NodeKind

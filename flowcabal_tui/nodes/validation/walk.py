@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flowcabal_tui.domain.binding import references
 from flowcabal_tui.domain.bindings import references as bound_references
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.prompt_text import references
 from flowcabal_tui.domain.schemas import Schema
 from flowcabal_tui.domain.sizes import TooLarge
 from flowcabal_tui.domain.workflow import Body, Edge, Finding, Node, Workflow
