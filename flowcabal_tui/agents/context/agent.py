@@ -111,7 +111,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "entities": gather.entity_notes(reading),
             "profiles": await gather.profiles(book, reading),
             "near": await gather.near(book, self._counter, int(self._budget * self._shares.get("near", 0.0))),
-            "last_meeting": await gather.last_meetings(book, reading),
+            "last_meeting": await gather.last_meetings(book, reading, relevant),
             "knowledge": await self._knowledge(book, reading, goal.prompt, notes),
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),

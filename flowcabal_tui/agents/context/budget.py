@@ -34,17 +34,8 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
     "near",
 )
 """The user suffix from stable to volatile, so that providers' prompt caches hit."""
-BY_RELEVANCE: Final[tuple[BudgetClass, ...]] = (
-    "meta",
-    "entities",
-    "profiles",
-    "far",
-    "last_meeting",
-    "knowledge",
-    "summaries",
-    "near",
-)
-"""How the ranks of the sources run: what was looked up for this prompt stands before what always goes in."""
+ALWAYS: Final[tuple[BudgetClass, ...]] = ("meta", "entities", "profiles")
+"""Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
 _LEAST_CUT: Final = 60
 _LEAST_REST: Final = 80
 _MOST_DROPPED: Final = 80
@@ -120,7 +111,9 @@ class Ledger:
     def sources(self) -> tuple[ContextSource, ...]:
         """What went in, in the order of the text."""
         order = ("meta", *RENDERED)
-        by_relevance = sorted(self._chosen, key=lambda one: BY_RELEVANCE.index(one.candidate.budget_class))
+        by_relevance = sorted(
+            self._chosen, key=lambda one: (one.candidate.budget_class not in ALWAYS, one.candidate.rank)
+        )
         ranks = {id(one): rank for rank, one in enumerate(by_relevance, start=1)}
         chosen = sorted(self._chosen, key=lambda each: (order.index(each.candidate.budget_class), *_place(each)))
         return tuple(

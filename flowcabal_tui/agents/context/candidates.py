@@ -33,6 +33,7 @@ ENTITY_FOLDERS: Final[Mapping[EntityKind, str]] = {
     "item": "items",
     "organisation": "organisations",
 }
+UNRANKED: Final = 1_000_000
 
 
 def heading(key: BudgetClass | MetaName | str, language: str) -> str:
@@ -47,6 +48,7 @@ class Candidate:
 
     `position` is its chapter's place in story order (0: of no chapter). `smaller` is the same thing at a lower
     level, taken when this one is too large; `cuttable` texts may be shortened instead. `line` ones take one line.
+    `rank` is the place in the order of relevance, where it was looked up for the prompt.
     """
 
     uri: str
@@ -61,6 +63,7 @@ class Candidate:
     smaller: Candidate | None = field(default=None)
     cuttable: bool = False
     line: bool = False
+    rank: int = UNRANKED
 
     @property
     def block(self) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Protocol
 
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, Candidate, heading
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, heading
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.relevance import Relevance, weigh
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
@@ -182,8 +182,9 @@ def _how_far(what: str, distance: int) -> str:
     return _("{n} chapters back: {what}").format(n=distance, what=what)
 
 
-async def last_meetings(book: Book, reading: Reading) -> list[Candidate]:
+async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> list[Candidate]:
     """For every two of the cast the newest passage that names both, and the newest before the near past."""
+    ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
     cast = [entity for entity in reading.cast if entity.kind == "character"][:_PAIRED]
     near_from = book.chapters[-_NEAR_CHAPTERS].position if len(book.chapters) >= _NEAR_CHAPTERS else 0
     places: dict[EntityId, dict[tuple[int, ChapterId], list[int]]] = {}
@@ -196,7 +197,8 @@ async def last_meetings(book: Book, reading: Reading) -> list[Candidate]:
         for before in (None, near_from):
             if (passage := await _newest_with_both(book, places, (one.id, other.id), shared, before)) is not None:
                 reason = _("the last time {one} and {other} stand together").format(one=one.name, other=other.name)
-                found.append(_of_passage(book, passage, reason, "last_meeting"))
+                rank = ranks.get((passage.chapter, passage.start), UNRANKED)
+                found.append(replace(_of_passage(book, passage, reason, "last_meeting"), rank=rank))
     return found
 
 
@@ -227,11 +229,12 @@ async def relevance(book: Book, reading: Reading) -> Relevance:
 async def far(book: Book, relevant: Relevance) -> list[Candidate]:
     """Passages by their relevance."""
     found = []
-    for each in relevant.passages:
+    for rank, each in enumerate(relevant.passages):
         place = each.place
         text = (await book.view.chapter_text(place.chapter))[place.start : place.end]
         passage = Passage(place.chapter, place.position, place.index, place.start, place.end, text)
-        found.append(_of_passage(book, passage, _("found by {terms}").format(terms=", ".join(each.found_by)), "far"))
+        reason = _("found by {terms}").format(terms=", ".join(each.found_by))
+        found.append(replace(_of_passage(book, passage, reason, "far"), rank=rank))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context.intent import Reading
@@ -18,7 +18,7 @@ from flowcabal_tui.domain.manuscript import PassagePlace, Postings
 _NAME_RARITY: Final = 1.75
 _WORD_RARITY: Final = 1.3
 _ABSENCE: Final = 0.7
-"""The power of the chapters since a name last stood: who was here a page ago needs no reminder."""
+"""The power of the chapters since a name or phrase last stood: who was here a page ago needs no reminder."""
 _WORDS: Final = 0.7
 """What the share of the words weighs beside the share of the names."""
 _PHRASE: Final = 0.5
@@ -75,9 +75,10 @@ def weigh(reading: Reading, postings: Postings, before: int, most: int) -> Relev
         for one, other in reading.phrases
         if one in of_words and other in of_words
     }
-    names = [_name(text, at, places, before) for text, at in of_names if at]
+    names = [_absent(_hits(text, at, places, _NAME_RARITY, 1.0), places, before) for text, at in of_names if at]
     words = [_hits(text, at, places, _WORD_RARITY, 1.0) for text, at in of_words.items() if at]
-    phrases = [_hits(text, at, places, _WORD_RARITY, _PHRASE) for text, at in of_phrases.items() if at]
+    rare = (_hits(text, at, places, _WORD_RARITY, _PHRASE) for text, at in of_phrases.items() if at)
+    phrases = [_absent(each, places, before) for each in rare]
     together = _together(names)
     chapters = _chapters(names, words, phrases, together, places)
     scores = _passages(names, words, phrases, together)
@@ -101,10 +102,10 @@ def _hits(text: str, at: Sequence[int], places: Sequence[PassagePlace], power: f
     return _Hits(text, at, weight, factor * _rarity(with_it, max(chapters, with_it)) ** power)
 
 
-def _name(text: str, at: Sequence[int], places: Sequence[PassagePlace], before: int) -> _Hits:
-    hits = _hits(text, at, places, _NAME_RARITY, 1.0)
-    absent = max(1, before - places[at[-1]].position) ** _ABSENCE
-    return _Hits(text, at, hits.weight * absent, hits.in_chapters * absent)
+def _absent(hits: _Hits, places: Sequence[PassagePlace], before: int) -> _Hits:
+    """The same with the weight of its absence."""
+    absence = max(1, before - places[hits.places[-1]].position) ** _ABSENCE
+    return replace(hits, weight=hits.weight * absence, in_chapters=hits.in_chapters * absence)
 
 
 def _together(names: Sequence[_Hits]) -> dict[int, float]:
