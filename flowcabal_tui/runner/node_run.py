@@ -57,6 +57,8 @@ class NodeRun(ModelSteps):
         super().__init__(frame, step, past)
         self._host = host
         self._holds = False
+        self._content_key: Digest | None = None
+        self._key_stands = False
 
     def standing(self) -> StoredResult | None:
         """What an equal node ended with in an earlier run, unless a new sample is wanted; read at once."""
@@ -64,12 +66,18 @@ class NodeRun(ModelSteps):
         return self._services.journal.standing(key) if key else None
 
     def key(self) -> Digest | None:
-        """The content key, from digests alone; None when only running the node can tell."""
-        try:
-            fingerprint = self._kind.fingerprint(self, self._step.params)
-        except ModelError:  # no model: the node says so when it runs
-            return None
-        return None if fingerprint is None else node_key(self._frame, self._step, fingerprint)
+        """The content key, from digests alone; None when only running the node can tell.
+
+        Computed once, but for a node that reads the state: that may change while it runs.
+        """
+        if not self._key_stands:
+            try:
+                fingerprint = self._kind.fingerprint(self, self._step.params)
+            except ModelError:  # no model: the node says so when it runs
+                return None
+            self._content_key = None if fingerprint is None else node_key(self._frame, self._step, fingerprint)
+            self._key_stands = not self._step.reads_state
+        return self._content_key
 
     @property
     def node(self) -> Node:
