@@ -41,9 +41,19 @@ async def run_process(
     `timeout` is in seconds, `limit` in bytes of standard output. Raises OSError and ValueError when it cannot start.
     """
     loop = asyncio.get_running_loop()
-    transport, talk = await loop.subprocess_exec(
-        lambda: _Talk(limit), *command, cwd=folder, env=dict(environment), start_new_session=True
+    starting = asyncio.ensure_future(
+        loop.subprocess_exec(
+            lambda: _Talk(limit), *command, cwd=folder, env=dict(environment), start_new_session=True
+        )
     )
+    try:
+        transport, talk = await asyncio.shield(starting)
+    except asyncio.CancelledError:  # it may run already: it must not outlive this call
+        with contextlib.suppress(OSError, ValueError):
+            transport, talk = await starting
+            _kill_group(transport.get_pid())
+            transport.close()
+        raise
     try:
         stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
         stdin.write(given)
