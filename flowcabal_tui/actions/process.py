@@ -42,9 +42,7 @@ async def run_process(
     """
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
-        loop.subprocess_exec(
-            lambda: _Talk(limit), *command, cwd=folder, env=dict(environment), start_new_session=True
-        )
+        loop.subprocess_exec(lambda: _Talk(limit), *command, cwd=folder, env=dict(environment), start_new_session=True)
     )
     try:
         transport, talk = await asyncio.shield(starting)
