@@ -114,7 +114,7 @@ class LoopbackEndpoint:
             await connection.reply(403, error_body(str(error), "refused"))
         except (ConnectionError, TimeoutError, h11.ProtocolError):
             raise
-        except Exception:
+        except Exception:  # the edge of a connection: the server must go on for the others
             _log.exception("the loopback endpoint failed")
             self.calls["failed"] += 1
             await connection.reply(500, error_body("internal error", "server_error"))

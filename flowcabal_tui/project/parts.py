@@ -145,7 +145,7 @@ class Parts:
         try:
             parts = cls(folder, settings, store, emit, clock, pace)
             await parts.models.begin()
-        except BaseException:
+        except BaseException:  # cut off or not, the lock is let go
             await store.close()
             raise
         parts.log = open_log(folder, read_only=read_only)

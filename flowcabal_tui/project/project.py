@@ -77,7 +77,7 @@ class Project:
             parts = await engine.call(
                 Parts.open(folder.expanduser().resolve(), feed.publish, clock, read_only=read_only, pace=pace)
             )
-        except BaseException:
+        except BaseException:  # cut off or not, the thread ends
             engine.stop()
             raise
         project = cls(engine, parts, feed)

@@ -64,6 +64,6 @@ def atomic_write(path: Path, text: str, *, mode: int = 0o644) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException:  # cut off or not, no half file stays
         temporary.unlink(missing_ok=True)
         raise
