@@ -22,6 +22,8 @@ META_NAMES: tuple[MetaName, ...] = ("outline", "style-guide", "world-rules", "no
 class Entity:
     """Someone or something with a name. `by` tells whose word it is: a hand's edit wins.
 
+    `proposed` are further names that an agent proposes and nobody has confirmed: they find nothing until then.
+    `rejected` were proposed and turned down, and are not proposed again.
     `first_position` is the chapter position of the first mention (None: not mentioned yet).
     """
 
@@ -32,6 +34,8 @@ class Entity:
     note: str = ""
     by: Literal["hand", "agent", "discovered"] = "hand"
     first_position: int | None = None
+    proposed: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, OutputId, QuestionId, RunId
 from flowcabal_tui.domain.memory import Entity, KeepKind, KeepMode, MetaName
 from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.domain.workflow import Workflow
 
 
@@ -218,6 +219,25 @@ class RemoveEntity(Command):
 
     type: ClassVar[str] = "entity:remove"
     entity: EntityId
+
+
+@dataclass(frozen=True, slots=True)
+class PutRecord(Command):
+    """Writes a relation, fact, promise or moment by hand; the hand's edit wins. An empty id makes a new one.
+
+    The result is its id.
+    """
+
+    type: ClassVar[str] = "story:put"
+    record: StoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRecord(Command):
+    """Takes a record out by hand: agents do not bring it back."""
+
+    type: ClassVar[str] = "story:remove"
+    record: RecordId
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.store.connection import Row
 
 _SUBJECT: Final = "entity/"
-FIELDS: Final = "id, kind, name, aliases, note, by"
+FIELDS: Final = "id, kind, name, aliases, note, by, proposed, rejected"
 
 
 def entity_subject(entity: EntityId) -> str:
@@ -26,8 +26,9 @@ def entity_id(subject: str) -> EntityId:
 
 def entity_of(row: Row) -> Entity:
     """An entity from a row of FIELDS."""
-    identity, kind, name, aliases, note, by = row
-    return Entity(identity, kind, name, tuple(json.loads(aliases)), note, by)
+    identity, kind, name, aliases, note, by, proposed, rejected = row
+    names = [tuple(json.loads(each)) for each in (aliases, proposed, rejected)]
+    return Entity(identity, kind, name, names[0], note, by, proposed=names[1], rejected=names[2])
 
 
 def entity_now(connection: sqlite3.Connection, subject: str) -> Entity | None:
@@ -43,8 +44,9 @@ def put_entity_row(
     connection: sqlite3.Connection, entity: Entity, generation: Generation, *, removed: bool = False
 ) -> None:
     """The state of the entity from this generation on."""
-    aliases = json.dumps(entity.aliases, ensure_ascii=False)
+    names = [json.dumps(each, ensure_ascii=False) for each in (entity.aliases, entity.proposed, entity.rejected)]
     connection.execute(
-        "INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (entity.id, generation, entity.kind, entity.name, aliases, entity.note, entity.by, removed),
+        "INSERT OR REPLACE INTO entity (id, generation, kind, name, aliases, note, by, removed, proposed, rejected)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entity.id, generation, entity.kind, entity.name, names[0], entity.note, entity.by, removed, *names[1:]),
     )

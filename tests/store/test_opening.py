@@ -28,6 +28,7 @@ from flowcabal_tui.store.lock import holder_of
 from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.migrations.m001_initial import STATEMENTS as FIRST
 from flowcabal_tui.store.migrations.m002_items_and_state import STATEMENTS as SECOND
+from flowcabal_tui.store.migrations.m003_story import STATEMENTS as THIRD
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -60,7 +61,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    assert [digest_of(list(statements)) for statements in (FIRST, SECOND)] == RELEASED
+    assert [digest_of(list(statements)) for statements in (FIRST, SECOND, THIRD)] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
 
@@ -221,4 +222,8 @@ async def test_on_a_network_file_system_a_rollback_journal_is_used(folder, reope
     assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
 
 
-RELEASED = ["3f0302bf7560bdc3468330793509b5c5", "5a14644e5be3979edb9384047c02447e"]
+RELEASED = [
+    "3f0302bf7560bdc3468330793509b5c5",
+    "5a14644e5be3979edb9384047c02447e",
+    "2ddc3117e4030bda9cfa885931eb2751",
+]

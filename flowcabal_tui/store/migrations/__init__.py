@@ -10,8 +10,13 @@ from flowcabal_tui.domain.errors import ProjectReadOnly, ProjectTooNew
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.migrations.m001_initial import m001_initial
 from flowcabal_tui.store.migrations.m002_items_and_state import m002_items_and_state
+from flowcabal_tui.store.migrations.m003_story import m003_story
 
-MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (m001_initial, m002_items_and_state)
+MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
+    m001_initial,
+    m002_items_and_state,
+    m003_story,
+)
 
 
 def version_of(connection: sqlite3.Connection) -> int:

@@ -1,0 +1,110 @@
+"""What the book says happened: relations, facts, promises and moments, each with the words that say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Evidence
+
+RecordId = NewType("RecordId", str)
+Hand = Literal["hand", "agent"]
+"""Whose word it is; a hand's edit wins and is never changed by an agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How one entity stands to another, such as "father of"; `directed` False: it holds both ways ("friends").
+
+    It holds from chapter `since` on (None: from before the book) until before chapter `until` (None: to the end).
+    """
+
+    id: RecordId
+    source: EntityId
+    target: EntityId
+    kind: str
+    directed: bool = True
+    since: ChapterId | None = None
+    until: ChapterId | None = None
+    evidence: tuple[Evidence, ...] = ()
+    by: Hand = "hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Knower:
+    """Someone who knows a fact, from chapter `since` on (None: from before the book)."""
+
+    entity: EntityId
+    since: ChapterId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that holds in the story, as of a time: from `since` until before `until` (None: open).
+
+    `about` are those whom it concerns. With an `attribute` ("lives in") it tells a state of the first of them: a
+    later fact with the same attribute of the same one ends it. `secret`: only those in `known_by` know it.
+    """
+
+    id: RecordId
+    text: str
+    about: tuple[EntityId, ...] = ()
+    attribute: str = ""
+    since: ChapterId | None = None
+    until: ChapterId | None = None
+    secret: bool = False
+    known_by: tuple[Knower, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    by: Hand = "hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Foreshadowing: planted in a chapter, due between two positions of the story (0: not said), paid or dropped.
+
+    `paid` is the chapter that pays it; `evidence` shows the planting, `payment` the paying.
+    """
+
+    id: RecordId
+    text: str
+    planted: ChapterId
+    due_from: int = 0
+    due_until: int = 0
+    paid: ChapterId | None = None
+    dropped: bool = False
+    about: tuple[EntityId, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    payment: tuple[Evidence, ...] = ()
+    by: Hand = "hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An event on the timeline: told in `chapter`, happening at `when` in the story's own words.
+
+    `order` sorts moments of the story's time (None: at the place where it is told), so that a flashback can
+    stand before what is told earlier.
+    """
+
+    id: RecordId
+    text: str
+    chapter: ChapterId
+    when: str = ""
+    order: float | None = None
+    about: tuple[EntityId, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    by: Hand = "hand"
+
+
+StoryRecord = Relation | Fact | Promise | Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All records as they are now, in story order, then by id."""
+
+    relations: tuple[Relation, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    moments: tuple[Moment, ...] = ()
