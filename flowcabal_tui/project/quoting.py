@@ -256,9 +256,10 @@ async def quote(scope: RunScope, counter: TokenCounter, marks: Collection[NodeId
     )
 
 
-async def _reach(scope: RunScope, node: NodeId, quoter: Quoter) -> QuoteRun:
-    """Walks to one node."""
-    frame = frame_of(replace(scope, pins={path: out for path, out in scope.pins.items() if path != node}), (node,))
+async def _reach(scope: RunScope, node: NodeId, count: Callable[[str], int]) -> QuoteRun:
+    """Walks to one node, frozen or not."""
+    scope = replace(scope, pins={path: out for path, out in scope.pins.items() if path != node})
+    quoter, frame = Quoter(scope, count), frame_of(scope, (node,))
     *above, last = frame.plan.order
     for each in above:
         await quoter.walk(frame, frame.plan.steps[each])
@@ -267,9 +268,9 @@ async def _reach(scope: RunScope, node: NodeId, quoter: Quoter) -> QuoteRun:
 
 async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Receipt | None:
     """The receipt that a node would get now; None when it gets no context."""
-    return (await _reach(scope, node, Quoter(scope, counter.count))).receipt
+    return (await _reach(scope, node, counter.count)).receipt
 
 
 async def keys(scope: RunScope, node: NodeId) -> frozenset[Digest]:
     """Under which keys the output of a node would be looked for now; none when that depends on what is not there."""
-    return (await _reach(scope, node, Quoter(scope, len))).keys
+    return (await _reach(scope, node, len)).keys

@@ -160,6 +160,12 @@ async def test_a_frozen_output_is_taken_by_every_later_run_whatever_its_inputs_a
         await desk.project.carry_out(UnfreezeNode("chain", B))
 
 
+async def test_freezing_and_unfreezing_what_stands_changes_nothing(desk):
+    await desk.project.carry_out(FreezeNode("chain", B))
+    await desk.project.carry_out(UnfreezeNode("chain", B))
+    assert await stale(desk) == {}
+
+
 async def test_an_older_version_can_be_frozen(desk):
     await desk.run("chain", again=(A,))
     await desk.project.carry_out(FreezeNode("chain", A, digest=(await named(desk, A, "Sentence 1."))[1].digest))
