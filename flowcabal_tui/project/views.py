@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
@@ -66,7 +66,11 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A line of the profile browser. `kind` is a profile kind, or "chapters" for L0/L1 of chapters."""
+    """A line of the profile browser.
+
+    `kind` is a profile kind, "arcs" for arcs and the whole work, or "chapters" for L0/L1 of chapters; `kind_title` is
+    what it is called.
+    """
 
     kind: str
     name: str
@@ -74,17 +78,25 @@ class ProfileRow:
     abstract: str
     position: int
     versions: int
+    kind_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileView:
-    """A profile in its three levels with its history, newest first."""
+    """A profile in its three levels, as contexts of a next chapter read it, with its history, newest first.
+
+    `pinned` is the generation of the state that is pinned. `offered` are states of levels that were made since the
+    writer's own words, or the pin, and stand beside them until they are taken. The L2 is the whole evidence, read
+    from the index at the question: it has no history.
+    """
 
     uri: str
     name: str
     levels: tuple[Derived, ...]
     history: tuple[Derived, ...]
     entity: Entity | None = None
+    pinned: Generation | None = None
+    offered: tuple[Derived, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

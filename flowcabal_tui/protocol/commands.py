@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, OutputId, QuestionId, RunId
-from flowcabal_tui.domain.memory import Entity, KeepKind, KeepMode, MetaName
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, NodeId, OutputId, QuestionId, RunId
+from flowcabal_tui.domain.memory import Entity, KeepKind, KeepMode, Level, MetaName
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.domain.workflow import Workflow
@@ -238,6 +238,44 @@ class RemoveRecord(Command):
 
     type: ClassVar[str] = "story:remove"
     record: RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class WriteProfile(Command):
+    """Writes a level of a profile or summary by hand; it stands until the writer takes what was made since.
+
+    `uri` is that of the profile browser, such as `profiles/characters/<entity>`, `manuscript/<chapter>`.
+    """
+
+    type: ClassVar[str] = "profile:write"
+    uri: str
+    level: Level
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PinProfile(Command):
+    """From now on contexts read this state of the history (None: the newest again), wherever they may see it."""
+
+    type: ClassVar[str] = "profile:pin"
+    uri: str
+    generation: Generation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakeProfile(Command):
+    """Takes what was made since the writer's own words or pin: both count no longer, and stay in the history."""
+
+    type: ClassVar[str] = "profile:take"
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegenerateProfile(Command):
+    """Makes a profile or summary once more, as of the newest chapter that it knows; the old one is read until then."""
+
+    type: ClassVar[str] = "profile:regenerate"
+    uri: str
 
 
 @dataclass(frozen=True, slots=True)
