@@ -5,24 +5,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
-from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Mention
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.store.blobs import get_text, pack_large, put_text
 from flowcabal_tui.store.cache import MemoryCache
 from flowcabal_tui.store.connection import Database
+from flowcabal_tui.store.derived import DERIVED, Choice, derived_of, put_choice, put_states
 from flowcabal_tui.store.entity_rows import entity_now, entity_of, entity_subject, put_entity_row
 from flowcabal_tui.store.generations import NOW, next_generation
 from flowcabal_tui.store.indexing import index_chapter
 from flowcabal_tui.store.journal import Clock
-from flowcabal_tui.store.shelf import NewVersion, append_version, chapters_now
-from flowcabal_tui.store.view import DERIVED, ENTITIES, View, derived_of, open_view
-
-_CHAPTERS: Final = "manuscript/"
+from flowcabal_tui.store.shelf import NewVersion, append_version
+from flowcabal_tui.store.view import ENTITIES, View, open_view
 
 
 class Memory:
@@ -107,33 +103,13 @@ class Memory:
             lambda connection: index_chapter(connection, chapter, version, passages, mentions, at)
         )
 
-    async def put_derived(self, derived: Derived) -> Generation:
-        """Adds a state and returns its generation; what stands already on the same source is left as it is."""
-        text = clean(derived.text)
+    async def put_derived(self, *states: Derived) -> Generation:
+        """Adds states in one generation and returns it; what was made already on the same source is left as it is."""
+        return await self._database.do(lambda connection: put_states(connection, states, self._now()))
 
-        def put(connection: sqlite3.Connection) -> Generation:
-            anchor = _anchor(connection, derived)
-            newest = connection.execute(
-                "SELECT source, digest, generation FROM derived WHERE uri=? AND level=?"
-                " AND (anchor=? OR anchor IS NULL AND position=?) ORDER BY number DESC LIMIT 1",
-                (derived.uri, derived.level, anchor, derived.position),
-            ).fetchone()
-            same_text = newest and (derived.method != "hand" or get_text(connection, newest[1]) == text)
-            if newest and newest[0] == derived.source and same_text:
-                return Generation(newest[2])
-            by_hand = derived.method == "hand"
-            generation = next_generation(connection, "truth" if by_hand else "derived", derived.position, self._now())
-            connection.execute(
-                "INSERT INTO derived (uri, level, digest, source, position, anchor, generation, method, evidence, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(derived.uri, derived.level, put_text(connection, text), derived.source, derived.position),
-                    *(anchor, generation, derived.method, pack_large(to_json(derived.evidence)), self._now()),
-                ),
-            )
-            return generation
-
-        return await self._database.do(put)
+    async def choose_derived(self, uri: str, word: Choice, state: Generation | None = None) -> Generation:
+        """The writer pins a state, unpins it, or takes what was made since. KeyError when there is no such state."""
+        return await self._database.do(lambda connection: put_choice(connection, uri, word, state, self._now()))
 
     async def derived_history(self, uri: str) -> tuple[Derived, ...]:
         """All states in all levels, newest first."""
@@ -172,11 +148,3 @@ def _removed(connection: sqlite3.Connection, entity: EntityId) -> bool:
         "SELECT removed FROM entity WHERE id=? ORDER BY generation DESC LIMIT 1", (entity,)
     ).fetchone()
     return bool(row and row[0])
-
-
-def _anchor(connection: sqlite3.Connection, derived: Derived) -> ChapterId | None:
-    """The chapter that the text is as of: its position follows when chapters move, and it goes when it is deleted."""
-    chapters = chapters_now(connection)
-    own = derived.uri.removeprefix(_CHAPTERS) if derived.uri.startswith(_CHAPTERS) else ""
-    by_uri = (at.id for at in chapters if at.id == own)
-    return next(by_uri, None) or next((at.id for at in chapters if at.position == derived.position), None)

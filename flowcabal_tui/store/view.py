@@ -7,22 +7,20 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
-from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Evidence, Level, Mention, MetaName
+from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.cache import MemoryCache
-from flowcabal_tui.store.connection import Database, Row
+from flowcabal_tui.store.connection import Database
+from flowcabal_tui.store.derived import DerivedTexts
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.shelf import CHAPTERS, EMPTY, LATEST, chapter_of
 from flowcabal_tui.store.tokens import match, term
 
-DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
 _MOST_TERMS: Final = 200
@@ -46,6 +44,7 @@ class View:
         self._generation, self._before = generation, before
         self._placed = {chapter.id: chapter for chapter in chapters}
         self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
+        self._texts = DerivedTexts(database, generation, before, self._placed)
         self._passages: dict[int, IndexedPassage] | None = None
         self._named: dict[EntityId, list[tuple[int, int]]] | None = None
 
@@ -127,13 +126,20 @@ class View:
         return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
-        """The newest state whose position lies before the target, as of the generation."""
-        found = await self._derived("uri=?", level, (uri,))
-        return found[0] if found else None
+        """What stands before the target, as of the generation: the newest state, or what the writer wrote or pinned."""
+        return await self._texts.one(uri, level)
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """All of them below `prefix`, newest state each, by position then uri."""
-        return await self._derived("substr(uri, 1, ?)=?", level, (len(prefix), prefix))
+        """What stands of all of them below `prefix`, by position then uri."""
+        return await self._texts.under(prefix, level)
+
+    async def made(self, uri: str, level: Level) -> Derived | None:
+        """The newest state that no hand wrote, whether it stands or not."""
+        return await self._texts.made(uri, level)
+
+    async def pinned(self, uri: str) -> Generation | None:
+        """The generation of the state that is pinned."""
+        return await self._texts.pinned(uri)
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """bm25 over the passages before the target; statistics count those passages only."""
@@ -237,32 +243,6 @@ class View:
             self._named = dict(named)
         return self._named
 
-    async def _derived(self, where: str, level: Level, values: Sequence[object]) -> tuple[Derived, ...]:
-        rows = await self._database.rows(
-            f"SELECT number, uri, position, anchor FROM derived WHERE {where} AND level=? AND generation<=?"
-            " ORDER BY number",
-            (*values, level, self._generation),
-        )
-        newest: dict[str, tuple[int, int]] = {}
-        for number, uri, position, anchor in rows:
-            at = self._position(position, anchor)
-            if at is not None and at >= newest.get(uri, (0, 0))[0]:
-                newest[uri] = (at, number)
-        chosen = await self._database.rows(
-            f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE number IN (SELECT value FROM json_each(?))",
-            (json.dumps([number for _at, number in newest.values()]),),
-        )
-        found = [replace(derived_of(row), position=newest[row[0]][0]) for row in chosen]
-        return tuple(sorted(found, key=lambda one: (one.position, one.uri)))
-
-    def _position(self, position: int, anchor: ChapterId | None) -> int | None:
-        """Where a derived text stands now that its chapter may have moved; None when it cannot be seen."""
-        if anchor is not None:
-            if anchor not in self._placed:
-                return None
-            position = self._placed[anchor].position
-        return position if position < self._before else None
-
 
 async def open_view(
     database: Database, cache: MemoryCache, language: str, chapter: ChapterId | None, generation: Generation
@@ -282,14 +262,6 @@ async def open_view(
             raise KeyError(chapter)
         before = int(place[0])
     return View(database, cache, language, generation, before, chapters)
-
-
-def derived_of(row: Row) -> Derived:
-    """A derived text from a row of DERIVED."""
-    uri, level, body, source, position, generation, method, evidence, at, _anchor = row
-    rests = from_json(tuple[Evidence, ...], unpack(evidence))
-    when = datetime.fromisoformat(at)
-    return Derived(uri, level, unpack(body), source, position, generation, method, rests, when)
 
 
 def _first(places: Sequence[tuple[int, int]] | None) -> int | None:

@@ -14,6 +14,10 @@ STATEMENTS: Final = (
         chapter TEXT NOT NULL, source TEXT NOT NULL, by TEXT NOT NULL, removed INTEGER NOT NULL,
         PRIMARY KEY (id, generation)) WITHOUT ROWID""",
     "CREATE INDEX record_by_chapter ON record (chapter)",
+    # what a writer said of a profile: "pin" (the state of that generation stands), "unpin", "take" (what was made
+    # stands, not what hands wrote before)
+    """CREATE TABLE choice (uri TEXT NOT NULL, generation INTEGER NOT NULL, word TEXT NOT NULL, state INTEGER,
+        PRIMARY KEY (uri, generation)) WITHOUT ROWID""",
 )
 
 
