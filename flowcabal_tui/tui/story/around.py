@@ -1,0 +1,59 @@
+"""Who stands around someone: relations that hold at a chapter first, then those who occur together with them most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.story import Relation
+from flowcabal_tui.locale import ngettext
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """Someone who occurs in the same chapters: in how many, and in which one last (its position)."""
+
+    entity: EntityId
+    chapters: int
+    last: int
+
+
+def relations_between(relations: Iterable[Relation], one: EntityId, other: EntityId) -> tuple[Relation, ...]:
+    """The relations of two, in either direction."""
+    return tuple(each for each in relations if {each.source, each.target} == {one, other})
+
+
+def neighbours(
+    cast: Cast, centre: EntityId, companions: Sequence[Companion], position: int
+) -> tuple[EgoNeighbour, ...]:
+    """The neighbours as of a chapter: those with a relation, then companions who have none, most frequent first."""
+    held = [each for each in cast.story.relations if cast.holds(each, position)]
+    own = [each for each in held if centre in (each.source, each.target)]
+    related = dict.fromkeys(_other(each, centre) for each in own)
+    told = [_related(cast, centre, other, relations_between(own, centre, other)) for other in related]
+    rest = [each for each in companions if each.entity not in related and cast.entity(each.entity) is not None]
+    return (*told, *(_together(cast, each) for each in rest))
+
+
+def _other(relation: Relation, centre: EntityId) -> EntityId:
+    return relation.target if relation.source == centre else relation.source
+
+
+def _related(cast: Cast, centre: EntityId, other: EntityId, relations: Sequence[Relation]) -> EgoNeighbour:
+    directed = [each for each in relations if each.directed]
+    return EgoNeighbour(
+        other,
+        cast.name(other),
+        " / ".join(dict.fromkeys(one_line(each.kind, 30) for each in relations)),
+        outward=any(each.source == centre for each in directed),
+        inward=any(each.target == centre for each in directed),
+    )
+
+
+def _together(cast: Cast, companion: Companion) -> EgoNeighbour:
+    words = ngettext("{n} chapter", "{n} chapters", companion.chapters).format(n=companion.chapters)
+    return EgoNeighbour(companion.entity, cast.name(companion.entity), words, loose=True)

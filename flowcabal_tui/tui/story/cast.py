@@ -1,0 +1,83 @@
+"""Entities, chapters and records of a book as they were read together: what ids are called, where things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.story import Fact, Relation, Story
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.panes.words import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How often an entity is mentioned, and the positions of the first and the last chapter where it is."""
+
+    mentions: int
+    first: int
+    last: int
+
+
+class Cast:
+    """Who is in the book, and what is said of them."""
+
+    def __init__(
+        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Mapping[EntityId, Seen]
+    ) -> None:
+        self.entities, self.chapters, self.story, self.seen = tuple(entities), tuple(chapters), story, dict(seen)
+        self._by_id = {each.id: each for each in entities}
+        self._placed = {each.id: each for each in chapters}
+
+    @property
+    def written(self) -> int:
+        """The position of the last chapter that has a text; 0 when nothing is written."""
+        return max((chapter.position for chapter in self.chapters if chapter.version), default=0)
+
+    def entity(self, entity: EntityId) -> Entity | None:
+        """None for one that was removed."""
+        return self._by_id.get(entity)
+
+    def name(self, entity: EntityId) -> str:
+        """What it is called; its id when it was removed."""
+        known = self._by_id.get(entity)
+        return one_line(known.name if known else entity, 60)
+
+    def names(self, entities: Iterable[EntityId]) -> str:
+        """Their names in a row."""
+        return _(", ").join(map(self.name, entities))
+
+    def position(self, chapter: ChapterId | None) -> int:
+        """The place of a chapter; 0 for None (before the book) and for one that has left the book."""
+        known = self._placed.get(chapter) if chapter else None
+        return known.position if known else 0
+
+    def at(self, position: int) -> Chapter | None:
+        """The chapter at a position."""
+        return next((chapter for chapter in self.chapters if chapter.position == position), None)
+
+    def chapter(self, chapter: ChapterId | None) -> str:
+        """Number and title; "before the book" for None."""
+        known = self._placed.get(chapter) if chapter else None
+        if chapter is None:
+            return _("before the book")
+        return chapter_words(known) if known else one_line(chapter, 40)
+
+    def holds(self, record: Relation | Fact, position: int) -> bool:
+        """Does it hold in the chapter at `position`?"""
+        ended = record.until is not None and self.position(record.until) <= position
+        return self.position(record.since) <= position and not ended
+
+    def fits(self, words: str, text: str, about: Iterable[EntityId]) -> bool:
+        """Do the words stand in the text, or in a name of those whom it is about? Letter case aside."""
+        wanted = words.casefold()
+        known = filter(None, map(self._by_id.get, about))
+        return wanted in text.casefold() or any(wanted in name.casefold() for each in known for name in each.names)
+
+
+def chapter_words(chapter: Chapter) -> str:
+    """Number and title, such as "12 The Ferry"."""
+    return f"{chapter.position} {one_line(chapter.title, 40)}".rstrip()

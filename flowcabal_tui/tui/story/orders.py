@@ -1,0 +1,59 @@
+"""The two orders of a story: that of its own time, and that in which it is told."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.story import Moment, Story
+from flowcabal_tui.tui.story.cast import Cast
+
+Turn = Literal["", "back", "ahead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A moment with its number in the story's time and its number in the telling, from 1.
+
+    `turn`: the telling looks back there, or ahead; empty where both orders go the same way.
+    """
+
+    moment: Moment
+    happens: int
+    told: int
+    turn: Turn = ""
+
+
+def placed_moments(story: Story, cast: Cast) -> tuple[Placed, ...]:
+    """All moments, as they happen."""
+    ids = {each.id: number for number, each in enumerate(story.moments, 1)}
+    telling = sorted(story.moments, key=lambda each: _telling(each, cast, ids[each.id]))
+    happens = [ids[each.id] for each in telling]
+    turns = _turns(happens)
+    placed = (Placed(each, ids[each.id], told, turns[told - 1]) for told, each in enumerate(telling, 1))
+    return tuple(sorted(placed, key=lambda each: each.happens))
+
+
+def _telling(moment: Moment, cast: Cast, happens: int) -> tuple[int, int, int]:
+    start = moment.evidence[0].start if moment.evidence else 0
+    return cast.position(moment.chapter), start, happens
+
+
+def _turns(happens: Sequence[int]) -> list[Turn]:
+    """Where the telling leaves the longest line that runs with the story's time, and to which side."""
+    ends: list[int] = []
+    lengths = []
+    for number in happens:
+        at = bisect_left(ends, number)
+        ends[at : at + 1] = [number]
+        lengths.append(at + 1)
+    turns: list[Turn] = [""] * len(happens)
+    wanted, later = len(ends), len(happens) + 1
+    for row in range(len(happens) - 1, -1, -1):
+        if lengths[row] == wanted and happens[row] < later:
+            wanted, later = wanted - 1, happens[row]
+        else:
+            turns[row] = "ahead" if happens[row] > later else "back"
+    return turns

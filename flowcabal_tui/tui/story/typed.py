@@ -1,0 +1,108 @@
+"""Names, chapters and people as they are typed into a form, and as they are written there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.story import Knower
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.story.cast import Cast
+
+SEPARATORS: Final = re.compile(r"[,;，、；]")
+KNOWN_SINCE: Final = "@"
+
+
+class Unreadable(ValueError):
+    """What is wrong with typed words, for the writer to read."""
+
+
+def names_of(typed: str) -> tuple[str, ...]:
+    """Names in a row, separated by commas or semicolons of either script, each once."""
+    parts = (" ".join(clean(part).split()) for part in SEPARATORS.split(typed))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def person(typed: str, cast: Cast) -> EntityId:
+    """Who is meant: an exact name wins over an alias. Raises Unreadable."""
+    wanted = " ".join(clean(typed).split()).casefold()
+    if not wanted:
+        raise Unreadable(_("A name is missing."))
+    named = [each for each in cast.entities if each.name.casefold() == wanted]
+    known = named or [each for each in cast.entities if wanted in map(str.casefold, each.aliases)]
+    if not known:
+        raise Unreadable(_("Nobody and nothing is called {name}.").format(name=typed.strip()))
+    if len(known) > 1:
+        raise Unreadable(_("{n} are called {name}; use another name.").format(n=len(known), name=typed.strip()))
+    return known[0].id
+
+
+def people(typed: str, cast: Cast) -> tuple[EntityId, ...]:
+    """Those who are meant. Raises Unreadable."""
+    return tuple(dict.fromkeys(person(name, cast) for name in names_of(typed)))
+
+
+def chapter(typed: str, cast: Cast) -> ChapterId | None:
+    """The chapter of that number; None for nothing typed. Raises Unreadable."""
+    if not typed.strip():
+        return None
+    number = position(typed)
+    found = cast.at(number)
+    if found is None:
+        raise Unreadable(_("There is no chapter {n}.").format(n=number))
+    return found.id
+
+
+def the_chapter(typed: str, cast: Cast) -> ChapterId:
+    """The same where one must be named. Raises Unreadable."""
+    found = chapter(typed, cast)
+    if found is None:
+        raise Unreadable(_("A chapter is missing."))
+    return found
+
+
+def position(typed: str) -> int:
+    """A number of a chapter, also of one that is not written yet; 0 for nothing typed. Raises Unreadable."""
+    words = typed.strip()
+    if not words:
+        return 0
+    if not words.isdecimal():
+        raise Unreadable(_("{words} is no number of a chapter.").format(words=words))
+    return int(words)
+
+
+def span(start: int, end: int) -> None:
+    """Raises Unreadable when both are named and the end comes first."""
+    if start and end and end < start:
+        raise Unreadable(_("The end comes before the beginning."))
+
+
+def knowers(typed: str, cast: Cast) -> tuple[Knower, ...]:
+    """Who knows, and since which chapter, such as `Mara @3, Joss`. Raises Unreadable."""
+    found = []
+    for part in names_of(typed):
+        name, _sign, since = part.partition(KNOWN_SINCE)
+        found.append(Knower(person(name, cast), chapter(since, cast)))
+    return tuple(found)
+
+
+def typed_names(entities: Iterable[EntityId], cast: Cast) -> str:
+    """People as they are typed."""
+    return ", ".join(map(cast.name, entities))
+
+
+def typed_chapter(known: ChapterId | None, cast: Cast) -> str:
+    """A chapter as it is typed."""
+    return str(cast.position(known) or "")
+
+
+def typed_knowers(known: Iterable[Knower], cast: Cast) -> str:
+    """Knowers as they are typed."""
+    each_typed = (
+        f"{cast.name(each.entity)} {KNOWN_SINCE}{cast.position(each.since)}" if each.since else cast.name(each.entity)
+        for each in known
+    )  # fmt: skip
+    return ", ".join(each_typed)

@@ -1,0 +1,154 @@
+"""The screen's words for entities, relations, facts, promises and moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import EntityKind
+from flowcabal_tui.domain.story import Fact, Hand, Moment, Promise, Relation
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+
+ENTITY_KINDS: Final[Mapping[EntityKind, str]] = {
+    "character": mark("Character"),
+    "location": mark("Place"),
+    "plot-thread": mark("Plot thread"),
+    "item": mark("Thing"),
+    "organisation": mark("Organisation"),
+}
+BY: Final[Mapping[Hand, str]] = {"hand": mark("by hand"), "agent": mark("by an agent")}
+PromiseState = Literal["overdue", "due", "open", "paid", "dropped"]
+PROMISE_STATES: Final[Mapping[PromiseState, tuple[str, str]]] = {
+    "overdue": ("!", mark("overdue")),
+    "due": ("*", mark("due")),
+    "open": (" ", mark("open")),
+    "paid": ("+", mark("paid")),
+    "dropped": ("-", mark("dropped")),
+}
+"""State -> sign and word, most urgent first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A promise before the next chapter to be written: `late` is by how many chapters it is overdue.
+
+    `silent` chapters have passed in which one of those whom it concerns was not mentioned; None: not known.
+    """
+
+    state: PromiseState
+    late: int = 0
+    silent: int | None = None
+
+
+def standing(promise: Promise, cast: Cast) -> Standing:
+    """The state of a promise when all that is written has been read."""
+    coming = cast.written + 1
+    if promise.dropped:
+        return Standing("dropped")
+    if promise.paid is not None:
+        return Standing("paid")
+    planted = cast.position(promise.planted)
+    last = [cast.seen[each].last for each in promise.about if each in cast.seen]
+    silent = max(0, cast.written - max(planted, min(last))) if last else None
+    if promise.due_until and promise.due_until < coming:
+        return Standing("overdue", coming - promise.due_until, silent)
+    is_due = bool(promise.due_from or promise.due_until) and promise.due_from <= coming
+    return Standing("due" if is_due else "open", 0, silent)
+
+
+def urgency(promise: Promise, cast: Cast) -> tuple[int, int, int, str]:
+    """Sorts promises: what is overdue longest first, then by when they are due, settled ones last."""
+    found = standing(promise, cast)
+    order = list(PROMISE_STATES).index(found.state)
+    due = promise.due_until or promise.due_from or len(cast.chapters) + 1
+    return order, due, cast.position(promise.planted), promise.id
+
+
+def standing_words(found: Standing) -> str:
+    """Such as "overdue by 3 chapters"."""
+    if found.late:
+        return ngettext("overdue by {n} chapter", "overdue by {n} chapters", found.late).format(n=found.late)
+    return _(PROMISE_STATES[found.state][1])
+
+
+def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
+    """What is to be read below the list."""
+    found = standing(promise, cast)
+    yield one_line(promise.text, 2_000)
+    span = due_words(promise)
+    planted = _("planted in {chapter}").format(chapter=cast.chapter(promise.planted))
+    paid = _("paid in {chapter}").format(chapter=cast.chapter(promise.paid)) if promise.paid else ""
+    silence = _silence(found.silent) if found.silent else ""
+    yield " · ".join(part for part in (standing_words(found), planted, span, paid, silence, _(BY[promise.by])) if part)
+    if promise.about:
+        yield _("about {names}").format(names=cast.names(promise.about))
+
+
+def due_words(promise: Promise) -> str:
+    """When it is due, in chapters; empty when that is not said."""
+    start, end = promise.due_from, promise.due_until
+    if start and end:
+        return _("due in chapters {start} to {end}").format(start=start, end=end)
+    if start or end:
+        return _("due by chapter {n}").format(n=end) if end else _("due from chapter {n}").format(n=start)
+    return ""
+
+
+def _silence(chapters: int) -> str:
+    return ngettext("silent for {n} chapter", "silent for {n} chapters", chapters).format(n=chapters)
+
+
+def relation_words(relation: Relation, centre: EntityId, cast: Cast) -> str:
+    """A relation as `centre` sees it: direction, kind, the other one, from when to when."""
+    other = relation.target if relation.source == centre else relation.source
+    sign = "→" if relation.source == centre else "←"
+    parts = [
+        f"{sign if relation.directed else '─'} {one_line(relation.kind, 40)} · {cast.name(other)}",
+        period(relation, cast),
+        _(BY[relation.by]),
+        quoted(relation),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def period(record: Relation | Fact, cast: Cast) -> str:
+    """From which chapter to which; what holds in the whole book needs no words."""
+    if record.until is not None:
+        words = _("from {start} until {end}")
+        return words.format(start=cast.chapter(record.since), end=cast.chapter(record.until))
+    return _("from {start} on").format(start=cast.chapter(record.since)) if record.since else ""
+
+
+def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
+    """What is to be read below the list."""
+    yield one_line(fact.text, 2_000)
+    state = _("state: {attribute}").format(attribute=one_line(fact.attribute, 60)) if fact.attribute else ""
+    yield " · ".join(part for part in (period(fact, cast) or _("always"), state, _(BY[fact.by])) if part)
+    if fact.about:
+        yield _("about {names}").format(names=cast.names(fact.about))
+    if fact.secret or fact.known_by:
+        knowers = _(", ").join(
+            f"{cast.name(each.entity)} ({cast.chapter(each.since)})" if each.since else cast.name(each.entity)
+            for each in fact.known_by
+        )
+        words = _("secret; only {names} know it") if fact.secret else _("known to {names}")
+        yield words.format(names=knowers or _("nobody"))
+
+
+def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
+    """What is to be read below the list."""
+    yield one_line(moment.text, 2_000)
+    when = one_line(moment.when, 80)
+    told = _("told in {chapter}").format(chapter=cast.chapter(moment.chapter))
+    yield " · ".join(part for part in (when, told, _(BY[moment.by])) if part)
+    if moment.about:
+        yield _("about {names}").format(names=cast.names(moment.about))
+
+
+def quoted(record: Relation | Fact | Promise | Moment, limit: int = 60) -> str:
+    """The words that say it, the first of them."""
+    return f"“{one_line(record.evidence[0].sentence, limit)}”" if record.evidence else ""

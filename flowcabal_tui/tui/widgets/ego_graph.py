@@ -1,0 +1,157 @@
+"""Someone and who stands around, drawn in the terminal: a cursor walks over the neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.events import Click, Resize
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour, EgoPlan, Piece, draw_row, lay_out
+from flowcabal_tui.tui.widgets.help import HelpData
+
+
+class EgoGraph(ScrollView, can_focus=True):
+    """One centre and its neighbours; `plain` draws it in ASCII."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"ego--line", "ego--words", "ego--centre", "ego--cursor"}
+    DEFAULT_CSS = """
+    EgoGraph { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
+    EgoGraph > .ego--line { text-style: dim; }
+    EgoGraph > .ego--words { text-style: italic; }
+    EgoGraph > .ego--centre { text-style: bold; }
+    EgoGraph > .ego--cursor { text-style: underline; }
+    EgoGraph:focus > .ego--cursor { text-style: reverse; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", mark("Next neighbour"), show=False, id="ego.next"),
+        Binding("k,up", "move(-1)", mark("Neighbour before"), show=False, id="ego.previous"),
+        Binding("h", "side('left')", mark("Left side"), show=False, id="ego.left"),
+        Binding("l", "side('right')", mark("Right side"), show=False, id="ego.right"),
+        Binding("enter", "select", mark("To the centre"), tooltip=mark("Put this neighbour into the middle."),
+                id="ego.centre"),
+    ]  # fmt: skip
+    help = HelpData(
+        mark("Who stands around"),
+        mark("The one in the box and its neighbours. An arrow leads from who it is to whose it is; a dashed line says "
+             "only that they occur together. `j` `k` go round, `h` `l` to the other side, Enter moves one to the box."),
+    )  # fmt: skip
+
+    @dataclass
+    class NeighbourHighlighted(Message):
+        """The cursor came to `neighbour`."""
+
+        neighbour: str
+
+    @dataclass
+    class NeighbourChosen(Message):
+        """`neighbour` is to be the centre."""
+
+        neighbour: str
+
+    def __init__(self, *, plain: bool = False, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._plain, self._centre_name, self._cursor_at = plain, "", ""
+        self._neighbours: tuple[EgoNeighbour, ...] = ()
+        self._plan: EgoPlan = lay_out((), 0)
+
+    @property
+    def cursor(self) -> str:
+        """The neighbour under the cursor; empty when there is none."""
+        return self._cursor_at
+
+    def show(self, centre: str, neighbours: Iterable[EgoNeighbour], cursor: str = "") -> None:
+        """Draw another graph; the cursor goes to `cursor`, or stays at its neighbour, or goes to the first one."""
+        self._centre_name, self._neighbours = " ".join(centre.split()), tuple(neighbours)
+        known = [each.id for each in self._neighbours]
+        wanted = next((each for each in (cursor, self._cursor_at) if each in known), None)
+        self._lay_out()
+        self._cursor_at = wanted or next((each.id for each in self._plan.order), "")
+        self._bring(self._plan.middle)
+        self._follow_cursor()
+        self.refresh()
+        self.post_message(self.NeighbourHighlighted(self._cursor_at))
+
+    def _lay_out(self) -> None:
+        self._plan = lay_out(self._neighbours, self.size.height)
+        self.set_reactive(Widget.virtual_size, Size(0, self._plan.rows))
+        if self.is_mounted:
+            self._scroll_update(self.virtual_size)
+
+    def on_resize(self, event: Resize) -> None:
+        """There is more room between the rows, or less."""
+        self._lay_out()
+        self._bring(self._plan.middle)
+        self._follow_cursor()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row of lines and names."""
+        width, base = self.size.width, self.rich_style
+        row = y + self.scroll_offset.y
+        if row >= self._plan.rows:
+            return Strip.blank(width, base)
+        pieces = draw_row(self._plan, self._centre_name, row, width, plain=self._plain)
+        return Strip(Segment(each.text, self._style_of(each, base)) for each in pieces).adjust_cell_length(width, base)
+
+    def _style_of(self, piece: Piece, base: Style) -> Style:
+        name = "cursor" if piece.role == "name" and piece.neighbour == self._cursor_at else piece.role
+        known = name in ("line", "words", "centre", "cursor")
+        return base + self.get_component_rich_style(f"ego--{name}", partial=True) if known else base
+
+    def _bring(self, row: int) -> None:
+        """Puts a row into the middle."""
+        self.scroll_to(y=max(0, row - self.size.height // 2), animate=False, force=True)
+
+    def _follow_cursor(self) -> None:
+        place = self._plan.place(self._cursor_at)
+        top, height = self.scroll_offset.y, self.size.height
+        if place is not None and not top <= place[1] < top + height:
+            self._bring(place[1])
+
+    def _move_to(self, neighbour: str) -> None:
+        if neighbour and neighbour != self._cursor_at:
+            self._cursor_at = neighbour
+            self._follow_cursor()
+            self.refresh()
+            self.post_message(self.NeighbourHighlighted(neighbour))
+
+    def action_move(self, step: int) -> None:
+        """The next neighbour: down one side, then down the other."""
+        order = [each.id for each in self._plan.order]
+        if order:
+            self._move_to(order[(order.index(self._cursor_at) + step) % len(order)])
+
+    def action_side(self, side: str) -> None:
+        """The nearest neighbour of the other side."""
+        place = self._plan.place(self._cursor_at)
+        column = self._plan.left if side == "left" else self._plan.right
+        if place is not None and place[0] != side and column:
+            self._move_to(column[min(column, key=lambda row: abs(row - place[1]))].id)
+
+    def action_select(self) -> None:
+        """Make the neighbour under the cursor the centre."""
+        if self._cursor_at:
+            self.post_message(self.NeighbourChosen(self._cursor_at))
+
+    def on_click(self, event: Click) -> None:
+        """A click puts the cursor there; a second one moves the neighbour into the middle."""
+        left = event.x
+        for each in draw_row(self._plan, self._centre_name, event.y + self.scroll_offset.y, self.size.width):
+            left -= len(each.text) if each.role == "line" else Segment(each.text).cell_length
+            if left < 0:
+                if each.neighbour and each.neighbour == self._cursor_at:
+                    self.action_select()
+                self._move_to(each.neighbour)
+                return
