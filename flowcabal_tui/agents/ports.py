@@ -8,6 +8,7 @@ from typing import Protocol
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 
 
 class MemoryView(Protocol):
@@ -57,6 +58,22 @@ class MemoryView(Protocol):
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         """All of them below `prefix`, newest state each, by position then uri."""
+        ...
+
+    async def relations(self) -> tuple[Relation, ...]:
+        """Those that began before the target; ended ones have `until`, what ends later reads as open."""
+        ...
+
+    async def facts(self) -> tuple[Fact, ...]:
+        """Those that began before the target; superseded ones have `until`, and only earlier knowers are named."""
+        ...
+
+    async def promises(self) -> tuple[Promise, ...]:
+        """Those that were planted before the target; one that is paid later reads as open."""
+        ...
+
+    async def moments(self) -> tuple[Moment, ...]:
+        """Those that are told before the target, in the order of the story's own time."""
         ...
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:

@@ -1,11 +1,14 @@
-"""What the book says happened: relations, facts, promises and moments, each with the words that say it."""
+"""What the book says happened: relations, facts, promises and moments, each with the words that say it.
+
+The `sentence` of a record's evidence is that quotation itself, as it stands in the chapter.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, NewType
 
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Evidence
 
 RecordId = NewType("RecordId", str)
@@ -98,6 +101,35 @@ class Moment:
 
 
 StoryRecord = Relation | Fact | Promise | Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Sequel:
+    """What a later chapter adds to an agent's record: a relation or fact ends there, a promise is paid.
+
+    With `learned_by` a fact does not end: someone learns it there. It leaves with its chapter.
+    """
+
+    id: RecordId
+    record: RecordId
+    chapter: ChapterId
+    learned_by: EntityId | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Everything that was read from one text of a chapter; it takes the place of what was read from it before.
+
+    `text` is the digest of the text, `source` that of the text and the question: the same is never asked twice.
+    """
+
+    chapter: ChapterId
+    position: int
+    text: Digest
+    source: Digest
+    records: tuple[StoryRecord, ...] = ()
+    sequels: tuple[Sequel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

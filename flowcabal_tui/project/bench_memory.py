@@ -33,6 +33,8 @@ class _NamelessView:
         self.passages, self.search, self.waived = view.passages, view.search, view.waived
         self.postings = view.postings
         self.derived, self.derived_under = view.derived, view.derived_under
+        self.relations, self.facts = view.relations, view.facts
+        self.promises, self.moments = view.promises, view.moments
 
     @property
     def generation(self) -> Generation:

@@ -29,7 +29,9 @@ from flowcabal_tui.protocol import (
     ImportManuscript,
     PersistOutput,
     PutEntity,
+    PutRecord,
     RemoveEntity,
+    RemoveRecord,
     ResumeRun,
     RetryBackground,
     RewriteSelection,
@@ -143,6 +145,10 @@ class Handlers:
                 await self._put_entity(command.entity)
             case RemoveEntity():
                 await self._remove_entity(command.entity)
+            case PutRecord():
+                return await self._parts.story.put(command.record)
+            case RemoveRecord():
+                await self._parts.story.remove(command.record)
             case _:
                 raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return ""

@@ -33,6 +33,7 @@ from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
 from flowcabal_tui.project.steps import Steps, StepTools
+from flowcabal_tui.project.story_desk import StoryDesk
 from flowcabal_tui.project.versions import VersionDesk
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
@@ -90,6 +91,7 @@ class Parts:
         self.models = ModelDesk(settings, store, self.limits, emit, pace=pace)
         self.prompts = PromptLibrary(folder / PROMPTS)
         self.queries = Queries(store)
+        self.story = StoryDesk(store, emit)
         self.knowledge = KnowledgeDesk(
             settings.knowledge,
             (settings.project.id, settings.project.name, folder),

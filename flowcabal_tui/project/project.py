@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
-from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
@@ -203,6 +204,12 @@ class Project:
 
     async def entities(self) -> tuple[Entity, ...]:
         return await self._ask(self._parts.store.memory.entities())
+
+    async def story(self) -> Story:
+        return await self._ask(self._parts.story.story())
+
+    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        return await self._ask(self._parts.story.companions(entity))
 
     async def workflows(self) -> tuple[Workflow, ...]:
         return await self._ask(self._parts.store.workflows.list())

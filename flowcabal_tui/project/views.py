@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
@@ -149,6 +150,18 @@ class Workbench(Protocol):
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]: ...
 
     async def meta(self, name: MetaName) -> str: ...
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All of them, by first mention, then id."""
+        ...
+
+    async def story(self) -> Story:
+        """Relations, facts, promises and moments as they are now, in story order."""
+        ...
+
+    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        """With whom it is named in one passage, in how many passages, and in which chapter last; most first."""
+        ...
 
     async def workflows(self) -> tuple[Workflow, ...]:
         """The newest version of each, templates first."""

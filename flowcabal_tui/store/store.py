@@ -19,6 +19,7 @@ from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.memory import Memory
 from flowcabal_tui.store.outbox import Outbox
+from flowcabal_tui.store.records import Records
 from flowcabal_tui.store.runs import Runs
 from flowcabal_tui.store.standings import Standings
 from flowcabal_tui.store.states import States
@@ -54,6 +55,7 @@ class Store:
         self.workflows = Workflows(database, clock)
         self.book = Book(database, clock, language)
         self.memory = Memory(database, clock, language)
+        self.records = Records(database, clock)
         self.outbox = Outbox(database)
         self.usage = UsageLog(database, clock)
         self.values = Values(database, clock)

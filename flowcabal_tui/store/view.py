@@ -12,13 +12,16 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.cache import MemoryCache
+from flowcabal_tui.store.companions import Companion, companions_of
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.derived import DerivedTexts
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.shelf import CHAPTERS, EMPTY, LATEST, chapter_of
+from flowcabal_tui.store.story import RECORDS, Horizon, story_of
 from flowcabal_tui.store.tokens import match, term
 
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
@@ -47,6 +50,7 @@ class View:
         self._texts = DerivedTexts(database, generation, before, self._placed)
         self._passages: dict[int, IndexedPassage] | None = None
         self._named: dict[EntityId, list[tuple[int, int]]] | None = None
+        self._story: Story | None = None
 
     @property
     def generation(self) -> Generation:
@@ -125,6 +129,17 @@ class View:
         counts = {entity: sum(n for _at, n in places) for entity, places in (await self._mentioned()).items()}
         return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
+    async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
+        """With whom it is named in the same passage, most often first, then by id."""
+        rows = await self._database.rows(
+            f"SELECT chapter, version, entity, spans FROM mention WHERE {_HOLDS} AND chapter IN"
+            f" (SELECT chapter FROM mention WHERE entity=:entity AND {_HOLDS})",
+            {"entity": entity, "as_of": self._generation},
+        )
+        places = [(chapter, who, spans) for chapter, version, who, spans in rows if self._sees(chapter, version)]
+        passages = (await self._indexed()).values()
+        return await asyncio.to_thread(companions_of, entity, places, tuple(passages))
+
     async def derived(self, uri: str, level: Level) -> Derived | None:
         """What stands before the target, as of the generation: the newest state, or what the writer wrote or pinned."""
         return await self._texts.one(uri, level)
@@ -140,6 +155,31 @@ class View:
     async def pinned(self, uri: str) -> Generation | None:
         """The generation of the state that is pinned."""
         return await self._texts.pinned(uri)
+
+    async def relations(self) -> tuple[Relation, ...]:
+        """Those that began before the target, ended ones too."""
+        return (await self.story()).relations
+
+    async def facts(self) -> tuple[Fact, ...]:
+        """Those that began before the target, superseded ones too."""
+        return (await self.story()).facts
+
+    async def promises(self) -> tuple[Promise, ...]:
+        """Those that were planted before the target."""
+        return (await self.story()).promises
+
+    async def moments(self) -> tuple[Moment, ...]:
+        """Those that are told before the target, in the order of the story's time."""
+        return (await self.story()).moments
+
+    async def story(self) -> Story:
+        """All records as the book stands before the target."""
+        if self._story is None:
+            rows = await self._database.rows(RECORDS, (self._generation,))
+            entities = {row[0] for row in await self._database.rows(ENTITIES, (self._generation,))}
+            horizon = Horizon(self._placed, self._seen, self._before)
+            self._story = await story_of(rows, horizon, entities, self._chapter_texts)
+        return self._story
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """bm25 over the passages before the target; statistics count those passages only."""

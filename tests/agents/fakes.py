@@ -16,6 +16,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, Usage
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.domain.text import digest, han_count
 
 T = TypeVar("T", bound=BaseModel)
@@ -44,6 +45,7 @@ class FakeBook:
     waived: frozenset[tuple[str, str]] = frozenset()
     language: str = "zh"
     passage_size: int = 800
+    story: Story = Story()
 
     def __post_init__(self) -> None:
         self.passages = {
@@ -134,6 +136,18 @@ class FakeView:
         uris = sorted({each.uri for each in self.book.derived if each.uri.startswith(prefix)})
         found = [each for uri in uris if (each := await self.derived(uri, level))]
         return tuple(sorted(found, key=lambda each: (each.position, each.uri)))
+
+    async def relations(self) -> tuple[Relation, ...]:
+        return self.book.story.relations
+
+    async def facts(self) -> tuple[Fact, ...]:
+        return self.book.story.facts
+
+    async def promises(self) -> tuple[Promise, ...]:
+        return self.book.story.promises
+
+    async def moments(self) -> tuple[Moment, ...]:
+        return self.book.story.moments
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         total = sum(len(each) for chapter, each in self.book.passages.items() if int(chapter[1:]) < self.before)

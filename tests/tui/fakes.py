@@ -9,11 +9,12 @@ from pathlib import Path
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
-from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, Generation, NodeId, OutputId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.story import RecordId, Story
 from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.domain.versions import (
     ActionRow,
@@ -47,7 +48,11 @@ from flowcabal_tui.protocol import (
     NodeStreaming,
     OutputPersisted,
     PersistOutput,
+    PutEntity,
+    PutRecord,
     QuestionAnswered,
+    RemoveEntity,
+    RemoveRecord,
     RewriteProposed,
     RewriteSelection,
     RunStarted,
@@ -60,6 +65,7 @@ from flowcabal_tui.protocol import (
     WriteChapter,
 )
 from tests.tui import fake_books as books
+from tests.tui import fake_story
 
 
 class FakeWorkbench:
@@ -100,6 +106,8 @@ class FakeWorkbench:
         self.profile_views = books.profiles(self.words)
         self._events: list[Event] = []
         self.told: dict[RunId, tuple[Event, ...]] = {}
+        self.people = list(fake_story.people(self.words))
+        self.records = fake_story.story(self.words)
         self.versions_of: dict[NodeId, list[NodeVersion]] = {}
         self.version_texts: dict[Digest, str] = {}
         self.marks: dict[NodeId, StaleMark] = {}
@@ -199,6 +207,20 @@ class FakeWorkbench:
                 saved = document.model_copy(update={"version": newest + 1})
                 self.documents = [saved, *(item for item in self.documents if item.id != document.id)]
                 return saved.reference
+            case PutEntity(entity=entity):
+                self.people = [*(each for each in self.people if each.id != entity.id), entity]
+                self._events.append(BookChanged())
+            case RemoveEntity(entity=gone):
+                self.people = [each for each in self.people if each.id != gone]
+                self._events.append(BookChanged())
+            case PutRecord(record=record):
+                written = replace(record, id=record.id or RecordId(f"written-{len(self.sent)}"))
+                self.records = fake_story.with_record(self.records, written)
+                self._events.append(BookChanged())
+                return written.id
+            case RemoveRecord(record=identity):
+                self.records = fake_story.without_record(self.records, identity)
+                self._events.append(BookChanged())
             case SelectVersion(node=node, digest=chosen):
                 self._stand(node, chosen, chosen_by_hand=True)
             case FreezeNode(node=node, digest=chosen):
@@ -286,7 +308,13 @@ class FakeWorkbench:
         return f"{name}: {self.words.abstract}"
 
     async def entities(self) -> tuple[Entity, ...]:
-        return tuple(view.entity for _row, view in self.profile_views.values() if view.entity)
+        return tuple(self.people)
+
+    async def story(self) -> Story:
+        return self.records
+
+    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        return fake_story.companions(entity)
 
     async def workflows(self) -> tuple[Workflow, ...]:
         return tuple(self.documents)

@@ -1,0 +1,50 @@
+"""The records of the story for guests: written and taken out by hand, and asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
+from flowcabal_tui.domain.text import clean, slug
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import BookChanged, Event
+from flowcabal_tui.store import Store
+
+
+class StoryDesk:
+    """Lives on the engine's loop."""
+
+    def __init__(self, store: Store, emit: Callable[[Event], None]) -> None:
+        self._store, self._emit = store, emit
+
+    async def put(self, record: StoryRecord) -> RecordId:
+        """Writes a record by hand; returns its id. Raises RunError, and then nothing was changed."""
+        says = record.kind if isinstance(record, Relation) else record.text
+        if not clean(says).strip() or (record.id and slug(record.id) != record.id):
+            raise RunError(
+                _("That says nothing, or its id is none: {id}.").format(id=clean(record.id) or '""'),
+                _("Nothing was changed."),
+                _("Write what holds in a few words; an id has letters, digits, - and _ only."),
+            )
+        if isinstance(record, Relation):
+            known = {entity.id for entity in await self._store.memory.names()}
+            if not {record.source, record.target} <= known:
+                raise RunError(_("A relation needs two names that the book knows."), _("Nothing was changed."))
+        identity = await self._store.records.put(record)
+        self._emit(BookChanged())
+        return identity
+
+    async def remove(self, record: RecordId) -> None:
+        """Takes a record out by hand. KeyError if there is none."""
+        await self._store.records.remove(record)
+        self._emit(BookChanged())
+
+    async def story(self) -> Story:
+        """All records as they are now."""
+        return await (await self._store.memory.view(None)).story()
+
+    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        """With whom an entity is named in one passage, in how many passages, and the chapter where it was last."""
+        return await (await self._store.memory.view(None)).companions(entity)
