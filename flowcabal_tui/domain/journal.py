@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Form
@@ -59,8 +59,7 @@ class RunEvent:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredResult:
+class StoredResult(NamedTuple):
     """A paid output under its content key."""
 
     key: Digest

@@ -53,7 +53,8 @@ class ModelSteps:
     @property
     def _wanted_again(self) -> bool:
         """A new sample is wanted of this node, or of one that it stands in."""
-        return any(self._path == node or self._path.startswith(f"{node}/") for node in self._scope.request.again)
+        again = self._scope.request.again
+        return bool(again) and any(self._path == node or self._path.startswith(f"{node}/") for node in again)
 
     def state(self, state: NodeState, detail: str = "") -> None:
         """Tells the guests in which state the node is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,7 @@ from flowcabal_tui.runner.schedule import Schedule
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 log = logging.getLogger(__name__)
+_FREE = Usage()
 
 
 class Run:
@@ -52,7 +53,8 @@ class Run:
         for known in past.nodes.values():
             known.state = known.state if known.state in ("done", "skipped") else "pending"
         self._texts: Mapping[Digest, str] = {}
-        self._tasks: dict[NodeId, asyncio.Task[None]] = {}
+        self._tasks: dict[NodeId, Callable[[], None]] = {}
+        """The nodes that are under way, with what stops each."""
         self._prepared: dict[NodeId, NodeRun] = {}
         """Nodes that were looked up and did not stand: they run next."""
         self._waiting: set[NodeId] = set()
@@ -150,8 +152,8 @@ class Run:
 
     # what a schedule asks for
 
-    def began(self, path: NodeId, task: asyncio.Task[None]) -> None:
-        self._tasks[path] = task
+    def began(self, path: NodeId, stop: Callable[[], None]) -> None:
+        self._tasks[path] = stop
 
     def left(self, path: NodeId) -> None:
         self._tasks.pop(path, None)
@@ -353,13 +355,13 @@ class Run:
         """
         if node is None:
             self._cancelled = True
-            for path, task in tuple(self._tasks.items()):
+            for path, stop in tuple(self._tasks.items()):
                 if "/" not in path:
-                    task.cancel()
+                    stop()
             self._schedule.go_on()
             return True
         if node in self._tasks:
-            self._tasks[node].cancel()
+            self._tasks[node]()
             return True
         begun = self._past.nodes.get(node)
         if node not in self._frame.plan.steps or (begun and begun.state not in ("pending", "ready")):
@@ -393,4 +395,4 @@ class Run:
 
 
 def _produced(key: Digest, output: Output, seconds: float) -> StoredResult:
-    return StoredResult(key, output.stored, output.digest, "", "model", "stop", Usage(), seconds, output.form)
+    return StoredResult(key, output.stored, output.digest, "", "model", "stop", _FREE, seconds, output.form)

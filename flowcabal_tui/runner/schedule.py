@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
@@ -29,8 +30,8 @@ class Nodes(Protocol):
         """Runs a node to its end; None when it has no output. Never raises."""
         ...
 
-    def began(self, path: NodeId, task: asyncio.Task[None]) -> None:
-        """Its task was made."""
+    def began(self, path: NodeId, stop: Callable[[], None]) -> None:
+        """It is under way; `stop` cancels it."""
         ...
 
     async def cut(self, path: NodeId) -> None:
@@ -62,6 +63,7 @@ class Schedule:
         self._active: dict[NodeId, asyncio.Task[None]] = {}
         self._skipped: set[NodeId] = set()
         self._wake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         self._closing = False
         self._broken: BaseException | None = None
         """A mistake in the runner itself: it must end the run, not hang it."""
@@ -112,6 +114,9 @@ class Schedule:
                 for task in self._active.values():
                     task.cancel()
                 await asyncio.wait(self._active.values())
+                for node in [node for node, task in self._active.items() if task.done()]:  # cancelled before a step
+                    del self._active[node]
+                    self._nodes.left(NodeId(self._frame.path + node))
 
     def _is_ready(self, node: NodeId) -> None:
         heapq.heappush(self._ready, (-self._plan.ranks[node], self._place[node], node))
@@ -143,10 +148,8 @@ class Schedule:
             self._frame.outputs[node] = output
             self._settle(node)
         else:
-            task = asyncio.get_running_loop().create_task(self._run(node, path, step))
-            self._active[node] = task
-            self._nodes.began(path, task)
-            task.add_done_callback(partial(self._has_ended, node, path))
+            self._active[node] = self._loop.create_task(self._run(node, path, step))
+            self._nodes.began(path, partial(self._stop, node, path))
 
     def _may_run(self, step: Step) -> bool:
         """False when a branch was not taken, or when an output that the node needs is not there for that reason."""
@@ -160,23 +163,25 @@ class Schedule:
         )
 
     async def _run(self, node: NodeId, path: NodeId, step: Step) -> None:
-        output = await self._nodes.node(self._frame, step)
+        try:
+            output = await self._nodes.node(self._frame, step)
+        except Exception as error:  # what `node` never raises: told by the run, which must not hang
+            self._broken = self._broken or error
+            self._wake.set()
+            return
         if output is not None:
             self._frame.outputs[node] = output
         self._leave(node, path)
 
-    def _has_ended(self, node: NodeId, path: NodeId, task: asyncio.Task[None]) -> None:
+    def _stop(self, node: NodeId, path: NodeId) -> None:
+        task = self._active.get(node)
+        if task is not None and task.cancel():
+            task.add_done_callback(partial(self._was_stopped, node, path))
+
+    def _was_stopped(self, node: NodeId, path: NodeId, task: asyncio.Task[None]) -> None:
         """Sees to a task that was cancelled before its first step, or while its end was written."""
-        if not task.cancelled():
-            self._broken = self._broken or task.exception()
-            if self._broken:
-                self._active.pop(node, None)
-                self._wake.set()
-        elif self._closing:
-            self._active.pop(node, None)
-            self._nodes.left(path)
-        else:
-            self._active[node] = asyncio.get_running_loop().create_task(self._cut(node, path))
+        if task.cancelled() and not self._closing and self._active.get(node) is task:
+            self._active[node] = self._loop.create_task(self._cut(node, path))
 
     async def _cut(self, node: NodeId, path: NodeId) -> None:
         await self._nodes.cut(path)
