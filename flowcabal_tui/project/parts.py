@@ -32,6 +32,7 @@ from flowcabal_tui.project.mirror import Mirror
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
+from flowcabal_tui.project.search import Search
 from flowcabal_tui.project.steps import Steps, StepTools
 from flowcabal_tui.project.story_desk import StoryDesk
 from flowcabal_tui.project.versions import VersionDesk
@@ -99,6 +100,7 @@ class Parts:
             emit,
             lambda held: self.tasks.create(self._knowledge_ready(held)),
         )
+        self.search = Search(store, self.queries, self.knowledge)
         self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
         graphs = Graphs()
         self.runs = RunDesk(store, self.services, lambda: self.settings, emit, self.actions.require_valid, graphs)

@@ -35,8 +35,9 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.reading import Reading
 from flowcabal_tui.project.versions import name_of
-from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
+from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo
 from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ T = TypeVar("T")
 CLOSE_SECONDS = 5.0
 
 
-class Project:
+class Project(Reading):
     """Implements `Workbench`. Open it with `Project.open`; close it with `await project.close()`."""
 
     def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed) -> None:
@@ -289,9 +290,6 @@ class Project:
 
     async def profile(self, uri: str) -> ProfileView:
         return await self._ask(self._parts.queries.profile(uri))
-
-    async def source(self, uri: str, start: int = -1, end: int = -1) -> SourceText:
-        return await self._ask(self._parts.queries.source(uri, start, end))
 
     async def background(self) -> tuple[BackgroundTask, ...]:
         return await self._ask(self._parts.store.outbox.all())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity
+from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level
 from flowcabal_tui.domain.run import Attempt
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
@@ -123,16 +123,23 @@ class Queries:
             return (await self._store.book.chapter(ChapterId(uri.removeprefix("manuscript/")))).title
         return uri.rsplit("/", 1)[-1]
 
-    async def source(self, uri: str, start: int, end: int) -> SourceText:
-        """The text behind a uri of a receipt or finding. Raises RunError for one that is not there."""
+    async def source(self, uri: str, start: int, end: int, level: Level | None = None) -> SourceText:
+        """The text behind a uri of a receipt or finding. Raises RunError for one that is not there.
+
+        With a level, what stands of a profile in it; of a chapter, its summary in L0 and L1.
+        """
         root, _slash, rest = uri.partition("/")
+        if level and (root == "profiles" or (root == "manuscript" and level != "L2")):
+            derived = await (await self._store.memory.view(None)).derived(uri, level)
+            if derived is not None:
+                return SourceText(uri, await self.title(uri), derived.text, start, end)
         if root == "manuscript":
             chapter = await self._store.book.chapter(ChapterId(rest.split("/")[0]))
             return SourceText(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
         if root == "meta" and rest in META_NAMES:
             return SourceText(uri, rest, await self._store.book.meta_text(rest), start, end)
         if root == "entities" and (entity := await self._entity(uri)):
-            return SourceText(uri, entity.name, f"{' · '.join(entity.names)}\n\n{entity.note}", start, end)
+            return SourceText(uri, entity.name, entity_text(entity), start, end)
         if root == "profiles" and (history := await self._store.memory.derived_history(uri)):
             newest = {state.level: state.text for state in reversed(history)}
             text = "\n\n".join(newest[level] for level in ("L0", "L1", "L2") if level in newest)
@@ -148,6 +155,11 @@ class Queries:
         """What a uri is called: the name of its entity, or the title of its chapter."""
         entity = await self._entity(uri)
         return entity.name if entity else await self._title(uri)
+
+
+def entity_text(entity: Entity) -> str:
+    """All that is known of an entity by hand, as it is read and searched."""
+    return f"{' · '.join(entity.names)}\n\n{entity.note}"
 
 
 def _title(workflow: Workflow, node: NodeId) -> str:

@@ -10,9 +10,10 @@ from typing import Protocol
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, MetaName, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, Level, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.versions import (
     ActionRow,
@@ -234,7 +235,17 @@ class Workbench(Protocol):
 
     async def profile(self, uri: str) -> ProfileView: ...
 
-    async def source(self, uri: str, start: int = -1, end: int = -1) -> SourceText: ...
+    async def source(self, uri: str, start: int = -1, end: int = -1, level: Level | None = None) -> SourceText:
+        """A text that was cited or found; with a level, what stands of a profile, or of a chapter's summary, in it."""
+        ...
+
+    async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
+        """The best `limit` places of each kind in the whole project; an empty query finds nothing."""
+        ...
+
+    async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
+        """Every place of the manuscript where exactly these words stand, as words of their own, in story order."""
+        ...
 
     async def background(self) -> tuple[BackgroundTask, ...]:
         """Tasks that are not fresh, in order of work."""

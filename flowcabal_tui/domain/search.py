@@ -1,0 +1,72 @@
+"""What a search over the whole project finds, and places at which words can be replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Level
+
+SearchKind = Literal["chapters", "entities", "text", "story", "profiles", "summaries", "meta", "similar"]
+SEARCH_KINDS: tuple[SearchKind, ...] = (
+    "chapters",
+    "entities",
+    "text",
+    "story",
+    "profiles",
+    "summaries",
+    "meta",
+    "similar",
+)
+"""In the order in which they are shown. `similar` comes from the knowledge server, by meaning; all others by words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One place: the characters from `start` up to `end` of what `uri` names at `level` (-1: all of it).
+
+    `line` is its paragraph, or as much of it as lies around the place; `spans` are what was sought, within the
+    line. `position` is that of the chapter (0: of none).
+    """
+
+    kind: SearchKind
+    uri: str
+    title: str
+    line: str
+    spans: tuple[Span, ...] = ()
+    start: int = -1
+    end: int = -1
+    level: Level = "L2"
+    position: int = 0
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """The best hits of each kind, best first, and how many there are of each in all."""
+
+    query: str
+    hits: tuple[SearchHit, ...]
+    counts: tuple[tuple[SearchKind, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """Where words stand in a version of a chapter, by the character at which they begin."""
+
+    chapter: ChapterId
+    version: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A place with the paragraph around it, of which `span` are the words."""
+
+    place: TextPlace
+    position: int
+    title: str
+    line: str
+    span: Span

@@ -1,0 +1,168 @@
+"""Where words stand in texts, best paragraphs first. Pure, and quick enough to be asked at every key.
+
+All texts are scanned, so a text is found the moment it is kept, by one Chinese character as by a sentence. A Latin
+word is found where a word begins. Letter case and the form of quotation marks do not matter.
+
+score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with
+idf = ln(1 + (N - df + 0.5) / (df + 0.5)) (Robertson and Zaragoza 2009), over paragraphs. Those that hold the whole
+query come first, then those that hold all of its words; others only count when there are none of these.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Final
+
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.search import SearchHit, SearchKind
+
+_K1: Final = 1.2
+_B: Final = 0.75
+_QUOTES: Final = str.maketrans("‘’“”", "''\"\"")
+_FIRST_HAN: Final = "\u2e80"
+_BEFORE, _LINE = 80, 320
+"""Characters of a long paragraph that are given before the first place, and in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text to be searched, and what its hits say of it."""
+
+    kind: SearchKind
+    uri: str
+    title: str
+    text: str
+    level: Level = "L2"
+    position: int = 0
+    cited: Span | None = None
+    """What of `uri` is to be opened, when the text itself does not stand there."""
+
+
+class Page:
+    """A document made ready: folded letters, and where its paragraphs begin."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.folded = fold(document.text)
+        self.starts = [0, *(place + 1 for place in _find(self.folded, "\n"))]
+
+    def paragraph(self, number: int) -> tuple[int, int]:
+        """Where a paragraph begins and ends, its line end not counted."""
+        following = self.starts[number + 1 : number + 2]
+        return self.starts[number], following[0] - 1 if following else len(self.folded)
+
+
+def fold(text: str) -> str:
+    """The text with equal letters made equal, every character at its place."""
+    folded = text.lower()
+    if len(folded) != len(text):  # a few letters become two
+        folded = "".join(low if len(low := each.lower()) == 1 else each for each in text)
+    return folded.translate(_QUOTES)
+
+
+def _find(text: str, words: str) -> Iterator[int]:
+    at = text.find(words)
+    while at >= 0:
+        yield at
+        at = text.find(words, at + len(words))
+
+
+def _is_latin(character: str) -> bool:
+    return character.isalnum() and character < _FIRST_HAN
+
+
+def places(folded: str, words: str, *, whole: bool = False) -> Iterator[int]:
+    """Where the words stand, not amid a Latin word; with `whole` they must end with a word too."""
+    starts_word, ends_word = _is_latin(words[0]), whole and _is_latin(words[-1])
+    for at in _find(folded, words):
+        end = at + len(words)
+        amid = starts_word and at > 0 and _is_latin(folded[at - 1])
+        if not amid and not (ends_word and end < len(folded) and _is_latin(folded[end])):
+            yield at
+
+
+_Paragraph = tuple[int, int]
+"""The number of the page and of the paragraph in it."""
+
+
+def best(pages: Sequence[Page], query: str, limit: int) -> tuple[tuple[SearchHit, ...], int]:
+    """The best `limit` hits, and how many paragraphs there are; of equal ones the first of the pages comes first."""
+    phrase = " ".join(fold(query).split())
+    if not phrase:
+        return (), 0
+    words = list(dict.fromkeys(phrase.split()))
+    found = {term: _by_paragraph(pages, term) for term in dict.fromkeys((phrase, *words))}
+    held = {place: sum(place in found[word] for word in words) for word in words for place in found[word]}
+    most = len(words) if len(words) in held.values() else 1
+    wanted = [place for place, number in held.items() if number >= most]
+    scores = _scores(pages, wanted, tuple(found.values()))
+    chosen = nsmallest(limit, wanted, key=lambda at: (at not in found[phrase], -held[at], -scores[at], at))
+    return tuple(
+        _hit(pages[number], paragraph, _spans(found, phrase, words, (number, paragraph)), scores[number, paragraph])
+        for number, paragraph in chosen
+    ), len(wanted)
+
+
+def _by_paragraph(pages: Sequence[Page], term: str) -> dict[_Paragraph, list[int]]:
+    found: dict[_Paragraph, list[int]] = {}
+    for number, page in enumerate(pages):
+        for at in places(page.folded, term):
+            found.setdefault((number, bisect_right(page.starts, at) - 1), []).append(at)
+    return found
+
+
+def _scores(
+    pages: Sequence[Page], wanted: Sequence[_Paragraph], found: Sequence[dict[_Paragraph, list[int]]]
+) -> dict[_Paragraph, float]:
+    count = sum(len(page.starts) for page in pages)
+    average = sum(len(page.folded) for page in pages) / max(1, count) or 1.0
+    weights = [math.log(1 + (count - len(places) + 0.5) / (len(places) + 0.5)) for places in found]
+    scores: dict[_Paragraph, float] = {}
+    for place in wanted:
+        start, end = pages[place[0]].paragraph(place[1])
+        norm = _K1 * (1 - _B + _B * (end - start) / average)
+        times = [len(each.get(place, ())) for each in found]
+        scores[place] = sum(
+            weight * tf * (_K1 + 1) / (tf + norm) for weight, tf in zip(weights, times, strict=True) if tf
+        )
+    return scores
+
+
+def _spans(
+    found: dict[str, dict[_Paragraph, list[int]]], phrase: str, words: Sequence[str], place: _Paragraph
+) -> list[Span]:
+    """What is marked in a paragraph: the whole query where it stands, else its words."""
+    terms = [phrase] if place in found[phrase] else words
+    return sorted(
+        (Span(at, at + len(term)) for term in terms for at in found[term].get(place, ())), key=lambda span: span.start
+    )
+
+
+def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:
+    """So much of the paragraph from `start` to `end` as lies around the character `first`, and where that begins."""
+    begin = start if end - start <= _LINE else min(max(start, first - _BEFORE), end - _LINE)
+    return text[begin : min(end, begin + _LINE)], begin
+
+
+def _hit(page: Page, paragraph: int, spans: Sequence[Span], score: float) -> SearchHit:
+    known, (start, end) = page.document, page.paragraph(paragraph)
+    line, begin = around(known.text, start, end, spans[0].start)
+    shown = tuple(Span(span.start - begin, span.end - begin) for span in spans if span.end <= begin + len(line))
+    opened = known.cited or spans[0]
+    return SearchHit(
+        kind=known.kind,
+        uri=known.uri,
+        title=known.title,
+        line=line,
+        spans=shown,
+        start=opened.start,
+        end=opened.end,
+        level=known.level,
+        position=known.position,
+        score=round(score, 4),
+    )

@@ -1,0 +1,33 @@
+"""Questions about the text of the book: where something stands. `Project` answers them with the others."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.views import SourceText
+
+T = TypeVar("T")
+
+
+class Reading(ABC):
+    """The part of `Project` that reads the text."""
+
+    _parts: Parts
+
+    @abstractmethod
+    async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
+        """Awaits on the engine's loop. Raises FlowCabalError."""
+
+    async def source(self, uri: str, start: int = -1, end: int = -1, level: Level | None = None) -> SourceText:
+        return await self._ask(self._parts.queries.source(uri, start, end, level))
+
+    async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
+        return await self._ask(self._parts.search.find(query, kinds, limit))
+
+    async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
+        return await self._ask(self._parts.search.occurrences(words))

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.search import SearchHit, SearchKind
+from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, WriteChapter, WriteMeta
+from tests.project.desk import CHAPTERS, Desk, make, opened
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """Three chapters, and a memory that has followed."""
+    folder = await make(tmp_path / "book")
+    async with opened(folder) as desk:
+        for title, text in CHAPTERS.items():
+            chapter = await desk.project.carry_out(AddChapter(title))
+            await desk.project.carry_out(WriteChapter(chapter, text))
+        await desk.settled()
+        yield desk
+
+
+async def hits(desk: Desk, query: str, *kinds: SearchKind) -> list[SearchHit]:
+    answer = await (desk.project.search(query, kinds) if kinds else desk.project.search(query))
+    return list(answer.hits)
+
+
+async def test_a_hit_of_the_text_opens_at_the_characters_that_were_sought(desk: Desk) -> None:
+    (hit,) = await hits(desk, "blue glove", "text")
+    source = await desk.project.source(hit.uri, hit.start, hit.end, hit.level)
+    assert source.text[source.start : source.end] == "blue glove"
+    assert (hit.title, hit.position) == ("Chapter 1 The Ferry", 1)
+
+
+async def test_what_was_just_kept_is_found_and_what_has_left_the_book_is_not(desk: Desk) -> None:
+    third = await desk.chapter(3)
+    await desk.project.carry_out(WriteChapter(third, "A heron stood there."))
+    assert [hit.line for hit in await hits(desk, "heron", "text")] == ["A heron stood there."]
+    assert await hits(desk, "rope", "text") == []
+    await desk.project.carry_out(EditChapter(third, deleted=True))
+    assert await hits(desk, "heron") == []
+
+
+async def test_chapters_are_found_by_title_names_by_alias_and_meta_texts_by_their_words(desk: Desk) -> None:
+    await desk.project.carry_out(
+        PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow", ("the ferrywoman",), "Counts the dead."))
+    )
+    await desk.project.carry_out(WriteMeta("world-rules", "The dead walk at low water."))
+    assert [hit.title for hit in await hits(desk, "ledger", "chapters")] == ["Chapter 2 The Ledger"]
+    assert [hit.uri for hit in await hits(desk, "ferrywoman", "entities")] == ["entities/ines"]
+    (note,) = await hits(desk, "counts the dead", "entities")
+    source = await desk.project.source(note.uri, note.start, note.end, note.level)
+    assert source.text[source.start : source.end] == "Counts the dead"
+    (rule,) = await hits(desk, "low water", "meta")
+    source = await desk.project.source(rule.uri, rule.start, rule.end, rule.level)
+    assert (rule.uri, source.text[source.start : source.end]) == ("meta/world-rules", "low water")
+
+
+async def test_a_summary_opens_as_the_summary_at_its_words(desk: Desk) -> None:
+    found = await hits(desk, "Saltreach", "summaries")
+    assert found
+    source = await desk.project.source(found[0].uri, found[0].start, found[0].end, found[0].level)
+    assert found[0].level in ("L0", "L1")
+    assert source.text[source.start : source.end].lower() == "saltreach"
+    assert source.text != await desk.project.chapter_text(await desk.chapter(1))
+
+
+async def test_every_kind_says_how_many_there_are(desk: Desk) -> None:
+    answer = await desk.project.search("Ines", ("text", "chapters"), 2)
+    assert dict(answer.counts) == {"text": 5, "chapters": 0}
+    assert len(answer.hits) == 2
+
+
+async def test_by_meaning_nothing_is_found_while_no_server_is_there(desk: Desk) -> None:
+    assert dict((await desk.project.search("river", ("similar",))).counts) == {"similar": 0}
+
+
+async def test_places_to_replace_are_exact_whole_words_in_story_order(desk: Desk) -> None:
+    await desk.project.carry_out(WriteChapter(await desk.chapter(3), "Inesita, INES and Ines. Ines!"))
+    found = await desk.project.occurrences("Ines")
+    assert [place.position for place in found] == [1, 1, 2, 2, 3, 3]
+    assert all(place.line[place.span.start : place.span.end] == "Ines" for place in found)
+    assert await desk.project.occurrences("") == ()
