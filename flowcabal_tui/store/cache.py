@@ -1,22 +1,24 @@
-"""What views share: unpacked texts and counted terms. Both are of things that never change."""
+"""What views share: unpacked texts, counted terms, what stands as of a generation: things that never change."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
-from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.store.ranking import Counts
+from flowcabal_tui.store.snapshot import Snapshot
 from flowcabal_tui.store.tokens import Term
 
 
 class MemoryCache:
-    """Keeps what was used last: texts up to `characters`, counts of up to `terms` terms."""
+    """Keeps what was used last: texts up to `characters`, counts of up to `terms` terms, so many `snapshots`."""
 
-    def __init__(self, characters: int = 4_000_000, terms: int = 200) -> None:
-        self._characters, self._terms = characters, terms
+    def __init__(self, characters: int = 8_000_000, terms: int = 200, snapshots: int = 2) -> None:
+        self._characters, self._terms, self._most = characters, terms, snapshots
         self._texts: OrderedDict[Digest, str] = OrderedDict()
         self._used = 0
         self._counts: OrderedDict[str, Counts] = OrderedDict()
+        self._snapshots: OrderedDict[Generation, Snapshot] = OrderedDict()
 
     def text(self, name: Digest) -> str | None:
         """A text that is still here."""
@@ -40,3 +42,16 @@ class MemoryCache:
         if len(self._counts) > self._terms:
             self._counts.popitem(last=False)
         return counts
+
+    def snapshot(self, generation: Generation) -> Snapshot | None:
+        """One that is still here."""
+        if generation in self._snapshots:
+            self._snapshots.move_to_end(generation)
+        return self._snapshots.get(generation)
+
+    def put_snapshot(self, snapshot: Snapshot) -> Snapshot:
+        """Remembers it and forgets the one used longest ago."""
+        self._snapshots[snapshot.generation] = snapshot
+        if len(self._snapshots) > self._most:
+            self._snapshots.popitem(last=False)
+        return snapshot

@@ -24,6 +24,7 @@ from flowcabal_tui.store.blobs import get_text, pack_large, put_text, unpack
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.generations import next_generation
 from flowcabal_tui.store.shelf import chapters_now
+from flowcabal_tui.store.withdrawn import Withdrawn, rests_on, withdrawn
 
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 Choice = Literal["pin", "unpin", "take"]
@@ -52,6 +53,7 @@ class DerivedTexts:
     ) -> None:
         self._database, self._generation, self._before, self._placed = database, generation, before, placed
         self._choices: dict[str, Chosen] | None = None
+        self._out: Withdrawn | None = None
 
     async def one(self, uri: str, level: Level) -> Derived | None:
         """What stands of a level."""
@@ -66,6 +68,10 @@ class DerivedTexts:
     async def under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         """What stands of all below `prefix`, by position then uri."""
         return await self._standing("uri>=? AND uri<?", level, (prefix, prefix + _LAST))
+
+    async def of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
+        """What stands of each of these, by position then uri."""
+        return await self._standing("uri IN (SELECT value FROM json_each(?))", level, (json.dumps(uris),))
 
     async def pinned(self, uri: str) -> Generation | None:
         """The generation of the state that is pinned."""
@@ -88,13 +94,15 @@ class DerivedTexts:
         self, where: str, level: Level, values: Sequence[object], choices: Mapping[str, Chosen] | None = None
     ) -> tuple[Derived, ...]:
         rows = await self._database.rows(
-            "SELECT number, uri, position, anchor, generation, method='hand' FROM derived"
+            "SELECT number, uri, position, anchor, generation, method='hand', rests FROM derived"
             f" WHERE {where} AND level=? AND generation<=? ORDER BY number",
             (*values, level, self._generation),
         )
         seen: defaultdict[str, list[tuple[int, int, Generation, bool]]] = defaultdict(list)
-        for number, uri, position, anchor, generation, by_hand in rows:
-            if (at := self._position(position, anchor)) is not None:
+        if self._out is None:
+            self._out = await withdrawn(self._database, self._generation, self._placed)
+        for number, uri, position, anchor, generation, by_hand, rests in rows:
+            if (at := self._position(position, anchor)) is not None and not self._out.takes(rests):
                 seen[uri].append((at, number, generation, bool(by_hand)))
         chosen = await self._chosen() if choices is None else choices
         newest = {uri: best for uri, states in seen.items() if (best := self._best(states, chosen.get(uri, Chosen())))}
@@ -147,11 +155,13 @@ def put_states(connection: sqlite3.Connection, states: Iterable[Derived], at: st
             continue
         generation = generation or next_generation(connection, "truth" if by_hand else "derived", state.position, at)
         connection.execute(
-            "INSERT INTO derived (uri, level, digest, source, position, anchor, generation, method, evidence, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO derived"
+            " (uri, level, digest, source, position, anchor, generation, method, evidence, at, rests)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(state.uri, state.level, put_text(connection, text), state.source, state.position),
                 *(anchor, generation, state.method, pack_large(to_json(state.evidence)), at),
+                rests_on(connection, state, anchor),
             ),
         )
     return generation or known

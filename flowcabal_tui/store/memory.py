@@ -18,7 +18,8 @@ from flowcabal_tui.store.generations import NOW, next_generation
 from flowcabal_tui.store.indexing import index_chapter
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.shelf import NewVersion, append_version
-from flowcabal_tui.store.view import ENTITIES, View, open_view
+from flowcabal_tui.store.snapshot import ENTITIES
+from flowcabal_tui.store.view import View, open_view
 
 
 class Memory:

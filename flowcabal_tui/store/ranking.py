@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Passage
+from flowcabal_tui.domain.manuscript import Passage, PassagePlace
 from flowcabal_tui.store.tokens import Term
 
 _K1: Final = 1.2
@@ -20,15 +20,10 @@ _B: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedPassage:
-    """A passage without its text. `tokens` is its length."""
+class IndexedPassage(PassagePlace):
+    """A passage without its text. `id` is its row, `tokens` its length."""
 
     id: int
-    chapter: ChapterId
-    position: int
-    index: int
-    start: int
-    end: int
     tokens: int
 
     def of(self, text: str) -> Passage:

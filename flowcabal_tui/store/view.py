@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
-from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.store.blobs import unpack
@@ -18,17 +17,11 @@ from flowcabal_tui.store.cache import MemoryCache
 from flowcabal_tui.store.companions import Companion, companions_of
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.derived import DerivedTexts
-from flowcabal_tui.store.entity_rows import FIELDS, entity_of
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
-from flowcabal_tui.store.shelf import CHAPTERS, EMPTY, LATEST, chapter_of
+from flowcabal_tui.store.shelf import EMPTY, LATEST
+from flowcabal_tui.store.snapshot import HOLDS, Snapshot
 from flowcabal_tui.store.story import RECORDS, Horizon, story_of
-from flowcabal_tui.store.tokens import match, term
-
-ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
-    (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
-_MOST_TERMS: Final = 200
-"""Of one question: SQLite joins at most 500."""
-_HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
+from flowcabal_tui.store.tokens import term
 
 
 class View:
@@ -39,17 +32,14 @@ class View:
         database: Database,
         cache: MemoryCache,
         language: str,
-        generation: Generation,
+        snapshot: Snapshot,
         before: int,
-        chapters: Iterable[Chapter],
     ) -> None:
         self._database, self._cache, self._language = database, cache, language
-        self._generation, self._before = generation, before
-        self._placed = {chapter.id: chapter for chapter in chapters}
+        self._snapshot, self._generation, self._before = snapshot, snapshot.generation, before
+        self._placed = snapshot.chapters
         self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
-        self._texts = DerivedTexts(database, generation, before, self._placed)
-        self._passages: dict[int, IndexedPassage] | None = None
-        self._named: dict[EntityId, list[tuple[int, int]]] | None = None
+        self._texts = DerivedTexts(database, snapshot.generation, before, self._placed)
         self._story: Story | None = None
 
     @property
@@ -76,11 +66,13 @@ class View:
 
     async def entities(self) -> tuple[Entity, ...]:
         """Those made by hand, and those mentioned before the target, by first mention, then id."""
-        named = await self._mentioned()
-        rows = await self._database.rows(ENTITIES, (self._generation,))
-        found = [replace(entity, first_position=_first(named.get(entity.id))) for entity in map(entity_of, rows)]
-        visible = [entity for entity in found if entity.by == "hand" or entity.first_position is not None]
-        return tuple(sorted(visible, key=_by_first_mention))
+        named, found = await self._snapshot.named(), []
+        for entity in await self._snapshot.entities():
+            places = named.get(entity.id)
+            first = places.positions[0] if places and places.positions[0] < self._before else None
+            if entity.by == "hand" or first is not None:
+                found.append(replace(entity, first_position=first))
+        return tuple(sorted(found, key=_by_first_mention))
 
     async def chapters(self) -> tuple[Chapter, ...]:
         """Written chapters before the target, in story order."""
@@ -93,13 +85,14 @@ class View:
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
         """In order; none when the text was not indexed yet. KeyError for a chapter that cannot be seen."""
         text = await self.chapter_text(chapter)
-        found = (await self._indexed()).values()
-        return tuple(passage.of(text) for passage in found if passage.chapter == chapter)
+        index = await self._snapshot.passages()
+        first, end = index.of_chapter.get(chapter, (0, 0))
+        return tuple(passage.of(text) for passage in index.passages[first:end])
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """Before the target, in story order."""
         rows = await self._database.rows(
-            f"SELECT chapter, version, spans FROM mention WHERE entity=:entity AND {_HOLDS}",
+            f"SELECT chapter, version, spans FROM mention WHERE entity=:entity AND {HOLDS}",
             {"entity": entity, "as_of": self._generation},
         )
         found = [
@@ -112,28 +105,25 @@ class View:
 
     async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
         """Of every entity, in the order of the text; none for a chapter that cannot be seen."""
-        rows = await self._database.rows(
-            f"SELECT entity, version, spans FROM mention WHERE chapter=:chapter AND {_HOLDS}",
-            {"chapter": chapter, "as_of": self._generation},
-        )
-        found = [
-            Mention(entity, chapter, self._seen[chapter].position, start, end)
-            for entity, version, spans in rows
-            if self._sees(chapter, version)
-            for start, end in json.loads(spans)
-        ]
-        return tuple(sorted(found, key=lambda mention: (mention.start, mention.end, mention.entity)))
+        return await self._snapshot.mentions_in(chapter) if chapter in self._seen else ()
+
+    async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
+        """Those that name it, before the target, in story order."""
+        places = (await self._snapshot.named()).get(entity)
+        named = set(places.positions) if places else set()
+        return tuple(chapter.id for chapter in self._seen.values() if chapter.position in named)
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         """Most first, then by id."""
-        counts = {entity: sum(n for _at, n in places) for entity, places in (await self._mentioned()).items()}
-        return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+        named = (await self._snapshot.named()).items()
+        counts = ((entity, sum(at.counts[: bisect_left(at.positions, self._before)])) for entity, at in named)
+        return tuple(sorted(((entity, n) for entity, n in counts if n), key=lambda one: (-one[1], one[0])))
 
     async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
         """With whom it is named in the same passage, most often first, then by id."""
         rows = await self._database.rows(
-            f"SELECT chapter, version, entity, spans FROM mention WHERE {_HOLDS} AND chapter IN"
-            f" (SELECT chapter FROM mention WHERE entity=:entity AND {_HOLDS})",
+            f"SELECT chapter, version, entity, spans FROM mention WHERE {HOLDS} AND chapter IN"
+            f" (SELECT chapter FROM mention WHERE entity=:entity AND {HOLDS})",
             {"entity": entity, "as_of": self._generation},
         )
         places = [(chapter, who, spans) for chapter, version, who, spans in rows if self._sees(chapter, version)]
@@ -147,6 +137,10 @@ class View:
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         """What stands of all of them below `prefix`, by position then uri."""
         return await self._texts.under(prefix, level)
+
+    async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
+        """What stands of each of these, by position then uri."""
+        return await self._texts.of(uris, level)
 
     async def made(self, uri: str, level: Level) -> Derived | None:
         """The newest state that no hand wrote, whether it stands or not."""
@@ -176,7 +170,7 @@ class View:
         """All records as the book stands before the target."""
         if self._story is None:
             rows = await self._database.rows(RECORDS, (self._generation,))
-            entities = {row[0] for row in await self._database.rows(ENTITIES, (self._generation,))}
+            entities = {entity.id for entity in await self._snapshot.entities()}
             horizon = Horizon(self._placed, self._seen, self._before)
             self._story = await story_of(rows, horizon, entities, self._chapter_texts)
         return self._story
@@ -205,21 +199,11 @@ class View:
 
     async def postings(self, terms: Sequence[str]) -> Postings:
         """Which of the passages before the target hold each term; nothing else is counted."""
-        places = await self._indexed()
-        numbers = {identity: number for number, identity in enumerate(places)}
-        found: list[list[int]] = [[] for _term in terms]
-        wanted = [(at, one) for at, one in enumerate(map(match, terms)) if one is not None]
-        for start in range(0, len(wanted), _MOST_TERMS):
-            part = wanted[start : start + _MOST_TERMS]
-            question = " UNION ALL ".join(
-                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at, _one in part
-            )
-            for at, identity in await self._database.rows(question, [one for _at, one in part]):
-                if (number := numbers.get(identity)) is not None:
-                    found[at].append(number)
+        index = await self._snapshot.passages()
+        end, found = index.before(self._before), await self._snapshot.postings(terms)
         return Postings(
-            tuple(PassagePlace(one.chapter, one.position, one.index, one.start, one.end) for one in places.values()),
-            tuple(tuple(sorted(each)) for each in found),
+            index.passages[:end],
+            tuple(tuple(at[: bisect_left(at, end)]) for at in (found.get(text, ()) for text in terms)),
         )
 
     async def waived(self) -> frozenset[tuple[str, str]]:
@@ -256,32 +240,8 @@ class View:
 
     async def _indexed(self) -> dict[int, IndexedPassage]:
         """The passages that can be seen, by id, in story order."""
-        if self._passages is None:
-            rows = await self._database.rows(
-                f"SELECT id, chapter, version, number, start, end, tokens FROM passage WHERE {_HOLDS}",
-                {"as_of": self._generation},
-            )
-            found = [
-                IndexedPassage(row, chapter, self._seen[chapter].position, number, start, end, length)
-                for row, chapter, version, number, start, end, length in rows
-                if self._sees(chapter, version)
-            ]
-            found.sort(key=lambda passage: (passage.position, passage.index))
-            self._passages = {passage.id: passage for passage in found}
-        return self._passages
-
-    async def _mentioned(self) -> dict[EntityId, list[tuple[int, int]]]:
-        """For each entity the positions of the chapters that name it, and how often."""
-        if self._named is None:
-            named: defaultdict[EntityId, list[tuple[int, int]]] = defaultdict(list)
-            rows = await self._database.rows(
-                f"SELECT entity, chapter, version, count FROM mention WHERE {_HOLDS}", {"as_of": self._generation}
-            )
-            for entity, chapter, version, count in rows:
-                if self._sees(chapter, version):
-                    named[entity].append((self._seen[chapter].position, count))
-            self._named = dict(named)
-        return self._named
+        index = await self._snapshot.passages()
+        return {passage.id: passage for passage in index.passages[: index.before(self._before)]}
 
 
 async def open_view(
@@ -291,8 +251,8 @@ async def open_view(
 
     A chapter that the generation does not know stands where it stands now.
     """
-    chapters = [chapter_of(row) for row in await database.rows(CHAPTERS, {"as_of": generation})]
-    before = len(chapters) + 1
+    snapshot = cache.snapshot(generation) or cache.put_snapshot(await Snapshot.read(database, generation))
+    before = len(snapshot.chapters) + 1
     if chapter is not None:
         place = await database.row(
             "SELECT position FROM place WHERE chapter=? ORDER BY generation>?, generation DESC LIMIT 1",
@@ -301,11 +261,7 @@ async def open_view(
         if place is None:
             raise KeyError(chapter)
         before = int(place[0])
-    return View(database, cache, language, generation, before, chapters)
-
-
-def _first(places: Sequence[tuple[int, int]] | None) -> int | None:
-    return min(at for at, _count in places) if places else None
+    return View(database, cache, language, snapshot, before)
 
 
 def _by_first_mention(entity: Entity) -> tuple[bool, int, str]:

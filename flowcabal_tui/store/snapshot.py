@@ -1,0 +1,158 @@
+"""What all views of one generation share: read once, in story order; what an earlier chapter sees is a prefix."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.store.connection import Database
+from flowcabal_tui.store.entity_rows import FIELDS, entity_of
+from flowcabal_tui.store.ranking import IndexedPassage
+from flowcabal_tui.store.shelf import CHAPTERS, chapter_of
+from flowcabal_tui.store.tokens import match
+
+ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
+    (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
+HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
+_AT_ONCE: Final = 200
+"""Terms of one question: SQLite joins at most 500."""
+_TERMS_KEPT: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class PassageIndex:
+    """All passages in story order. `positions` are those of their chapters, `numbers` their places by row."""
+
+    passages: tuple[IndexedPassage, ...]
+    positions: Sequence[int]
+    numbers: Mapping[int, int]
+    of_chapter: Mapping[ChapterId, tuple[int, int]]
+
+    def before(self, position: int) -> int:
+        """How many stand before a chapter position."""
+        return bisect_left(self.positions, position)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """In which chapters an entity is named, by position, and how often in each."""
+
+    positions: Sequence[int]
+    counts: Sequence[int]
+
+
+class Snapshot:
+    """The book as of a generation. Made by `Snapshot.read`; the rest is read when it is first wanted."""
+
+    def __init__(self, database: Database, generation: Generation, chapters: Iterable[Chapter]) -> None:
+        self._database, self.generation = database, generation
+        self.chapters = {chapter.id: chapter for chapter in chapters}
+        self._entities: tuple[Entity, ...] | None = None
+        self._passages: PassageIndex | None = None
+        self._named: dict[EntityId, Named] | None = None
+        self._mentions: dict[ChapterId, tuple[Mention, ...]] = {}
+        self._terms: OrderedDict[str, array[int]] = OrderedDict()
+
+    @classmethod
+    async def read(cls, database: Database, generation: Generation) -> Snapshot:
+        rows = await database.rows(CHAPTERS, {"as_of": generation})
+        return cls(database, generation, map(chapter_of, rows))
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All of them, by id, without their first mention."""
+        if self._entities is None:
+            rows = await self._database.rows(ENTITIES, (self.generation,))
+            self._entities = tuple(sorted(map(entity_of, rows), key=lambda each: each.id))
+        return self._entities
+
+    async def passages(self) -> PassageIndex:
+        """Of all written chapters."""
+        if self._passages is None:
+            rows = await self._database.rows(
+                f"SELECT id, chapter, version, number, start, end, tokens FROM passage WHERE {HOLDS}",
+                {"as_of": self.generation},
+            )
+            found = [
+                IndexedPassage(chapter, self.chapters[chapter].position, number, start, end, row, length)
+                for row, chapter, version, number, start, end, length in rows
+                if self._holds(chapter, version)
+            ]
+            found.sort(key=lambda passage: (passage.position, passage.index))
+            ranges: dict[ChapterId, tuple[int, int]] = {}
+            for at, passage in enumerate(found):
+                ranges[passage.chapter] = (ranges.get(passage.chapter, (at, at))[0], at + 1)
+            self._passages = PassageIndex(
+                tuple(found),
+                array("l", (passage.position for passage in found)),
+                {passage.id: at for at, passage in enumerate(found)},
+                ranges,
+            )
+        return self._passages
+
+    async def named(self) -> Mapping[EntityId, Named]:
+        """In which chapters each entity is named."""
+        if self._named is None:
+            rows = await self._database.rows(
+                f"SELECT entity, chapter, version, count FROM mention WHERE {HOLDS}", {"as_of": self.generation}
+            )
+            places: defaultdict[EntityId, list[tuple[int, int]]] = defaultdict(list)
+            for entity, chapter, version, count in rows:
+                if self._holds(chapter, version):
+                    places[entity].append((self.chapters[chapter].position, count))
+            self._named = {
+                entity: Named(array("l", (at for at, _n in each)), array("l", (n for _at, n in each)))
+                for entity, each in ((entity, sorted(found)) for entity, found in places.items())
+            }
+        return self._named
+
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        """Of every entity in a chapter, in the order of the text."""
+        if chapter not in self._mentions:
+            rows = await self._database.rows(
+                f"SELECT entity, version, spans FROM mention WHERE chapter=:chapter AND {HOLDS}",
+                {"chapter": chapter, "as_of": self.generation},
+            )
+            found = [
+                Mention(entity, chapter, self.chapters[chapter].position, start, end)
+                for entity, version, spans in rows
+                if self._holds(chapter, version)
+                for start, end in json.loads(spans)
+            ]
+            order = sorted(found, key=lambda mention: (mention.start, mention.end, mention.entity))
+            self._mentions[chapter] = tuple(order)
+        return self._mentions[chapter]
+
+    async def postings(self, terms: Iterable[str]) -> dict[str, array[int]]:
+        """For each term the passages that hold it, by their places in story order, ascending."""
+        wanted = {text: query for text in dict.fromkeys(terms) if (query := match(text)) is not None}
+        missing = [text for text in wanted if text not in self._terms]
+        numbers = (await self.passages()).numbers
+        for start in range(0, len(missing), _AT_ONCE):
+            part = missing[start : start + _AT_ONCE]
+            question = " UNION ALL ".join(
+                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at in range(len(part))
+            )
+            found: list[list[int]] = [[] for _text in part]
+            for at, row in await self._database.rows(question, [wanted[text] for text in part]):
+                if (number := numbers.get(row)) is not None:
+                    found[at].append(number)
+            self._terms.update({text: array("l", sorted(each)) for text, each in zip(part, found, strict=True)})
+        for text in wanted:
+            self._terms.move_to_end(text)
+        answer = {text: self._terms[text] for text in wanted}
+        while len(self._terms) > _TERMS_KEPT:
+            self._terms.popitem(last=False)
+        return answer
+
+    def _holds(self, chapter: ChapterId, version: int) -> bool:
+        """Is this the chapter's text as of the generation?"""
+        known = self.chapters.get(chapter)
+        return known is not None and known.digest is not None and known.version == version
