@@ -68,7 +68,8 @@ class Derived:
     """A text made from others (L0, L1, profile), as of a chapter position.
 
     `uri` is project-relative, such as `manuscript/<chapter>`, `profiles/characters/<entity>`.
-    `source` is the digest of all inputs; the same source is never paid twice.
+    `source` is the digest of all inputs; the same source is never paid twice. `rests` names chapters whose text it
+    was made from, beside its own and those of its evidence: it leaves the memory with them.
     """
 
     uri: str
@@ -80,6 +81,7 @@ class Derived:
     method: Literal["model", "extract", "hand"] = "model"
     evidence: tuple[Evidence, ...] = ()
     at: datetime | None = None
+    rests: tuple[ChapterId, ...] = ()
 
 
 KeepKind = Literal["chapter", "scene", "outline", "note", "entity"]

@@ -64,6 +64,7 @@ class _Job:
 
     work: Callable[[sqlite3.Connection], Any]
     future: asyncio.Future[Any] | None
+    alone: bool = False
     value: Any = None
     error: BaseException | None = None
 
@@ -98,6 +99,12 @@ class Writer:
         self._put(_Job(work, future))
         return await future
 
+    async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Like `do`, but outside of a transaction: for what SQLite does in one of its own, such as VACUUM."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._put(_Job(work, future, alone=True))
+        return await future
+
     def post(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Queues work whose loss costs little; alone in a transaction, it does not wait for the disk."""
         self._put(_Job(work, None))
@@ -124,9 +131,10 @@ class Writer:
                 jobs.append(self._queue.get())
             closing = jobs[-1] is None
             batch = [job for job in jobs if job is not None]
-            if batch:
-                self._commit(batch)
-                _settle(batch)
+            for alone, jobs_of_kind in itertools.groupby(batch, key=lambda job: job.alone):
+                together = list(jobs_of_kind)
+                (self._each_alone if alone else self._commit)(together)
+                _settle(together)
         self._connection.close()
 
     def _commit(self, batch: Sequence[_Job]) -> None:
@@ -145,6 +153,13 @@ class Writer:
                     self._commit([job])
             else:
                 batch[0].value, batch[0].error = None, fault(error) if isinstance(error, sqlite3.Error) else error
+
+    def _each_alone(self, batch: Sequence[_Job]) -> None:
+        for job in batch:
+            try:
+                job.value = job.work(self._connection)
+            except Exception as error:  # it belongs to who awaits it
+                job.error = fault(error) if isinstance(error, sqlite3.Error) else error
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":
@@ -275,6 +290,10 @@ class Database:
     async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """See `Writer.do`."""
         return await self.writer.do(work)
+
+    async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """See `Writer.alone`."""
+        return await self.writer.alone(work)
 
     async def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
         """The first row."""

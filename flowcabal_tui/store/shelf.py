@@ -68,8 +68,8 @@ def chapter_now(connection: sqlite3.Connection, chapter: ChapterId) -> Chapter:
     raise KeyError(chapter)
 
 
-def latest(connection: sqlite3.Connection, subject: str) -> ChapterVersion | None:
-    row = connection.execute(LATEST, (subject, NOW)).fetchone()
+def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW) -> ChapterVersion | None:
+    row = connection.execute(LATEST, (subject, as_of)).fetchone()
     return version_of(row) if row else None
 
 

@@ -18,6 +18,9 @@ STATEMENTS: Final = (
     # stands, not what hands wrote before)
     """CREATE TABLE choice (uri TEXT NOT NULL, generation INTEGER NOT NULL, word TEXT NOT NULL, state INTEGER,
         PRIMARY KEY (uri, generation)) WITHOUT ROWID""",
+    # the texts that a derived state was made from: digests by chapter, as JSON
+    "ALTER TABLE derived ADD COLUMN rests TEXT NOT NULL DEFAULT '{}'",
+    "CREATE INDEX version_replayed ON version (subject) WHERE mode='replay'",
 )
 
 
