@@ -1,0 +1,191 @@
+"""The kinds of profile: one folder each, with `kind.toml` and `prompt.md`; a project adds its own the same way.
+
+`<project>/profiles/<kind>/` has the same files; a folder of the name of one of ours takes its place. What is wrong with
+one leaves the others as they are. `prompt.<language>.md`, where there is one, is read for books in that language.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from flowcabal_tui.domain.context import SceneKind
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.ids import Digest, EntityId
+from flowcabal_tui.domain.memory import EntityKind
+from flowcabal_tui.domain.text import clean, digest_of, slug
+from flowcabal_tui.locale import _, language_in_use
+
+BOOK: Final = "book"
+"""The subject, and the last part of the uri, of a profile of the whole book."""
+_SETTINGS: Final = "kind.toml"
+_PROMPT: Final = "prompt.md"
+_MOST_PROMPT: Final = 20_000
+Scenes = tuple[SceneKind | Literal["*"], ...]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Titles(_Table):
+    """What a kind is called, by language of the screen."""
+
+    en: str = Field(min_length=1, max_length=60)
+    zh: str = Field("", max_length=60)
+
+
+class Words(_Table):
+    """Words that tell which passages matter, by language of the book."""
+
+    en: tuple[str, ...] = Field((), max_length=60)
+    zh: tuple[str, ...] = Field((), max_length=60)
+
+
+class KindSettings(_Table):
+    """`kind.toml`."""
+
+    title: Titles
+    subject: EntityKind | Literal["book"]
+    scenes: Scenes = Field((), description="Kinds of scene whose prompts read it; of entities: of those in the scene.")
+    everyone: Scenes = Field((), description="Kinds of scene whose prompts read all of them at L0.")
+    level: Literal["L0", "L1"] = Field("L1", description="The highest level that prompts read.")
+    tokens: int = Field(2_400, ge=200, le=20_000, description="Of passages, for making one profile.")
+    sentences: int = Field(8, ge=1, le=40, description="Of a profile that is taken from the text.")
+    spread: bool = Field(False, description="From the whole story instead of its end.")
+    every: int = Field(1, ge=1, description="Chapters from one state to the next.")
+    entities: tuple[EntityKind, ...] = Field((), description="Of the book: their names find passages too.")
+    words: Words = Words()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileKind:
+    """A kind of profile. `prompts` are by language; "" is for all that have none of their own."""
+
+    name: str
+    settings: KindSettings
+    prompts: tuple[tuple[str, str], ...]
+
+    @property
+    def of_book(self) -> bool:
+        return self.settings.subject == BOOK
+
+    @property
+    def title(self) -> str:
+        """In the language of the screen."""
+        titles = self.settings.title
+        return titles.zh if language_in_use().startswith("zh") and titles.zh else titles.en
+
+    def uri(self, subject: EntityId | None) -> str:
+        """`profiles/<kind>/<entity>`, or `profiles/<kind>/book`."""
+        return f"profiles/{self.name}/{BOOK if subject is None else subject}"
+
+    def is_read_in(self, scene: SceneKind) -> bool:
+        return "*" in self.settings.scenes or scene in self.settings.scenes
+
+    def is_read_whole_in(self, scene: SceneKind) -> bool:
+        """Are all profiles of this kind read, whoever is in the scene?"""
+        return "*" in self.settings.everyone or scene in self.settings.everyone
+
+    def prompt(self, language: str) -> str:
+        """What is to be told, for a book in this language."""
+        texts = dict(self.prompts)
+        return texts.get(language[:2], texts[""])
+
+    def words(self, language: str) -> tuple[str, ...]:
+        """The words that tell which passages matter."""
+        return self.settings.words.zh if language.startswith("zh") else self.settings.words.en
+
+    def digest(self, language: str) -> Digest:
+        """Of all that says how a profile is made."""
+        made_by = self.settings.model_dump(mode="json", include={"tokens", "sentences", "spread", "entities"})
+        return digest_of([self.prompt(language), made_by, self.words(language)])
+
+
+class ProfileKinds:
+    """The kinds that are there at the moment of the question, ours first."""
+
+    def __init__(self, project_folder: Path | None = None) -> None:
+        """`project_folder` has the writer's own kinds, one folder each; it need not be there."""
+        self._folder = project_folder
+
+    def all(self) -> tuple[ProfileKind, ...]:
+        """Those that can be read."""
+        return tuple(kind for kind in self._read().values() if isinstance(kind, ProfileKind))
+
+    def problems(self) -> tuple[SettingsError, ...]:
+        """What is wrong with the writer's own ones, one error a folder."""
+        return tuple(kind for kind in self._read().values() if isinstance(kind, SettingsError))
+
+    def get(self, name: str) -> ProfileKind:
+        """KeyError for a kind that is not there, SettingsError for one that cannot be read."""
+        found = self._read()[name]
+        if isinstance(found, SettingsError):
+            raise found
+        return found
+
+    def _read(self) -> Mapping[str, ProfileKind | SettingsError]:
+        found: dict[str, ProfileKind | SettingsError] = {kind.name: kind for kind in _ours()}
+        for folder in self._own_folders():
+            try:
+                found[folder.name] = _load(folder)
+            except SettingsError as error:
+                found[folder.name] = error
+        return found
+
+    def _own_folders(self) -> Iterator[Path]:
+        if self._folder is not None and self._folder.is_dir():
+            yield from sorted(each for each in self._folder.iterdir() if each.is_dir() and each.name[0] not in "._")
+
+
+@cache
+def _ours() -> tuple[ProfileKind, ...]:
+    folders = [each for each in files(__name__).iterdir() if each.is_dir() and (each / _SETTINGS).is_file()]
+    kinds = [_load(each) for each in folders]
+    return tuple(sorted(kinds, key=lambda kind: (kind.of_book, kind.settings.every, kind.name)))
+
+
+def _load(folder: Traversable) -> ProfileKind:
+    """Raises SettingsError, which names the file and what is wrong with it."""
+    if slug(folder.name) != folder.name:
+        raise _wrong(folder.name, _("a folder's name has letters, digits, - and _ only"))
+    try:
+        settings = KindSettings.model_validate(tomllib.loads(_text(folder, _SETTINGS)))
+    except tomllib.TOMLDecodeError as error:
+        raise _wrong(f"{folder.name}/{_SETTINGS}", str(error)) from error
+    except ValidationError as error:
+        told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False))
+        raise _wrong(f"{folder.name}/{_SETTINGS}", "; ".join(told)) from error
+    prompts = {"": _text(folder, _PROMPT)}
+    for language in ("en", "zh"):
+        if (folder / (own := f"prompt.{language}.md")).is_file():
+            prompts[language] = _text(folder, own)
+    if not all(text.strip() for text in prompts.values()):
+        raise _wrong(f"{folder.name}/{_PROMPT}", _("it is empty; it must say what is to be told"))
+    return ProfileKind(folder.name, settings, tuple(prompts.items()))
+
+
+def _text(folder: Traversable, name: str) -> str:
+    try:
+        text = (folder / name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _wrong(f"{folder.name}/{name}", str(error)) from error
+    if len(text) > _MOST_PROMPT:
+        raise _wrong(f"{folder.name}/{name}", _("it is longer than {n} characters").format(n=_MOST_PROMPT))
+    return clean(text)
+
+
+def _wrong(where: str, why: str) -> SettingsError:
+    return SettingsError(
+        _("A kind of profile cannot be used: {folder}").format(folder=clean(where)),
+        clean(why),
+        _("Correct the files in the project's folder profiles, or delete that folder; the other kinds work."),
+    )
