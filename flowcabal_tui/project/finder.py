@@ -59,7 +59,7 @@ class RememberingFinder:
         uri = f"manuscript/{hit.chapter}" if hit.chapter else hit.subject
         try:
             source = await self._queries.source(uri, hit.start, hit.end)
-        except FlowCabalError:
+        except (FlowCabalError, KeyError):  # it left the book, and the server has not heard of it yet
             return None
         whole = hit.start < 0
         text = source.text if whole else source.text[hit.start : hit.end]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, EntityKind, Level
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, EntityKind
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.store import Store
 from flowcabal_tui.viking.layout import ResourceKind
@@ -41,9 +41,6 @@ class KnowledgeSteps:
         elif (kind := _RESOURCES.get(task.subject.rpartition("/")[0])) is not None:
             await self._profile(kind, task)
 
-    async def _levels(self, uri: str) -> dict[Level, str]:
-        return {state.level: state.text for state in reversed(await self._store.memory.derived_history(uri))}
-
     async def _chapter(self, identity: ChapterId) -> None:
         try:
             chapter = await self._store.book.chapter(identity)
@@ -52,7 +49,7 @@ class KnowledgeSteps:
         if chapter is None or chapter.digest is None:
             await self._sync().remove_chapter(identity)
             return
-        levels = await self._levels(f"manuscript/{identity}")
+        levels = await self._queries.levels(f"manuscript/{identity}")
         text = await self._store.book.text(identity)
         await self._sync().put_chapter(chapter, text, levels.get("L0", ""), levels.get("L1", ""))
 
@@ -69,7 +66,7 @@ class KnowledgeSteps:
             await self._sync().put_resource(here, entity.name, names, text, text, identity=identity)
 
     async def _profile(self, kind: ResourceKind, task: BackgroundTask) -> None:
-        levels = await self._levels(task.subject)
+        levels = await self._queries.levels(task.subject)
         overview = levels.get("L1", "")
         identity = task.subject.rpartition("/")[2]
         name = await self._queries.title(task.subject)

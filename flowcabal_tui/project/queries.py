@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
@@ -18,6 +19,8 @@ from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, Sourc
 from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
+
+SUMMARIES: Final[tuple[Level, ...]] = ("L0", "L1")
 
 
 class Queries:
@@ -140,16 +143,19 @@ class Queries:
             return SourceText(uri, rest, await self._store.book.meta_text(rest), start, end)
         if root == "entities" and (entity := await self._entity(uri)):
             return SourceText(uri, entity.name, entity_text(entity), start, end)
-        if root == "profiles" and (history := await self._store.memory.derived_history(uri)):
-            newest = {state.level: state.text for state in reversed(history)}
-            text = "\n\n".join(newest[level] for level in ("L0", "L1", "L2") if level in newest)
+        if root == "profiles" and (text := await self.summary(uri)):
             return SourceText(uri, await self.title(uri), text, start, end)
         raise RunError(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
 
     async def summary(self, uri: str) -> str:
-        """The newest L0 and L1 of a chapter or profile; "" if there are none yet."""
-        newest = {state.level: state.text for state in reversed(await self._store.memory.derived_history(uri))}
-        return "\n\n".join(newest[level] for level in ("L0", "L1") if level in newest)
+        """What stands as L0 and L1 of a chapter or profile; "" if there are none yet."""
+        return "\n\n".join((await self.levels(uri)).values())
+
+    async def levels(self, uri: str) -> dict[Level, str]:
+        """The texts that stand for a chapter or profile, L0 before L1; nothing of what was taken out of the book."""
+        view = await self._store.memory.view(None)
+        found = [await view.derived(uri, level) for level in SUMMARIES]
+        return {state.level: state.text for state in found if state is not None}
 
     async def title(self, uri: str) -> str:
         """What a uri is called: the name of its entity, or the title of its chapter."""
