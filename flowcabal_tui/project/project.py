@@ -14,7 +14,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import Story
@@ -37,7 +37,7 @@ from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.reading import Reading
 from flowcabal_tui.project.versions import name_of
-from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo
+from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen
 from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event
 
 log = logging.getLogger(__name__)
@@ -208,6 +208,12 @@ class Project(Reading):
 
     async def story(self) -> Story:
         return await self._ask(self._parts.story.story())
+
+    async def seen(self) -> tuple[Seen, ...]:
+        return await self._ask(self._parts.story.seen())
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        return await self._ask(self._parts.story.mentions(entity))
 
     async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
         return await self._ask(self._parts.story.companions(entity))

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Mention
 from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.views import Seen
 from flowcabal_tui.protocol import BookChanged, Event
 from flowcabal_tui.store import Store
 
@@ -44,6 +46,14 @@ class StoryDesk:
     async def story(self) -> Story:
         """All records as they are now."""
         return await (await self._store.memory.view(None)).story()
+
+    async def seen(self) -> tuple[Seen, ...]:
+        """How often each entity is mentioned, and from where to where."""
+        return tuple(Seen(*each) for each in await (await self._store.memory.view(None)).seen())
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """Every place that names an entity, in story order."""
+        return await (await self._store.memory.view(None)).mentions(entity)
 
     async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
         """With whom an entity is named in one passage, in how many passages, and the chapter where it was last."""

@@ -10,7 +10,7 @@ from typing import Protocol
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, Level, MetaName, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, Level, Mention, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
@@ -64,6 +64,16 @@ class NodeView:
     partial: str = ""
     question: Question | None = None
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How often an entity is mentioned, and the positions of the first and the last chapter that names it."""
+
+    entity: EntityId
+    mentions: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +168,14 @@ class Workbench(Protocol):
 
     async def story(self) -> Story:
         """Relations, facts, promises and moments as they are now, in story order."""
+        ...
+
+    async def seen(self) -> tuple[Seen, ...]:
+        """Those who are mentioned."""
+        ...
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """Every place of the present texts that names an entity, in story order."""
         ...
 
     async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:

@@ -119,6 +119,14 @@ class View:
         counts = ((entity, sum(at.counts[: bisect_left(at.positions, self._before)])) for entity, at in named)
         return tuple(sorted(((entity, n) for entity, n in counts if n), key=lambda one: (-one[1], one[0])))
 
+    async def seen(self) -> tuple[tuple[EntityId, int, int, int], ...]:
+        """Those who are mentioned: how often, and the positions of the first and the last chapter that names them."""
+        named = (await self._snapshot.named()).items()
+        found = ((entity, at, bisect_left(at.positions, self._before)) for entity, at in named)
+        return tuple(
+            (entity, sum(at.counts[:end]), at.positions[0], at.positions[end - 1]) for entity, at, end in found if end
+        )
+
     async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
         """With whom it is named in the same passage, most often first, then by id."""
         rows = await self._database.rows(

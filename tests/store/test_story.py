@@ -182,3 +182,15 @@ async def test_companions_are_those_named_in_the_same_passage(store, book):
     assert await view.companions(LIN) == ((JIA, 1, one.id),)
     assert await view.companions(JIA) == ((LIN, 1, one.id),)
     assert await (await store.memory.view(one.id)).companions(LIN) == ()
+
+
+async def test_who_is_seen_how_often_and_from_where_to_where(store, book):
+    one, two, three, _four = book
+    for chapter, count in ((one, 2), (three, 1)):
+        mentions = [Mention(LIN, chapter.id, chapter.position, at, at + 1) for at in range(count)]
+        text = TEXTS[chapter.position - 1]
+        passages = [Passage(chapter.id, chapter.position, 0, 0, len(text), text)]
+        assert await store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
+    assert await (await store.memory.view(None)).seen() == ((LIN, 3, 1, 3),)
+    assert await (await store.memory.view(two.id)).seen() == ((LIN, 2, 1, 1),)
+    assert await (await store.memory.view(one.id)).seen() == ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story, StoryRecord
+from flowcabal_tui.project.views import Seen
 from tests.tui.fake_books import Words, chapter_id
 
 HERO, FERRYMAN, VOICE = EntityId("hero"), EntityId("ferryman"), EntityId("voice")
@@ -79,6 +80,21 @@ def companions(entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
     """The hero meets both; they never meet each other."""
     met = {HERO: ((FERRYMAN, 4, chapter_id(3)), (VOICE, 1, chapter_id(1)))}
     return met.get(entity, ((HERO, 1, chapter_id(1)),))
+
+
+def seen() -> tuple[Seen, ...]:
+    """The hero is in two chapters, the ferryman in one; nobody calls the voice by its name."""
+    return (Seen(HERO, 2, 1, 3), Seen(FERRYMAN, 1, 2, 2))
+
+
+def mentions(entity: EntityId, words: Words) -> tuple[Mention, ...]:
+    """The places of the texts where the name stands."""
+    name = next(each.name for each in people(words) if each.id == entity)
+    return tuple(
+        Mention(entity, chapter_id(number), number, text.index(name), text.index(name) + len(name))
+        for number, text in enumerate(words.texts, 1)
+        if name in text
+    )
 
 
 def with_record(now: Story, record: StoryRecord) -> Story:

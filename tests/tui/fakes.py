@@ -11,7 +11,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, MetaName, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import RecordId, Story
@@ -28,7 +28,7 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, SourceText
+from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen, SourceText
 from flowcabal_tui.protocol import (
     AddChapter,
     BookChanged,
@@ -312,6 +312,12 @@ class FakeWorkbench:
 
     async def story(self) -> Story:
         return self.records
+
+    async def seen(self) -> tuple[Seen, ...]:
+        return fake_story.seen()
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        return fake_story.mentions(entity, self.words)
 
     async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
         return fake_story.companions(entity)

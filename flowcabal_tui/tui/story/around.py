@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.story import Relation
-from flowcabal_tui.locale import ngettext
+from flowcabal_tui.locale import _
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour
 
-
-@dataclass(frozen=True, slots=True)
-class Companion:
-    """Someone who occurs in the same chapters: in how many, and in which one last (its position)."""
-
-    entity: EntityId
-    chapters: int
-    last: int
+Companion = tuple[EntityId, int, ChapterId]
+"""Someone who is named in the same passages: in how many, and in which chapter last."""
 
 
 def relations_between(relations: Iterable[Relation], one: EntityId, other: EntityId) -> tuple[Relation, ...]:
@@ -35,8 +28,8 @@ def neighbours(
     own = [each for each in held if centre in (each.source, each.target)]
     related = dict.fromkeys(_other(each, centre) for each in own)
     told = [_related(cast, centre, other, relations_between(own, centre, other)) for other in related]
-    rest = [each for each in companions if each.entity not in related and cast.entity(each.entity) is not None]
-    return (*told, *(_together(cast, each) for each in rest))
+    rest = [each for each in companions if each[0] not in related and cast.entity(each[0]) is not None]
+    return (*told, *(_together(cast, *each) for each in rest))
 
 
 def _other(relation: Relation, centre: EntityId) -> EntityId:
@@ -54,6 +47,6 @@ def _related(cast: Cast, centre: EntityId, other: EntityId, relations: Sequence[
     )
 
 
-def _together(cast: Cast, companion: Companion) -> EgoNeighbour:
-    words = ngettext("{n} chapter", "{n} chapters", companion.chapters).format(n=companion.chapters)
-    return EgoNeighbour(companion.entity, cast.name(companion.entity), words, loose=True)
+def _together(cast: Cast, other: EntityId, passages: int, last: ChapterId) -> EgoNeighbour:
+    words = _("{n}x, last in {chapter}").format(n=passages, chapter=cast.position(last))
+    return EgoNeighbour(other, cast.name(other), words, loose=True)

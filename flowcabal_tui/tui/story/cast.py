@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Relation, Story
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.views import Seen
 from flowcabal_tui.tui.panes.words import one_line
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """How often an entity is mentioned, and the positions of the first and the last chapter where it is."""
-
-    mentions: int
-    first: int
-    last: int
 
 
 class Cast:
     """Who is in the book, and what is said of them."""
 
     def __init__(
-        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Mapping[EntityId, Seen]
+        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Sequence[Seen]
     ) -> None:
-        self.entities, self.chapters, self.story, self.seen = tuple(entities), tuple(chapters), story, dict(seen)
+        self.entities, self.chapters, self.story = tuple(entities), tuple(chapters), story
+        self.seen = {each.entity: each for each in seen}
         self._by_id = {each.id: each for each in entities}
         self._placed = {each.id: each for each in chapters}
 
@@ -49,6 +41,10 @@ class Cast:
     def names(self, entities: Iterable[EntityId]) -> str:
         """Their names in a row."""
         return _(", ").join(map(self.name, entities))
+
+    def mentions(self, entity: EntityId) -> int:
+        """How often it is mentioned."""
+        return self.seen[entity].mentions if entity in self.seen else 0
 
     def position(self, chapter: ChapterId | None) -> int:
         """The place of a chapter; 0 for None (before the book) and for one that has left the book."""

@@ -90,8 +90,8 @@ def knowers(typed: str, cast: Cast) -> tuple[Knower, ...]:
 
 
 def typed_names(entities: Iterable[EntityId], cast: Cast) -> str:
-    """People as they are typed."""
-    return ", ".join(map(cast.name, entities))
+    """People as they are typed; those who were removed are left out."""
+    return ", ".join(each.name for each in map(cast.entity, entities) if each is not None)
 
 
 def typed_chapter(known: ChapterId | None, cast: Cast) -> str:
@@ -101,8 +101,7 @@ def typed_chapter(known: ChapterId | None, cast: Cast) -> str:
 
 def typed_knowers(known: Iterable[Knower], cast: Cast) -> str:
     """Knowers as they are typed."""
-    each_typed = (
-        f"{cast.name(each.entity)} {KNOWN_SINCE}{cast.position(each.since)}" if each.since else cast.name(each.entity)
-        for each in known
-    )  # fmt: skip
-    return ", ".join(each_typed)
+    written = ((cast.entity(each.entity), cast.position(each.since)) for each in known)
+    return ", ".join(
+        f"{who.name} {KNOWN_SINCE}{since}" if since else who.name for who, since in written if who is not None
+    )
