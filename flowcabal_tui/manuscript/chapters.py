@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import Final
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count, word_count
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.contents import without_contents
 from flowcabal_tui.manuscript.headings import LONGEST, Heading, heading_of
+from flowcabal_tui.manuscript.lines import Line, bare_numbers
 
 _MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
 _TITLE_PAGE_LINES: Final = 6
@@ -20,13 +22,8 @@ _TITLE_PAGE_WIDTH: Final = 60
 _SHORT: Final = 100
 _LONG: Final = 15_000
 _NAMED_IN_A_WARNING: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    text: str
-    level: int
-    heading: Heading | None
+_CHAPTER_UNITS: Final = "章回话話"
+_PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
 def language_of(text: str) -> str:
@@ -36,43 +33,48 @@ def language_of(text: str) -> str:
     return "zh" if han > word_count(sample, "en") - han else "en"
 
 
-def split_chapters(text: str, fallback_title: str) -> tuple[tuple[ImportedChapter, ...], tuple[str, ...]]:
+def split_chapters(
+    text: str, fallback_title: str, *, bare: bool = True
+) -> tuple[tuple[ImportedChapter, ...], tuple[str, ...]]:
     """The chapters of a cleaned text in order, and warnings in the user's words.
 
-    No heading found: one chapter called `fallback_title`. No text is lost but a title page and a table of
-    contents, and a warning names those.
+    With `bare` a number alone may be a heading where there are no better ones. No heading found: one chapter
+    called `fallback_title`. No text is lost but a title page and a table of contents, and a warning names those.
     """
-    lines = _headings(text)
+    lines, listed = without_contents(_headings(text, bare))
     if not any(line.heading for line in lines):
         body = text.strip("\n")
         return (ImportedChapter(fallback_title, body),), (_("No chapter headings were found: one chapter."),)
     front, found = _pieces(lines)
     warnings: list[str] = []
-    kept = [c for i, c in enumerate(found) if c.text or not _comes_again(c, found[i + 1 :])]
-    if len(kept) < len(found):
-        warnings.append(_("A table of contents was left out ({n} lines).").format(n=len(found) - len(kept)))
+    if listed:
+        warnings.append(_("A table of contents was left out ({n} lines).").format(n=listed))
+    if any(line.heading and line.heading.trust == "bare" for line in lines):
+        warnings.append(_("Only numbers tell where chapters begin: look whether all of them are chapters."))
     if front and _is_title_page(front):
         warnings.append(_("Left out before the first chapter: {text}").format(text=" / ".join(front.split("\n"))))
     elif front:
         title = "卷首" if language_of(front) == "zh" else "Front matter"
-        kept.insert(0, ImportedChapter(title, front))
-    return tuple(kept), (*warnings, *oddities(kept))
+        found.insert(0, ImportedChapter(title, front))
+    return tuple(found), (*warnings, *oddities(found))
 
 
-def _headings(text: str) -> list[_Line]:
+def _headings(text: str, bare: bool) -> list[Line]:
     """Every line with its Markdown level (0: none) and what it says as a heading."""
-    lines: list[_Line] = []
+    lines: list[Line] = []
     for raw in text.split("\n"):
         mark = _MARK.match(raw)
-        bare = mark[2].strip() if mark else raw.strip()
-        heading = heading_of(bare) if len(bare) <= LONGEST or raw[:1] in "Cc" else None
-        if mark and bare and heading is None:
-            heading = Heading("chapter", bare, trust="habit")
-        lines.append(_Line(raw, len(mark[1]) if mark else 0, heading))
-    return _without_running_text(_by_level(lines))
+        said = mark[2].strip() if mark else raw.strip()
+        heading = heading_of(said) if len(said) <= LONGEST or raw[:1] in "Cc" else None
+        if heading and heading.trust == "bare" and not (bare or mark):
+            heading = None
+        if mark and said and heading is None:
+            heading = Heading("chapter", said, trust="habit")
+        lines.append(Line(raw, len(mark[1]) if mark else 0, heading))
+    return _without_running_text(_by_unit(_by_level(lines)))
 
 
-def _by_level(lines: list[_Line]) -> list[_Line]:
+def _by_level(lines: list[Line]) -> list[Line]:
     """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
     marked = [line for line in lines if line.level and line.heading]
     if not marked:
@@ -89,7 +91,7 @@ def _by_level(lines: list[_Line]) -> list[_Line]:
     if not named and (parts or count[top] == 1) and count[top + 1] > 1:
         chapter_level = top + 1
     plain = any(line.heading and line.heading.trust == "sure" and not line.level for line in lines)
-    result: list[_Line] = []
+    result: list[Line] = []
     for line in lines:
         heading = line.heading
         if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
@@ -103,15 +105,34 @@ def _by_level(lines: list[_Line]) -> list[_Line]:
     return result
 
 
-def _without_running_text(lines: list[_Line]) -> list[_Line]:
+def _by_unit(lines: list[Line]) -> list[Line]:
+    """In a book of 章 or 回, a 节 is a part of a chapter's text and a 集 holds chapters."""
+    units = {line.heading.unit for line in lines if line.heading and line.heading.trust in ("sure", "habit")}
+    if not units & set(_CHAPTER_UNITS):
+        return lines
+    result = []
+    for line in lines:
+        heading = line.heading
+        if heading and heading.unit in _PARTS_OF_CHAPTERS:
+            heading = None
+        elif heading and heading.unit == "集":
+            heading = replace(heading, kind="volume") if heading.trust == "sure" else None
+        result.append(replace(line, heading=heading))
+    return result
+
+
+def _without_running_text(lines: list[Line]) -> list[Line]:
     """Headings that are not sure (第四回下文…) stand only if they are the book's habit or come next in number."""
     trust = Counter(line.heading.trust for line in lines if line.heading)
     habit = trust["habit"] > trust["sure"]
+    counted = bare_numbers(lines)
     last = 0
-    result: list[_Line] = []
-    for line in lines:
+    result: list[Line] = []
+    for place, line in enumerate(lines):
         heading = line.heading
-        if heading and heading.trust != "sure" and not (habit and heading.trust == "habit"):
+        if heading and heading.trust == "bare":
+            heading = heading if place in counted else None
+        elif heading and heading.trust != "sure" and not (habit and heading.trust == "habit"):
             heading = heading if heading.number == last + 1 else None
         if heading and heading.kind == "chapter" and heading.number is not None:
             last = heading.number
@@ -119,7 +140,7 @@ def _without_running_text(lines: list[_Line]) -> list[_Line]:
     return result
 
 
-def _pieces(lines: Sequence[_Line]) -> tuple[str, list[ImportedChapter]]:
+def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
     """What stands before the first heading, and the chapters."""
     chapters_exist = any(line.heading and line.heading.kind == "chapter" for line in lines)
     front = ""
@@ -151,20 +172,19 @@ def _pieces(lines: Sequence[_Line]) -> tuple[str, list[ImportedChapter]]:
 
 
 def _without_book_title(
-    lines: Sequence[_Line], front: str, found: list[ImportedChapter]
+    lines: Sequence[Line], front: str, found: list[ImportedChapter]
 ) -> tuple[str, list[ImportedChapter]]:
     """A first Markdown heading that stands alone above all chapters is the book's title, not a volume."""
     above = [line for line in lines if line.heading and line.level and line.heading.kind == "volume"]
-    if len(above) != 1 or above[0].heading is None or heading_of(above[0].heading.title) is not None:
+    if len(above) != 1 or above[0].heading is None:
+        return front, found
+    said = heading_of(above[0].heading.title)
+    if said is not None and said.trust != "bare":
         return front, found
     title = above[0].heading.title
     if found and found[0].title == title:
         front, found = f"{title}\n{found[0].text}".strip(), found[1:]
     return front or title, [replace(c, volume="") if c.volume == title else c for c in found]
-
-
-def _comes_again(chapter: ImportedChapter, later: Sequence[ImportedChapter]) -> bool:
-    return any(other.title == chapter.title for other in later)
 
 
 def _is_title_page(text: str) -> bool:
@@ -179,10 +199,15 @@ def _named(titles: Sequence[str]) -> str:
 
 
 def oddities(chapters: Sequence[ImportedChapter]) -> list[str]:
-    """Warnings: numbers that are missing or double, chapters that are empty, very short or very long."""
-    warnings: list[str] = []
+    """Warnings: numbers that are missing, double or out of order; chapters that are empty, very short or very long."""
+    return [*_odd_numbers(chapters), *_odd_lengths(chapters)]
+
+
+def _odd_numbers(chapters: Sequence[ImportedChapter]) -> list[str]:
+    """Each volume may begin anew with 1, or count on."""
     missing: list[str] = []
     double: list[str] = []
+    back: list[str] = []
     last: dict[str, int] = {}
     running = 0
     for chapter in chapters:
@@ -193,11 +218,21 @@ def oddities(chapters: Sequence[ImportedChapter]) -> list[str]:
             double.append(chapter.title)
         elif chapter.number > before + 1 and last:
             missing.append(f"{before + 1}-{chapter.number - 1}" if chapter.number > before + 2 else str(before + 1))
+        elif 1 < chapter.number < before:
+            back.append(chapter.title)
         last[chapter.volume] = running = chapter.number
+    warnings = []
     if missing:
         warnings.append(_("Chapter numbers are missing: {numbers}.").format(numbers=_named(missing)))
     if double:
         warnings.append(_("Chapter numbers occur twice: {titles}.").format(titles=_named(double)))
+    if back:
+        warnings.append(_("Chapter numbers go back: {titles}.").format(titles=_named(back)))
+    return warnings
+
+
+def _odd_lengths(chapters: Sequence[ImportedChapter]) -> list[str]:
+    warnings = []
     lengths = [word_count(c.text, "zh") for c in chapters]
     typical = median(lengths) if lengths else 0
     pairs = list(zip(chapters, lengths, strict=True))

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.locale import _
 
-_BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BOMS: Final = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_CHINESE: Final = ("gb18030", "big5hkscs")
+_KNOWN: Final = frozenset(("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", *_CHINESE))
+_AND: Final = " + "
 _SAMPLE: Final = 1 << 16
 _LOST_AT_MOST: Final = 0.002
+_LEAST_MIXED: Final = 0.02
+_LIKE_PROSE: Final = 0.2
 _COMMON: Final = frozenset(
     "的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可她里后小么心多天而能好都然没日于起还"
     "发成事只作当想看文无开手十用主行方又如前所本见经头面起同三已老从动两长把点知问什给话身走见水风门眼听回声叫夜雪山城江船灯字笔"
@@ -21,18 +33,43 @@ _ISOLATED: Final = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _HIGH: Final = re.compile(rb"[\x80-\xff]")
 
 
-def decode(data: bytes, name: str) -> tuple[str, str]:
-    """The text and the name of its encoding.
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A file's text, how it was encoded, and what the writer should know of that ("": nothing)."""
+
+    text: str
+    encoding: str
+    warning: str = ""
+
+
+def decode(data: bytes, name: str) -> Decoded:
+    """Bytes to text, with a warning when the encoding is a guess, is mixed, or characters are damaged.
 
     Raises ManuscriptError when `data` is empty, is no text, or its encoding cannot be told; `name` is
-    the file's name for that message.
+    the file's name for that message and for the warning.
     """
     if not data.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=name), "", _("Choose another file."))
+    text, encoding = _read(data, name)
+    if encoding in _KNOWN and (damaged := text.count("\ufffd")):
+        words = _("{name}: {n} characters are damaged and stand as \ufffd, the first in line {line}.")
+        return Decoded(
+            text, encoding, words.format(name=name, n=damaged, line=1 + text[: text.index("\ufffd")].count("\n"))
+        )
+    if _AND in encoding:
+        words = _("{name}: its lines are in more than one encoding ({encoding}).")
+        return Decoded(text, encoding, words.format(name=name, encoding=encoding))
+    if encoding not in _KNOWN:
+        words = _("{name}: the encoding is a guess ({encoding}); look whether the text reads well.")
+        return Decoded(text, encoding, words.format(name=name, encoding=encoding))
+    return Decoded(text, encoding)
+
+
+def _read(data: bytes, name: str) -> tuple[str, str]:
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return data.decode(encoding, "replace"), encoding.removesuffix("-sig")
-    if wide := _utf16_without_bom(data):
+    if wide := _wide_without_bom(data):
         return data.decode(wide, "replace"), wide
     if b"\0" in data:
         raise ManuscriptError(
@@ -42,7 +79,32 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
         )
     if (text := _tolerant(data, "utf-8")) is not None:
         return text, "utf-8"
-    return _legacy(data, name)
+    return _mixed(data) or _legacy(data, name)
+
+
+def _mixed(data: bytes) -> tuple[str, str] | None:
+    """The text when its lines are in two encodings, as in a file that was joined from others; else None.
+
+    Both kinds must read like Chinese prose, since a short line of one encoding may be one of the other by accident.
+    """
+    lines = data.split(b"\n")
+    others = [line for line in lines if not _is_utf8(line)]
+    unicode_lines = b"\n".join(line for line in lines if not line.isascii() and _is_utf8(line))
+    if min(len(unicode_lines), sum(map(len, others))) < len(data) * _LEAST_MIXED:
+        return None
+    likeness, encoding = max((_likeness(b"\n".join(others).decode(e, "replace")), e) for e in _CHINESE)
+    if min(likeness, _likeness(unicode_lines.decode())) < _LIKE_PROSE:
+        return None
+    text = "\n".join(line.decode("utf-8" if _is_utf8(line) else encoding, "replace") for line in lines)
+    return text, f"utf-8{_AND}{encoding}"
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _tolerant(data: bytes, encoding: str) -> str | None:
@@ -61,11 +123,18 @@ def _likeness(text: str) -> float:
     return sum(c in _COMMON for c in beyond) / len(beyond) if beyond else 0.0
 
 
-def _utf16_without_bom(data: bytes) -> str | None:
-    """Every second byte of a line end is zero, and the reading looks like prose."""
+def _wide_without_bom(data: bytes) -> str | None:
+    """UTF-32, which hardly any other bytes are; or UTF-16, when every second byte of a line end is zero or the
+    reading looks like prose."""
+    sample = data[:_SAMPLE]
+    for encoding in ("utf-32-le", "utf-32-be") if len(data) % 4 == 0 else ():
+        try:
+            sample.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
     if len(data) % 2 or len(data) < 4:
         return None
-    sample = data[:_SAMPLE]
     zeros = (sample[0::2].count(0), sample[1::2].count(0))
     for encoding, here, there in (("utf-16-le", zeros[1], zeros[0]), ("utf-16-be", zeros[0], zeros[1])):
         try:
@@ -73,7 +142,7 @@ def _utf16_without_bom(data: bytes) -> str | None:
         except UnicodeDecodeError:
             continue
         if (here * 4 > len(sample) and not there) or (
-            _likeness(text) > 0.2 and all(c >= " " or c in "\r\n\t" for c in text)
+            _likeness(text) > _LIKE_PROSE and all(c >= " " or c in "\r\n\t" for c in text)
         ):
             return encoding
     return None
@@ -85,7 +154,7 @@ def _legacy(data: bytes, name: str) -> tuple[str, str]:
     isolated = len(_ISOLATED.findall(data[:_SAMPLE]))
     if isolated * 2 > high:
         return data.decode("cp1252", "replace"), "cp1252"
-    readings = [(text, e) for e in ("gb18030", "big5hkscs") if (text := _tolerant(data, e)) is not None]
+    readings = [(text, e) for e in _CHINESE if (text := _tolerant(data, e)) is not None]
     best = max(readings, key=lambda reading: _likeness(reading[0][:_SAMPLE]), default=None)
     if best and _likeness(best[0][:_SAMPLE]) > 0.15:
         return best

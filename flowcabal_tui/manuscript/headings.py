@@ -3,70 +3,53 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
-HeadingKind = Literal["chapter", "volume"]
-Trust = Literal["sure", "habit", "next"]
+from flowcabal_tui.manuscript.numerals import NUMERAL, chinese_number, leading_number
 
-_DIGITS: Final = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
-_TENS: Final = {"廿": 20, "卅": 30}
-_NUMERAL: Final = r"[0-9零〇一二三四五六七八九十百千两兩廿卅]{1,9}"
-_GAP: Final = r"[ \t\u3000:：、.．·—–\-（(【《]"
-_IN_LINE: Final = re.compile(
-    rf"^(?P<volume>(?:第\s*{_NUMERAL}\s*[卷部篇]|卷之?{_NUMERAL}).{{0,24}}?)\s+(?=第\s*{_NUMERAL}\s*[章回])"
+HeadingKind = Literal["chapter", "volume"]
+Trust = Literal["sure", "habit", "next", "bare"]
+
+_GAP: Final = r"[ \t\u3000:：、.．·—–\-_|/（(【《「『]"
+_VOLUME: Final = (
+    rf"(?:第\s*(?P<number>{NUMERAL})\s*[卷部篇册冊辑輯]|卷之?(?P<after>{NUMERAL})|卷[上中下]|[上中下][卷部篇册冊])"
 )
-_CHAPTER_ZH: Final = re.compile(rf"^第\s*(?P<number>{_NUMERAL})\s*(?P<unit>[章回節节話话集幕折])(?P<rest>.*)$")
-_VOLUME_ZH: Final = re.compile(
-    rf"^(?:第\s*(?P<number>{_NUMERAL})\s*[卷部篇]|卷之?(?P<after>{_NUMERAL}))(?P<rest>(?:{_GAP}.*)?)$"
+_VOLUME_ZH: Final = re.compile(rf"^{_VOLUME}(?P<rest>(?:{_GAP}.*)?)$")
+_BOTH: Final = re.compile(rf"^(?P<volume>{_VOLUME}(?:{_GAP}.{{0,24}}?)?)\s*(?=第\s*{NUMERAL}\s*[章回节節话話])")
+_CHAPTER_ZH: Final = re.compile(
+    rf"^(?:第\s*(?P<number>{NUMERAL})\s*(?P<unit>[章回节節话話集幕折])|(?P<plain>{NUMERAL})章)(?P<rest>.*)$"
 )
 _APART_ZH: Final = re.compile(
-    rf"^(?:楔子|引子|引言|序章|序幕|序言|序|前言|自序|尾声|尾聲|终章|終章|大结局|后记|後記|跋|附录|附錄|番外篇?\s*(?:{_NUMERAL})?)"
-    rf"(?:{_GAP}.*)?$"
+    r"^(?:楔子|引[子言章]|序[章幕言曲]?|前言|前奏|[自代后後]序|尾[声聲]|最?[终終][章曲]|大[结結]局|[后後][记記]|跋|附[录錄]|番外篇?"
+    r"|外[传傳篇]|前[传傳]|[间間]章|幕[间間]|插曲|特[别別]篇|作者的[话話]|[写寫]在[前后後]面|完本感言)"
+    rf"\s*(?:{NUMERAL})?(?:{_GAP}.{{0,40}})?$"
 )
+_SPACED: Final = re.compile(r"^([楔引序尾终終后後番跋])[ \u3000]{1,2}(?=[子章声聲记記外])")
 _INSIDE_A_SENTENCE: Final = re.compile("[,，。;；:：!！?？“”「」]")
 _SELDOM_A_TITLE: Final = "中里裡内內的末上说說讲講是有之所合课課目团團"
 """What follows 第四回 or 第二节 in running text: 第四回中…, 第三回合, 第二节课."""
-_ENGLISH: Final = re.compile(
-    r"^(?P<unit>chapter|part|book|volume)\s+(?P<number>[0-9]+|[ivxlc]+|[a-z]+(?:-[a-z]+)?)(?P<rest>(?:[\s.:—–-].*)?)$",
-    re.IGNORECASE,
+_UNITS_EN: Final = re.compile(
+    r"^(?P<unit>chapter|chap\.|ch\.?|stave|canto|part|book|volume|vol\.?|act)\s+(?:the\s+)?", re.IGNORECASE
 )
+_CHAPTERS_EN: Final = ("chapter", "chap", "ch", "stave", "canto")
+_LAST_EN: Final = re.compile(r"^chapter the last\b.{0,80}$", re.IGNORECASE)
 _LONG_TITLE: Final = re.compile(r"^chapter\s+[0-9ivxlc]+[.:].{1,400}$", re.IGNORECASE)
 _APART_EN: Final = re.compile(
-    r"^(?:prologue|epilogue|preface|foreword|afterword|introduction|interlude|appendix)(?P<rest>(?:\s*[.:—–-].*)?)$",
+    r"^(?:prologue|epilogue|preface|foreword|afterword|introduction|interlude|intermission|appendix|conclusion|coda"
+    r"|postscript|author['’]s note)(?:\s+(?:[0-9]+|[ivxlc]+))?(?:\s*[.:—–-].*)?$",
     re.IGNORECASE,
 )
-_SMALL: Final = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_ROUND: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_ROMAN: Final = re.compile(r"^(?=.)c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
+_BARE_ZH: Final = re.compile(rf"^(?P<number>{NUMERAL})(?:\s*[、.．:：]\s*|\s+|$)(?P<title>.{{0,30}})$")
+_BARE_EN: Final = re.compile(r"^(?P<number>[0-9]{1,3}|[IVXLC]+)(?:\.?|[.:)]?\s+(?P<title>[A-Z‘“].{0,60}[^.,;:]))$")
+_ORNAMENT: Final = "—–-=*~～_◆◇★☆■□●○※▲△▼▽♦❖§+#"
+_BRACKETED: Final = re.compile(r"^[（(\[〈「『〔<]\s*(?P<core>[^）)\]〉」』〕>]+?)\s*[）)\]〉」』〕>]\s*(?P<rest>.*)$")
+_BEFORE: Final = re.compile(rf"^(?:正文卷?|《[^》]{{1,30}}》)\s*(?=第|卷|{NUMERAL}章)")
 _PLAIN: Final = {
     **{ord(wide): ord(wide) - 0xFEE0 for wide in "０１２３４５６７８９"},
     **{code: code - 0xFEE0 for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
-    ord("【"): None,
-    ord("】"): None,
+    ord("【"): " ",
+    ord("】"): " ",
 }
 """Full-width digits and letters made plain; the title keeps its own punctuation."""
 _LONGEST_ZH: Final = 60
@@ -78,8 +61,10 @@ LONGEST: Final = 100
 class Heading:
     """A heading line.
 
+    `unit` is the word that tells what is counted: 章, 节, "chapter", "part" ("": none).
     `trust`: "sure"; "habit", when only the numeral tells it from running text, so that it must be how this book
-    writes headings; "next", when it reads like running text (第四回中…), so that it must be the next in number.
+    writes headings; "next", when it reads like running text (第四回中…), so that it must be the next in number;
+    "bare", when it is a number with or without a title, so that the book must count from one by such lines alone.
     """
 
     kind: HeadingKind
@@ -87,89 +72,67 @@ class Heading:
     number: int | None = None
     volume: str = ""
     trust: Trust = "sure"
-
-
-def chinese_number(text: str) -> int | None:
-    """`一百二十`, `一二〇`, `１２` or `12` as an int; None when it is no numeral."""
-    text = unicodedata.normalize("NFKC", text)
-    if text.isascii():
-        return int(text) if text.isdigit() else None
-    if not any(c in _UNITS or c in _TENS for c in text):
-        digits = [_DIGITS.get(c, int(c) if c.isascii() and c.isdigit() else None) for c in text]
-        return int("".join(map(str, digits))) if None not in digits else None
-    total, digit = 0, 0
-    for character in text:
-        if character in _DIGITS:
-            digit = _DIGITS[character]
-        elif character in _TENS:
-            total, digit = total + _TENS[character], 0
-        elif character in _UNITS:
-            total, digit = total + (digit or 1) * _UNITS[character], 0
-        else:
-            return None
-    return total + digit
-
-
-def english_number(text: str) -> int | None:
-    """`12`, `XII`, `twelve` or `twenty-one` as an int; None when it is no numeral."""
-    text = text.lower()
-    if text.isdigit():
-        return int(text)
-    if text in _SMALL:
-        return _SMALL.index(text)
-    tens, _, ones = text.partition("-")
-    if tens in _ROUND and (not ones or ones in _SMALL[1:10]):
-        return 20 + 10 * _ROUND.index(tens) + (_SMALL.index(ones) if ones else 0)
-    if not _ROMAN.match(text):
-        return None
-    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[c] for c in text]
-    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
+    unit: str = ""
 
 
 def heading_of(line: str) -> Heading | None:
     """What a line of its own says as a heading; None for running text. Markdown marks are not its business."""
-    line = line.translate(_PLAIN).strip()
-    line = re.sub(r"^(?:正文|《[^》]{1,30}》)\s*(?=第|卷)", "", line)
+    line = _undecorated(line)
     if not line or (len(line) > LONGEST and not _LONG_TITLE.match(line)):
         return None
-    if line[0].isascii():
-        return _english(line)
+    if line[0].isascii() and (english := _english(line)):
+        return english
     return _chinese(line) if len(line) <= _LONGEST_ZH else None
+
+
+def _undecorated(line: str) -> str:
+    """Without ornaments and brackets around it, and without what stands before the number (正文, the book's name)."""
+    line = " ".join(line.translate(_PLAIN).split(" ")).strip()
+    bare = line.strip(_ORNAMENT + " \t\u3000")
+    if bare != line and (line[:1] in _ORNAMENT or line[-1:] in _ORNAMENT):
+        line = bare
+    if found := _BRACKETED.match(line):
+        core = f"{found['core']} {found['rest']}".strip()
+        line = core if core[:1] in "第卷" or _UNITS_EN.match(core) else line
+    return re.sub(r"[ \t]{2,}", " ", _BEFORE.sub("", line))
 
 
 def _chinese(line: str) -> Heading | None:
     if line[-1] in "。,;:，；：、":
         return None
     volume = ""
-    if both := _IN_LINE.match(line):
+    if both := _BOTH.match(line):
         volume, line = both["volume"].strip(), line[both.end() :]
     if found := _CHAPTER_ZH.match(line):
-        rest = found["rest"]
-        trust: Trust = "sure"
+        rest, unit = found["rest"], found["unit"] or "章"
+        trust: Trust = "habit" if found["plain"] else "sure"
         if rest and not re.match(_GAP, rest):
-            if found["unit"] not in "章回" or _INSIDE_A_SENTENCE.search(rest):
+            if unit not in "章回" or _INSIDE_A_SENTENCE.search(rest):
                 return None
             trust = "next" if rest[0] in _SELDOM_A_TITLE else "habit"
-        return Heading("chapter", line, chinese_number(found["number"]), volume, trust)
+        return Heading("chapter", line, chinese_number(found["number"] or found["plain"]), volume, trust, unit)
     if found := _VOLUME_ZH.match(line):
-        return Heading("volume", line, chinese_number(found["number"] or found["after"]))
-    return Heading("chapter", line) if _APART_ZH.match(line) else None
+        return Heading("volume", line, chinese_number(found["number"] or found["after"] or ""), unit="卷")
+    if _APART_ZH.match(together := _SPACED.sub(r"\1", line)):
+        return Heading("chapter", together)
+    if found := _BARE_ZH.match(line):
+        return Heading("chapter", line, chinese_number(found["number"]), trust="bare")
+    return None
 
 
 def _english(line: str) -> Heading | None:
-    if found := _APART_EN.match(line):
+    if _APART_EN.match(line) or _LAST_EN.match(line):
         return Heading("chapter", line)
-    found = _ENGLISH.match(line)
-    if found is None or (number := english_number(found["number"])) is None:
-        return None
-    rest = found["rest"]
-    title = rest.lstrip(" .:—–-\t")
-    if (
-        title
-        and rest[:1].isspace()
-        and rest.lstrip()[:1] not in ".:—–-"
-        and (title[0].islower() or title[-1] in ".,;!?")
-    ):
-        return None
-    kind: HeadingKind = "chapter" if found["unit"].lower() == "chapter" else "volume"
-    return Heading(kind, line, number)
+    if found := _UNITS_EN.match(line):
+        unit = found["unit"].lower().rstrip(".")
+        number, rest = leading_number(line[found.end() :])
+        if number is None or (rest and rest[0] not in " \t.:—–-"):
+            return None
+        title = rest.lstrip(" .:—–-\t")
+        apart = rest.lstrip()[:1] in ".:—–-"
+        if title and not apart and (title[0].islower() or title[-1] in ".,;!?"):
+            return None
+        return Heading("chapter" if unit in _CHAPTERS_EN else "volume", line, number, unit=unit)
+    if found := _BARE_EN.match(line):
+        return Heading("chapter", line, leading_number(found["number"])[0], trust="bare")
+    return None

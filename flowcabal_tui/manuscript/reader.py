@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,27 +15,31 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import language_of, oddities, split_chapters
 from flowcabal_tui.manuscript.documents import docx_text, epub_text
-from flowcabal_tui.manuscript.encoding import decode
-from flowcabal_tui.manuscript.headings import chinese_number, heading_of
+from flowcabal_tui.manuscript.encoding import Decoded, decode
+from flowcabal_tui.manuscript.headings import heading_of
+from flowcabal_tui.manuscript.numerals import chinese_number
 
 SUFFIXES: Final = (".txt", ".md", ".markdown", ".docx", ".epub")
 _LARGEST: Final = 256 * 1024 * 1024
-_ORDER: Final = re.compile(r"(\d+|(?<=第)[零〇一二三四五六七八九十百千两兩廿卅]+)")
+_ORDER: Final = re.compile(
+    r"(\d+|(?<=[第卷])[零〇一二三四五六七八九十百千两兩廿卅卌]+|[上中下](?=[卷部篇册冊集])|(?<=[卷集])[上中下])"
+)
+_THIRDS: Final = {"上": 1, "中": 2, "下": 3}
 
 
 def read_manuscript(path: Path) -> ImportPreview:
-    """The chapters of a file, or of a folder (a chapter a file, in natural order of the names).
+    """The chapters of a file, or of a folder: its files in natural order of their names, and those of its folders.
 
     Raises ManuscriptError: not there, not readable, empty, no text, damaged.
     """
     if path.is_dir():
         return _read_folder(path)
-    text, encoding = read_text(path)
-    chapters, warnings = split_chapters(text, path.stem)
-    return ImportPreview(chapters, encoding, language_of(text), warnings)
+    file = read_text(path)
+    chapters, warnings = split_chapters(file.text, path.stem)
+    return ImportPreview(chapters, file.encoding, language_of(file.text), (*_told(file), *warnings))
 
 
-def read_text(path: Path) -> tuple[str, str]:
+def read_text(path: Path) -> Decoded:
     """The cleaned text of one file and its encoding ("docx" and "epub" for those). Raises ManuscriptError."""
     try:
         if path.stat().st_size > _LARGEST:
@@ -52,26 +57,36 @@ def read_text(path: Path) -> tuple[str, str]:
         ) from error
     suffix = path.suffix.lower()
     if suffix == ".docx":
-        text, encoding = docx_text(data, path.name), "docx"
+        file = Decoded(docx_text(data, path.name), "docx")
     elif suffix == ".epub":
-        text, encoding = epub_text(data, path.name), "epub"
+        file = Decoded(epub_text(data, path.name), "epub")
     else:
-        text, encoding = decode(data, path.name)
-    text = clean(text)
-    if not text.strip():
+        file = decode(data, path.name)
+    file = replace(file, text=clean(file.text))
+    if not file.text.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=path.name), "", _("Choose another file."))
-    return text, encoding
+    return file
 
 
 def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key in which 第十章 and 10 come after 第九章 and 9."""
+    """A sort key in which 第十章 and 10 come after 第九章 and 9, and 下卷 after 上卷."""
     pieces = _ORDER.split(unicodedata.normalize("NFKC", name))
-    numbers = [chinese_number(piece) if i % 2 else None for i, piece in enumerate(pieces)]
+    numbers = [_THIRDS.get(piece, chinese_number(piece)) if i % 2 else None for i, piece in enumerate(pieces)]
     return tuple((1, 0, p.casefold()) if n is None else (0, n, "") for p, n in zip(pieces, numbers, strict=True) if p)
 
 
+def _files(folder: Path) -> Iterator[Path]:
+    """The files that can hold a novel, in natural order; those of a folder stand where its name does."""
+    there = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    for entry in sorted(there, key=lambda entry: (natural_order(entry.stem), entry.name)):
+        if entry.is_dir() and not entry.is_symlink():
+            yield from _files(entry)
+        elif entry.is_file() and entry.suffix.lower() in SUFFIXES:
+            yield entry
+
+
 def _read_folder(folder: Path) -> ImportPreview:
-    files = [f for f in folder.iterdir() if f.is_file() and f.suffix.lower() in SUFFIXES and not f.name.startswith(".")]
+    files = list(_files(folder))
     if not files:
         raise ManuscriptError(
             _("No novel in this folder: {name}").format(name=folder.name),
@@ -79,13 +94,30 @@ def _read_folder(folder: Path) -> ImportPreview:
             _("Choose a file, or a folder with a file for each chapter."),
         )
     chapters: list[ImportedChapter] = []
-    encodings: list[str] = []
-    for file in sorted(files, key=lambda f: (natural_order(f.stem), f.name)):
-        text, encoding = read_text(file)
-        chapters.append(_one_chapter(text, file.stem))
-        encodings.append(encoding)
+    encodings: set[str] = set()
+    warnings: list[str] = []
+    for path in files:
+        file = read_text(path)
+        volume = "" if path.parent == folder else path.parent.name
+        chapters += _chapters_of(file.text, path.stem, volume)
+        encodings.add(file.encoding)
+        warnings += _told(file)
+    if len(encodings) > 1:
+        warnings.append(_("The files are in more than one encoding."))
     language = language_of("\n".join(c.text[:2000] for c in chapters))
-    return ImportPreview(tuple(chapters), ", ".join(sorted(set(encodings))), language, tuple(oddities(chapters)))
+    return ImportPreview(tuple(chapters), ", ".join(sorted(encodings)), language, (*warnings, *oddities(chapters)))
+
+
+def _told(file: Decoded) -> tuple[str, ...]:
+    return (file.warning,) if file.warning else ()
+
+
+def _chapters_of(text: str, stem: str, volume: str) -> list[ImportedChapter]:
+    """A file of a folder: one chapter, or several when it is a volume. Bare numbers in it are those of scenes."""
+    found, _warnings = split_chapters(text, stem, bare=False)
+    if sum(chapter.number is not None for chapter in found) > 1:
+        return [replace(chapter, volume=chapter.volume or volume or stem) for chapter in found]
+    return [replace(_one_chapter(text, stem), volume=volume)]
 
 
 def _one_chapter(text: str, stem: str) -> ImportedChapter:
@@ -94,8 +126,8 @@ def _one_chapter(text: str, stem: str) -> ImportedChapter:
     bare = first.lstrip("#").strip() if first.startswith("#") else first.strip()
     heading = heading_of(bare)
     named = heading_of(stem)
-    if heading or (first.startswith("#") and bare):
-        title, body = bare, rest
+    if (heading and heading.trust != "bare") or (first.startswith("#") and bare):
+        title, body = heading.title if heading else bare, rest
     else:
         title, body = stem, text
     chapter = ImportedChapter(title, body.strip("\n").rstrip())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.ids import ChapterId
@@ -18,6 +20,8 @@ from flowcabal_tui.manuscript.mirror import mirror_digest, mirror_name, parse_mi
 from flowcabal_tui.manuscript.writer import write_atomically
 from flowcabal_tui.settings.paths import MANUSCRIPT
 from flowcabal_tui.store import Store
+
+_HALF_FILE: Final = re.compile(r"\.[a-z0-9_]{8}\.tmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Mirror:
             return edited
         if before.get("name") == path.name and before.get("digest") == chapter.digest and path.exists():
             return None
+        # Noted before it is written: a kill in between must not make our own file look like somebody's edit.
+        await self._store.values.put(self._key(chapter.id), before | {"writing": chapter.digest})
         try:
             await asyncio.to_thread(write_atomically, path, render_mirror(chapter.title, text).encode())
             if (old := before.get("name")) and old != path.name:
@@ -65,16 +71,16 @@ class Mirror:
         """Where the chapter's file goes; a file of that name that is not the chapter's own stays as it is."""
         path = self._folder / mirror_name(chapter.position, chapter.title)
         content = None if path.name == before.get("name") else await _content(path)
-        if content is None or mirror_digest(content) == chapter.digest:
+        if content is None or mirror_digest(content) in (chapter.digest, before.get("writing")):
             return path
         return path.with_stem(f"{path.stem}-{chapter.id}")
 
     async def _edited(self, chapter: Chapter, before: dict[str, str]) -> Edited | None:
-        if not before:
+        if "name" not in before:
             return None
         path = self._folder / before["name"]
         content = await _content(path)
-        if content is None or mirror_digest(content) in (before["digest"], chapter.digest):
+        if content is None or mirror_digest(content) in (before["digest"], before.get("writing"), chapter.digest):
             return None
         return Edited(chapter, path, parse_mirror(content)[1])
 
@@ -93,6 +99,22 @@ class Mirror:
         """When each file was last changed (ns) and its size (bytes); what cannot be looked at is left out."""
         return await asyncio.to_thread(_stamps, self._folder)
 
+    async def lost(self) -> tuple[Chapter, ...]:
+        """Chapters whose file was there and is gone: it was deleted or renamed by another program."""
+        names = (await self.stamps()).keys()
+        found: list[Chapter] = []
+        for chapter in await self._store.book.chapters():
+            before = await self._store.values.get(self._key(chapter.id)) or {}
+            if chapter.digest and "name" in before and before["name"] not in names:
+                found.append(chapter)
+        return tuple(found)
+
+    async def sweep(self) -> None:
+        """Takes away the half files that a kill left."""
+        names = await self.stamps()
+        for path in [self._folder / name for name in names if _HALF_FILE.fullmatch(name)]:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+
     async def accept(self, edited: Edited) -> None:
         """Takes the file as it is for what was written last: it became a version of its own."""
         digest = mirror_digest(render_mirror(edited.chapter.title, edited.text))
@@ -100,8 +122,8 @@ class Mirror:
 
     async def remove(self, chapter: ChapterId) -> None:
         """Takes a deleted chapter's file away, unless somebody changed it."""
-        before = await self._store.values.get(self._key(chapter))
-        if not before:
+        before = await self._store.values.get(self._key(chapter)) or {}
+        if "name" not in before:
             return
         path = self._folder / before["name"]
         content = await _content(path)
@@ -134,6 +156,6 @@ def _read(path: Path) -> str | None:
     except OSError:
         return None
     try:
-        return decode(data, path.name)[0]
+        return decode(data, path.name).text
     except ManuscriptError:
         return data.decode("utf-8", "replace")

@@ -1,0 +1,58 @@
+"""Tables of contents in the text of a novel: headings without text between them that come again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from flowcabal_tui.manuscript.lines import Line
+
+_LEADERS: Final = re.compile(r"(?:[.…·]{2,}|\t)[\s\d]*$")
+_SPACE: Final = re.compile(r"\s+")
+_NAME: Final = re.compile(r"^(?:目\s*录|目\s*錄|目\s*次|(?:table of )?contents)[:：]?$", re.IGNORECASE)
+_LEAST: Final = 3
+"""So many headings in a row are a table; fewer are headings that stand twice, as novels of the web have them."""
+
+
+def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
+    """The lines without a table of contents and without the first of two equal headings; how long the table was."""
+    places = [place for place, line in enumerate(lines) if line.heading]
+    last_place = {_key(lines[place]): place for place in places}
+    gone: set[int] = set()
+    listed = 0
+    for run in _runs(lines, places):
+        again = [place for place in run[:-1] if last_place[_key(lines[place])] > place]
+        if len(run) > _LEAST and 2 * len(again) >= len(run) - 1:
+            gone.update(again)
+            listed += len(again)
+        else:
+            gone.update(here for here, after in pairwise(run) if _key(lines[here]) == _key(lines[after]))
+    if not gone:
+        return lines, 0
+    first = min(gone)
+    kept = [
+        line
+        for place, line in enumerate(lines)
+        if place not in gone and not (listed and place < first and _NAME.match(line.text.strip("# \t\u3000")))
+    ]
+    return kept, listed
+
+
+def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:
+    """Headings that have nothing but empty lines between them; the last of each may be a chapter's own."""
+    run: list[int] = []
+    for place in places:
+        if run and any(line.text.strip() for line in lines[run[-1] + 1 : place]):
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
+
+
+def _key(line: Line) -> str:
+    """What a heading says, without the dots and the page number of a table."""
+    title = line.heading.title if line.heading else ""
+    return _SPACE.sub("", _LEADERS.sub("", title))

@@ -1,0 +1,48 @@
+"""The lines of a novel with what they may say as headings, and what the book as a whole tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.manuscript.headings import Heading
+
+_LEAST_COUNTED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its Markdown level (0: none) and what it says as a heading."""
+
+    text: str
+    level: int
+    heading: Heading | None
+
+
+def bare_numbers(lines: Sequence[Line]) -> frozenset[int]:
+    """The places of lines that are chapters by a number alone (12, 一、雪, III. The Ferry).
+
+    Only a book without other numbered chapters counts by them, one after the other from 1 (or 0), three at least;
+    a count may begin anew, as after a table of contents.
+    """
+    if any(
+        line.heading and line.heading.kind == "chapter" and line.heading.number is not None
+        for line in lines
+        if line.heading and line.heading.trust in ("sure", "habit")
+    ):
+        return frozenset()
+    counts: list[list[int]] = []
+    last: int | None = None
+    for place, line in enumerate(lines):
+        heading = line.heading
+        if heading is None or heading.trust != "bare" or heading.number is None:
+            continue
+        if last is not None and heading.number == last + 1:
+            counts[-1].append(place)
+        elif heading.number in (0, 1) and (last is None or len(counts[-1]) >= _LEAST_COUNTED):
+            counts.append([place])
+        else:
+            continue
+        last = heading.number
+    return frozenset(place for count in counts if len(count) >= _LEAST_COUNTED for place in count)

@@ -1,0 +1,105 @@
+"""The numbers of chapters as novels write them: Chinese, Roman, and English words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+_DIGITS: Final = (
+    {c: i for i, c in enumerate("零一二三四五六七八九")}
+    | {c: i for i, c in enumerate("零壹贰叁肆伍陆柒捌玖")}
+    | {c: i for i, c in enumerate("〇壹貳參肆伍陸柒捌玖")}
+    | {"○": 0, "两": 2, "兩": 2, "弌": 1, "弍": 2, "叄": 3}
+)
+_UNITS: Final = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
+_TENS: Final = {"廿": 20, "卄": 20, "卅": 30, "卌": 40}
+NUMERAL: Final = rf"[0-9{''.join(dict.fromkeys([*_DIGITS, *_UNITS, *_TENS]))}]{{1,9}}"
+"""A pattern for Chinese numerals and digits."""
+_SMALL: Final = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen",
+)
+_SMALL_ORDINAL: Final = re.findall(
+    r"\w+",
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
+    " fifteenth sixteenth seventeenth eighteenth nineteenth",
+)
+_TY: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_WORDS: Final = (
+    {word: n for n, word in enumerate(_SMALL)}
+    | {word: n for n, word in enumerate(_SMALL_ORDINAL)}
+    | {word: 10 * n for n, word in enumerate(_TY, 2)}
+    | {f"{word[:-1]}ieth": 10 * n for n, word in enumerate(_TY, 2)}
+    | {"hundred": 100, "hundredth": 100}
+)
+_ROMAN: Final = re.compile(r"^(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
+_ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+
+
+def chinese_number(text: str) -> int | None:
+    """`一百二十`, `一二〇`, `廿三`, `拾贰`, `１２` or `12` as an int; None when it is no numeral."""
+    text = unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        return int(text) if text.isdigit() else None
+    if not any(c in _UNITS or c in _TENS for c in text):
+        digits = [_DIGITS.get(c, int(c) if c.isascii() and c.isdigit() else None) for c in text]
+        return int("".join(map(str, digits))) if None not in digits else None
+    total, digit = 0, 0
+    for character in text:
+        if character in _DIGITS:
+            digit = _DIGITS[character]
+        elif character in _TENS:
+            total, digit = total + _TENS[character], 0
+        elif character in _UNITS:
+            total, digit = total + (digit or 1) * _UNITS[character], 0
+        else:
+            return None
+    return total + digit
+
+
+def english_number(text: str) -> int | None:
+    """`12`, `XII`, `twelve`, `twenty-first`, `one hundred and four` as an int; None when it is no numeral."""
+    words = re.split(r"[\s-]+", text.strip().lower())
+    number, used = _leading(words)
+    return number if used == len(words) else None
+
+
+def leading_number(text: str) -> tuple[int | None, str]:
+    """The English numeral that a text begins with, and what follows it; (None, text) when it begins with none."""
+    head, *rest = re.split(r"(?=[.:,—–])", text, maxsplit=1)
+    parts = re.split(r"([\s-]+)", head)
+    number, used = _leading([part.lower() for part in parts[::2]])
+    return (None, text) if number is None else (number, "".join([*parts[2 * used - 1 :], *rest]))
+
+
+def _leading(words: Sequence[str]) -> tuple[int | None, int]:
+    """The number in the longest run of first words that is one, and how many words it takes."""
+    first = words[0] if words else ""
+    if first.isascii() and first.isdigit():
+        return int(first), 1
+    if re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", first):
+        return int(first[:-2]), 1
+    if first in _WORDS:
+        return _in_words(words)
+    if _ROMAN.match(first):
+        values = [_ROMAN_DIGITS[c] for c in first]
+        return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True)), 1
+    return None, 0
+
+
+def _in_words(words: Sequence[str]) -> tuple[int, int]:
+    """See `_leading`; a smaller number joins the one before it (twenty one, hundred and four), no larger one does."""
+    total, used, room = 0, 0, 1000
+    for place, word in enumerate(words):
+        value = _WORDS.get(word)
+        if value == 100 and 0 < total < 10:
+            total, used, room = total * 100, place + 1, 100
+        elif value is not None and value < room and (value or not used):
+            total, used = total + value, place + 1
+            room = 10 if value % 10 == 0 and value >= 20 else 1
+        elif not (word == "and" and total and total % 100 == 0):
+            break
+    return total, used
