@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 
@@ -110,3 +110,34 @@ class Postings:
 
     passages: tuple[PassagePlace, ...]
     found: tuple[tuple[int, ...], ...]
+
+
+ReferenceId = NewType("ReferenceId", str)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A book that the writer looks things up in: no chapter of theirs, outside of the story's order."""
+
+    id: ReferenceId
+    title: str
+    parts: int
+    length: int
+    """Characters."""
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceHit:
+    """A passage of a reference book, found by its words; `text` is its part's text between start and end.
+
+    `uri` is `reference/<id>/<number of the part>`. A higher `score` is better.
+    """
+
+    uri: str
+    book: str
+    title: str
+    text: str
+    start: int
+    end: int
+    score: float

@@ -20,6 +20,7 @@ from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.memory import Memory
 from flowcabal_tui.store.outbox import Outbox
 from flowcabal_tui.store.records import Records
+from flowcabal_tui.store.references import References
 from flowcabal_tui.store.runs import Runs
 from flowcabal_tui.store.standings import Standings
 from flowcabal_tui.store.states import States
@@ -56,6 +57,7 @@ class Store:
         self.book = Book(database, clock, language)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
+        self.references = References(database, clock)
         self.outbox = Outbox(database)
         self.usage = UsageLog(database, clock)
         self.values = Values(database, clock)

@@ -1,4 +1,4 @@
-"""What happened in the story: relations, facts, promises and moments; names that an agent proposes."""
+"""What happened in the story, names that an agent proposes, what a writer said of profiles; books to look into."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ STATEMENTS: Final = (
     # the texts that a derived state was made from: digests by chapter, as JSON
     "ALTER TABLE derived ADD COLUMN rests TEXT NOT NULL DEFAULT '{}'",
     "CREATE INDEX version_replayed ON version (subject) WHERE mode='replay'",
+    # books to look things up in: `born` and `died` are generations
+    """CREATE TABLE reference (id TEXT PRIMARY KEY, title TEXT NOT NULL, at TEXT NOT NULL, born INTEGER NOT NULL,
+        died INTEGER)""",
+    """CREATE TABLE reference_part (id INTEGER PRIMARY KEY, reference TEXT NOT NULL, number INTEGER NOT NULL,
+        title TEXT NOT NULL, volume TEXT NOT NULL, digest TEXT NOT NULL, length INTEGER NOT NULL)""",
+    "CREATE INDEX reference_part_by_book ON reference_part (reference, number)",
+    """CREATE TABLE reference_passage (id INTEGER PRIMARY KEY, part INTEGER NOT NULL, start INTEGER NOT NULL,
+        end INTEGER NOT NULL)""",
+    "CREATE VIRTUAL TABLE reference_words USING fts5 (words, content='', tokenize='ascii')",
 )
 
 
