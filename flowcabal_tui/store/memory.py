@@ -34,6 +34,10 @@ class Memory:
         pinned = await self.generation() if generation is None else generation
         return await open_view(self._database, self._cache, self._language, chapter, pinned)
 
+    def forget_cached(self) -> None:
+        """Views that are opened from now on read everything again: what was said of the past was put right."""
+        self._cache = MemoryCache()
+
     async def generation(self) -> Generation:
         """The newest; 0 before anything was written."""
         row = await self._database.row("SELECT coalesce(max(id), 0) FROM generation")
@@ -59,11 +63,15 @@ class Memory:
         return tuple(sorted(map(entity_of, await self._database.rows(ENTITIES, (NOW,))), key=lambda each: each.id))
 
     async def put_entity(self, entity: Entity) -> Entity:
-        """Stores it and returns what stands: an agent's word never changes what a hand has written or removed."""
+        """Stores it and returns what stands.
+
+        An agent's word never changes what a hand has written or removed; the names that it proposes are noted.
+        """
         new = replace(
             entity,
             name=clean(entity.name),
             aliases=tuple(clean(alias) for alias in entity.aliases),
+            proposed=tuple(clean(name) for name in entity.proposed),
             note=clean(entity.note),
             first_position=None,
         )
@@ -72,14 +80,17 @@ class Memory:
             old = entity_now(connection, entity_subject(new.id))
             if old == new:
                 return new
+            stands = new
             if new.by != "hand" and (old.by == "hand" if old else _removed(connection, new.id)):
-                return old or new
+                stands = _with_proposals(old, new.proposed) if old else new
+                if old in (None, stands):
+                    return stands
             generation = next_generation(connection, "truth" if new.by == "hand" else "derived", 0, self._now())
-            put_entity_row(connection, new, generation)
+            put_entity_row(connection, stands, generation)
             if new.by == "hand" and new.note != (old.note if old else ""):
                 note = NewVersion(entity_subject(new.id), new.note, "human")
                 append_version(connection, note, generation, self._language, self._now())
-            return new
+            return stands
 
         return await self._database.do(put)
 
@@ -142,6 +153,12 @@ class Memory:
 
     def _now(self) -> str:
         return self._clock().isoformat()
+
+
+def _with_proposals(entity: Entity, names: Sequence[str]) -> Entity:
+    """The entity with further names that wait for a word; those that it has or that were turned down do not."""
+    known = {*entity.names, *entity.proposed, *entity.rejected}
+    return replace(entity, proposed=(*entity.proposed, *(name for name in names if name not in known)))
 
 
 def _removed(connection: sqlite3.Connection, entity: EntityId) -> bool:

@@ -84,6 +84,24 @@ class Outbox:
             )
         )
 
+    async def again(self, kinds: Iterable[TaskKind], subjects: Iterable[str] | None = None) -> int:
+        """What was done waits once more (of these subjects, or of all); how many. What waits or failed already counts.
+
+        Used where the outcome may have been lost since: a file that was deleted, an index that is rebuilt.
+        """
+        wanted = None if subjects is None else json.dumps([*subjects])
+        values = (json.dumps([*kinds]), wanted, wanted)
+        return await self._database.do(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE task SET state='waiting', tries=0, error='', not_before=0 WHERE state<>'running'"
+                    " AND kind IN (SELECT value FROM json_each(?))"
+                    " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
+                    values,
+                ).rowcount
+            )
+        )
+
     async def set_state(self, task: int, state: Freshness, error: str = "", not_before: float = 0.0) -> None:
         """Notes what became of a task; going back to waiting, or failing, counts as a try."""
         values = (state, error, not_before, state in ("waiting", "failed"), task)

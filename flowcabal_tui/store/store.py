@@ -24,6 +24,7 @@ from flowcabal_tui.store.references import References
 from flowcabal_tui.store.runs import Runs
 from flowcabal_tui.store.standings import Standings
 from flowcabal_tui.store.states import States
+from flowcabal_tui.store.upkeep import Upkeep
 from flowcabal_tui.store.usage import UsageLog
 from flowcabal_tui.store.values import Answers, Values
 from flowcabal_tui.store.versions import Versions
@@ -40,6 +41,7 @@ class Store:
     def __init__(
         self,
         database: Database,
+        file: Path,
         clock: Clock,
         language: str,
         lock: ProjectLock | None = None,
@@ -61,6 +63,7 @@ class Store:
         self.outbox = Outbox(database)
         self.usage = UsageLog(database, clock)
         self.values = Values(database, clock)
+        self.upkeep = Upkeep(database, file, clock, language, self.memory.forget_cached)
 
     @classmethod
     async def open(
@@ -78,7 +81,7 @@ class Store:
             if not file.exists():
                 raise ProjectNotFound(_("There is no project database here."), str(file))
             holder_now = partial(holder_of, folder / LOCK)
-            return cls(Database(await Readers.open(file), None), clock, language, holder_now=holder_now)
+            return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -89,7 +92,7 @@ class Store:
             network = is_network(file_system_of(folder, mounts()))
             connection = await asyncio.to_thread(open_writable, file, network=network, durability=durability)
             undo.callback(connection.close)
-            store = cls(Database(await Readers.open(file), Writer(connection, durability)), clock, language, lock)
+            store = cls(Database(await Readers.open(file), Writer(connection, durability)), file, clock, language, lock)
             undo.pop_all()
         with contextlib.suppress(DiskFull):  # what ran then waits for more room; the book can be read meanwhile
             await store.outbox.reset_running()

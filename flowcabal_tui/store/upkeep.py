@@ -1,0 +1,130 @@
+"""Care of the file as a whole: what is derived is checked and put right, the file is copied and made small."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.ids import ChapterId, OutputId
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.store.blobs import unpack
+from flowcabal_tui.store.connection import Database
+from flowcabal_tui.store.faults import damaged, fault
+from flowcabal_tui.store.indexing import ChapterIndex, restore_index
+from flowcabal_tui.store.journal import Clock
+from flowcabal_tui.store.migrations import require_known, version_of
+from flowcabal_tui.store.outbox import TaskMaker
+from flowcabal_tui.store.purge import Purged, purge_chapter, purge_output
+
+
+class Upkeep:
+    """Rare and slow things; each is one transaction, or changes nothing."""
+
+    def __init__(self, database: Database, path: Path, clock: Clock, language: str, forget: Callable[[], None]) -> None:
+        """`forget` empties the caches of what the file says."""
+        self._database, self._path, self._clock, self._language = database, path, clock, language
+        self._forget = forget
+
+    async def restore_index(self, indexes: Sequence[ChapterIndex]) -> int:
+        """Brings passages, mentions and words to what the texts say; returns how many chapters were wrong."""
+        wrong = await self._database.do(lambda connection: restore_index(connection, indexes))
+        self._forget()
+        return wrong
+
+    async def damaged(self) -> tuple[str, ...]:
+        """The uris of derived texts that cannot be read, or are not what their digests say."""
+        rows = await self._database.rows(
+            "SELECT number, uri, digest, body, evidence FROM derived LEFT JOIN blob USING (digest)"
+        )
+        return tuple(sorted({uri for _number, uri in await asyncio.to_thread(_damaged, rows)}))
+
+    async def forget_damaged(self) -> tuple[str, ...]:
+        """Takes them out, so that they are made again; returns their uris."""
+
+        def forget(connection: sqlite3.Connection) -> tuple[str, ...]:
+            rows = connection.execute(
+                "SELECT number, uri, digest, body, evidence FROM derived LEFT JOIN blob USING (digest)"
+            ).fetchall()
+            found = _damaged(rows)
+            for number, _uri in found:
+                connection.execute(
+                    "DELETE FROM blob WHERE digest=(SELECT digest FROM derived WHERE number=?)"
+                    " AND digest NOT IN (SELECT digest FROM version UNION SELECT part FROM version)",
+                    (number,),
+                )
+                connection.execute("DELETE FROM derived WHERE number=?", (number,))
+            return tuple(sorted({uri for _number, uri in found}))
+
+        uris = await self._database.do(forget)
+        self._forget()
+        return uris
+
+    async def purge_chapter(self, chapter: ChapterId, tasks: TaskMaker) -> Purged:
+        """Takes a chapter out of the tables for good. KeyError if there is none. `compact` takes it out of the file."""
+        at = self._clock().isoformat()
+        purged = await self._database.do(
+            lambda connection: purge_chapter(connection, chapter, tasks, self._language, at)
+        )
+        self._forget()
+        return purged
+
+    async def purge_output(self, output: OutputId, tasks: TaskMaker) -> Purged:
+        """The same for a kept output."""
+        at = self._clock().isoformat()
+        purged = await self._database.do(lambda connection: purge_output(connection, output, tasks, self._language, at))
+        self._forget()
+        return purged
+
+    async def compact(self) -> None:
+        """Writes the file anew without what was deleted, and empties its log. Raises DiskFull or ProjectError."""
+
+        def compact(connection: sqlite3.Connection) -> None:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        await self._database.alone(compact)
+
+    async def copy_to(self, target: Path) -> None:
+        """The whole file as of this moment, while others write to it. Raises DiskFull; then nothing is left."""
+        await asyncio.to_thread(_copy, self._path, target)
+
+
+def _copy(path: Path, target: Path) -> None:
+    with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        try:
+            connection.execute("VACUUM INTO ?", (str(target),))
+        except sqlite3.Error as error:
+            target.unlink(missing_ok=True)
+            raise fault(error) from error
+
+
+def require_whole(path: Path) -> int:
+    """The format of a database that is sound and known. Raises ProjectDamaged or ProjectTooNew."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            version = version_of(connection)
+            require_known(version)
+            found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
+    except sqlite3.Error as error:
+        raise fault(error) from error
+    if found != ["ok"] or not version:
+        raise damaged("; ".join(found))
+    return version
+
+
+def _damaged(rows: Sequence[tuple[int, str, str, str | bytes | None, str | bytes]]) -> list[tuple[int, str]]:
+    return [(number, uri) for number, uri, name, body, evidence in rows if not _is_whole(name, body, evidence)]
+
+
+def _is_whole(name: str, body: str | bytes | None, evidence: str | bytes) -> bool:
+    try:
+        from_json(tuple[Evidence, ...], unpack(evidence))
+        return body is not None and digest(unpack(body)) == name
+    except (zlib.error, ValueError, TypeError, AttributeError):
+        return False
