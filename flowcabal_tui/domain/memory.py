@@ -84,6 +84,15 @@ class Derived:
     rests: tuple[ChapterId, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StaleText:
+    """A derived text that stands and was made from other words than these `chapters` have by now."""
+
+    uri: str
+    position: int
+    chapters: tuple[ChapterId, ...]
+
+
 KeepKind = Literal["chapter", "scene", "outline", "note", "entity"]
 KeepMode = Literal["replace", "append"]
 
@@ -106,8 +115,8 @@ class Curated:
     deleted: bool = False
 
 
-TaskKind = Literal["mirror", "index", "entities", "l1", "l0", "profile", "check", "knowledge"]
-TASK_KINDS: tuple[TaskKind, ...] = ("mirror", "index", "entities", "l1", "l0", "profile", "check", "knowledge")
+TaskKind = Literal["mirror", "index", "entities", "story", "l1", "l0", "profile", "check", "knowledge"]
+TASK_KINDS: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "check", "knowledge")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from typing import Final, Literal
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Derived, Evidence, Level
+from flowcabal_tui.domain.memory import Derived, Evidence, Level, StaleText
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.blobs import get_text, pack_large, put_text, unpack
 from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.generations import next_generation
 from flowcabal_tui.store.shelf import chapters_now
-from flowcabal_tui.store.withdrawn import Withdrawn, rests_on, withdrawn
+from flowcabal_tui.store.withdrawn import Withdrawn, rests_on, stale_texts, withdrawn
 
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 Choice = Literal["pin", "unpin", "take"]
@@ -77,6 +77,15 @@ class DerivedTexts:
         """The generation of the state that is pinned."""
         return (await self._chosen()).get(uri, Chosen()).pinned
 
+    async def stale(self) -> tuple[StaleText, ...]:
+        """What was made from other words than its chapters have."""
+        return await stale_texts(self._database, self._generation, self._placed, await self._withdrawn())
+
+    async def _withdrawn(self) -> Withdrawn:
+        if self._out is None:
+            self._out = await withdrawn(self._database, self._generation, self._placed)
+        return self._out
+
     async def _chosen(self) -> dict[str, Chosen]:
         if self._choices is None:
             self._choices = {}
@@ -99,10 +108,9 @@ class DerivedTexts:
             (*values, level, self._generation),
         )
         seen: defaultdict[str, list[tuple[int, int, Generation, bool]]] = defaultdict(list)
-        if self._out is None:
-            self._out = await withdrawn(self._database, self._generation, self._placed)
+        out = await self._withdrawn()
         for number, uri, position, anchor, generation, by_hand, rests in rows:
-            if (at := self._position(position, anchor)) is not None and not self._out.takes(rests):
+            if (at := self._position(position, anchor)) is not None and not out.takes(rests):
                 seen[uri].append((at, number, generation, bool(by_hand)))
         chosen = await self._chosen() if choices is None else choices
         newest = {uri: best for uri, states in seen.items() if (best := self._best(states, chosen.get(uri, Chosen())))}

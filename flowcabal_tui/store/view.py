@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
-from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName
+from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName, StaleText
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.cache import MemoryCache
@@ -153,6 +153,10 @@ class View:
     async def made(self, uri: str, level: Level) -> Derived | None:
         """The newest state that no hand wrote, whether it stands or not."""
         return await self._texts.made(uri, level)
+
+    async def stale(self) -> tuple[StaleText, ...]:
+        """Derived texts that stand and were made from other words than their chapters have."""
+        return await self._texts.stale()
 
     async def pinned(self, uri: str) -> Generation | None:
         """The generation of the state that is pinned."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.domain.memory import Derived, StaleText
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.generations import NOW
 from flowcabal_tui.store.shelf import latest
@@ -59,6 +59,26 @@ async def withdrawn(database: Database, generation: Generation, placed: Mapping[
         for chapter, texts in last.items()
     }
     return Withdrawn(frozenset(deleted | empty), gone)
+
+
+async def stale_texts(
+    database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter], out: Withdrawn
+) -> tuple[StaleText, ...]:
+    """What stands and was made from other texts than the chapters have, in story order, then by uri."""
+    newest: dict[tuple[str, str, str], tuple[str, int]] = {}
+    for uri, level, anchor, position, rests in await database.rows(
+        "SELECT uri, level, anchor, position, rests FROM derived WHERE method<>'hand' AND generation<=?"
+        " ORDER BY number",
+        (generation,),
+    ):
+        if (anchor is None or anchor in placed) and not out.takes(rests):
+            newest[uri, level, anchor or ""] = (rests, placed[anchor].position if anchor else position)
+    found: dict[tuple[int, str], set[ChapterId]] = {}
+    for (uri, _level, _anchor), (rests, position) in newest.items():
+        for chapter, text in json.loads(rests).items():
+            if placed[chapter].digest != text:
+                found.setdefault((position, uri), set()).add(chapter)
+    return tuple(StaleText(uri, position, tuple(sorted(found[position, uri]))) for position, uri in sorted(found))
 
 
 def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId | None) -> str:
