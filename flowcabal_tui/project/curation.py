@@ -41,9 +41,11 @@ from flowcabal_tui.store import Keeping, Store, TaskMaker
 log = logging.getLogger(__name__)
 WATCH_SECONDS = 3.0
 """Between two looks at the times of the chapters' files."""
-AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "l1", "l0", "check", "knowledge")
+AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "check", "knowledge")
 AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge")
 """An import spends no money: imported chapters are summarised by rule, from sentences of their own."""
+AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
+"""Nobody asks for advice on what is taken out."""
 
 
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
@@ -146,9 +148,9 @@ class Curation:
     async def forget(self, command: DeleteOutput) -> None:
         """Takes a kept output out of the memory, or brings it back."""
         kept = await (
-            self._store.book.restore(command.output, following(AFTER_KEEP))
+            self._store.book.restore(command.output, following(AFTER_FORGET))
             if command.restore
-            else self._store.book.forget(command.output, following(AFTER_KEEP))
+            else self._store.book.forget(command.output, following(AFTER_FORGET))
         )
         self._emit(OutputDeleted(command.output, command.restore))
         self._changed(kept.chapter)
@@ -219,14 +221,26 @@ class Curation:
         A file that changes is looked at when it has rested, so that half a file is never offered.
         """
         seen = looked = await self._mirror.stamps()
+        await self._mirror.sweep()
         await self._look_outside(None)
+        await self._write_lost()
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             before, seen = seen, await self._mirror.stamps()
+            if before.keys() - seen.keys():
+                await self._write_lost()
             rested = {name: stamp for name, stamp in seen.items() if looked.get(name) != stamp == before.get(name)}
             if rested:
                 looked = looked | rested
                 await self._look_outside(rested)
+
+    async def _write_lost(self) -> None:
+        """Files of chapters that were deleted or renamed outside are written again: a chapter goes by a command."""
+        if lost := await self._mirror.lost():
+            add = [tasks(("mirror",), one.id, digest_of(["lost", one.digest]), one.position) for one in lost]
+            await self._store.outbox.add(task for made in add for task in made)
+            await self._store.outbox.again(("mirror",), [one.id for one in lost])
+            self._wake()
 
     async def _look_outside(self, names: Collection[str] | None) -> None:
         try:

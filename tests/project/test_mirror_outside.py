@@ -1,0 +1,105 @@
+"""What other programs do to the files of the chapters, while the project is open and while it is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.project import curation
+from flowcabal_tui.protocol import OutsideEdit, WriteChapter
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.project.desk import CHAPTERS, PATIENCE, Desk, both, make, opened, write_chapters
+from tests.project.test_keeping import mirrored
+
+FERRY = CHAPTERS["Chapter 1 The Ferry"]
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    """Three imported chapters; the files are looked at often."""
+    from flowcabal_tui.protocol import ImportManuscript
+
+    monkeypatch.setattr(curation, "WATCH_SECONDS", 0.02)
+    await make(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.settled()
+        yield desk
+
+
+async def there(path: Path) -> str:
+    """The file's text, as soon as it is there."""
+    async with asyncio.timeout(PATIENCE):
+        while not path.exists():  # noqa: ASYNC110  # a file tells nobody that it came
+            await asyncio.sleep(0.005)
+    return path.read_text("utf-8")
+
+
+async def test_a_file_that_is_deleted_outside_is_written_again(desk: Desk, folder: Path) -> None:
+    path = folder / "manuscript" / mirrored(folder)[0]
+    for _time in range(2):
+        path.unlink()
+        assert FERRY in await there(path)
+    assert desk.told(OutsideEdit) == []
+    assert await desk.project.chapter_text(await desk.chapter(1)) == FERRY
+
+
+async def test_a_file_that_was_deleted_while_the_project_was_closed_is_written_again(desk: Desk, folder: Path) -> None:
+    await desk.project.close()
+    path = folder / "manuscript" / mirrored(folder)[1]
+    path.unlink()
+    async with opened(folder) as again:
+        assert CHAPTERS["Chapter 2 The Ledger"] in await there(path)
+        assert again.told(OutsideEdit) == []
+
+
+async def test_a_file_that_is_renamed_outside_stays_where_it_went_and_the_chapter_keeps_its_own(
+    desk: Desk, folder: Path
+) -> None:
+    path = folder / "manuscript" / mirrored(folder)[0]
+    path.rename(path.with_name("mine.md"))
+    assert FERRY in await there(path)
+    assert FERRY in path.with_name("mine.md").read_text("utf-8")
+
+
+async def test_when_both_were_changed_both_are_versions_and_the_writer_s_stands(desk: Desk, folder: Path) -> None:
+    path = folder / "manuscript" / mirrored(folder)[0]
+    chapter = await desk.chapter(1)
+    path.write_text(path.read_text("utf-8") + "\nFrom elsewhere.\n", encoding="utf-8")
+    await desk.until(OutsideEdit)
+    await desk.project.carry_out(WriteChapter(chapter, "From here.", expected_version=1))
+    await desk.settled()
+    versions = await desk.project.chapter_versions(chapter)
+    assert [version.author for version in versions] == ["human", "outside", "import"]
+    assert "From elsewhere." in await desk.project.chapter_text(chapter, 2)
+    assert "From here." in path.read_text("utf-8")
+
+
+async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(1)
+    mirror, values = desk.project._parts.mirror, desk.project._parts.store.values
+    before = await values.get(f"mirror/{chapter}")
+    await desk.project.carry_out(WriteChapter(chapter, "Second."))
+    await desk.settled()
+    await values.put(f"mirror/{chapter}", before | {"writing": (await desk.project.chapters())[0].digest})
+    await desk.project.carry_out(WriteChapter(chapter, "Third."))
+    await desk.settled()
+    assert await mirror.edited_outside() == ()
+    assert "Third." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")
+    assert desk.told(OutsideEdit) == []
+
+
+async def test_half_files_that_a_kill_left_are_taken_away(desk: Desk, folder: Path) -> None:
+    await desk.project.close()
+    (folder / "manuscript" / ".abc_9x0q.tmp").write_text("half")
+    (folder / "manuscript" / ".notes.tmp").write_text("mine")
+    async with opened(folder) as again:
+        async with asyncio.timeout(PATIENCE):
+            while (folder / "manuscript" / ".abc_9x0q.tmp").exists():  # noqa: ASYNC110  # a file tells nobody that it went
+                await asyncio.sleep(0.005)
+        await again.settled()
+    assert (folder / "manuscript" / ".notes.tmp").read_text() == "mine"
