@@ -7,7 +7,6 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.run import AngleCheck
 
 
@@ -28,21 +27,6 @@ class Line(BaseModel):
     """The answer to `curator.l0`."""
 
     sentence: str
-
-
-class NamedThing(BaseModel):
-    """A name that the chapter holds."""
-
-    kind: EntityKind = "character"
-    name: str
-    aliases: list[str] = Field(default_factory=list)
-    quote: str = ""
-
-
-class NamedThings(BaseModel):
-    """The answer to `curator.entities`."""
-
-    entities: list[NamedThing] = Field(default_factory=list)
 
 
 class SourcedSentence(BaseModel):

@@ -1,4 +1,4 @@
-"""The curator: from kept text to overviews, names, profiles and advice; every sentence with its evidence (DESIGN 4.8).
+"""The curator: from kept text to overviews, profiles and advice; every sentence with its evidence (DESIGN 4.8).
 
 A derived text carries the digest of its inputs (`l1_source`, `l0_source`): while it is the same, the text is fresh.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, TypeVar
 
 from pydantic import BaseModel
@@ -22,12 +21,9 @@ from flowcabal_tui.agents.curation_shapes import (
     KeepAdvice,
     KeepAnswer,
     Line,
-    NamedThing,
-    NamedThings,
     Overview,
 )
 from flowcabal_tui.agents.monitor import Monitor
-from flowcabal_tui.agents.names import NameIndex, entity_id
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
@@ -48,7 +44,6 @@ _EXTRACTED: Final = 6
 _NAMES: Final = 40
 _AFFECTED: Final = 8
 _MENTIONED: Final = 3
-_LONGEST_NAME: Final = 40
 _PROFILED: Final = frozenset({"character", "plot-thread"})
 
 
@@ -127,37 +122,6 @@ class Curator:
             f"manuscript/{chapter.id}", "L0", line, source, chapter.position, generation, "model" if made else "extract"
         )
 
-    async def entities(self, chapter: Chapter, text: str, known: Sequence[Entity], language: str) -> tuple[Entity, ...]:
-        """New entities, and known ones with new aliases, whose every new name stands in the chapter.
-
-        What a hand has set is never changed: its entities come back with more aliases only. The question shows names
-        that were there before this chapter and no aliases, so asking again after the answer was stored is free.
-        Raises ModelError, SettingsError.
-        """
-        if self._model is None:
-            return ()
-        earlier = [
-            replace(entity, aliases=())
-            for entity in named_in(text, known)
-            if entity.by == "hand" or (entity.first_position or chapter.position) < chapter.position
-        ]
-        values = {
-            "language": language,
-            "names": name_lines(earlier[:_NAMES]),
-            "title": chapter.title,
-            "chapter": text,
-        }
-        answer = await self.ask("curator.entities", values, NamedThings)
-        owners = {name: entity.id for entity in known for name in entity.names}
-        changed: dict[EntityId, Entity] = {}
-        by_id = {entity.id: entity for entity in known}
-        for thing in answer.entities:
-            entity = _merged(thing, text, owners, {**by_id, **changed}, chapter.position)
-            if entity is not None and by_id.get(entity.id) != entity:
-                changed[entity.id] = entity
-                owners |= {name: entity.id for name in entity.names if name not in owners}
-        return tuple(changed.values())
-
     def affected(
         self,
         mentions: Iterable[Mention],
@@ -226,22 +190,3 @@ class Curator:
 
 def _names(text: str, entities: Sequence[Entity]) -> str:
     return name_lines(named_in(text, entities)[:_NAMES])
-
-
-def _merged(
-    thing: NamedThing, text: str, owners: dict[str, EntityId], known: dict[EntityId, Entity], position: int
-) -> Entity | None:
-    """The proposal as a new entity or as a known one with more aliases; None when nothing of it stands in the text."""
-    said = dict.fromkeys(clean(each).strip() for each in (thing.name, *thing.aliases))
-    names = [name for name in said if name and len(name) <= _LONGEST_NAME and "\n" not in name]
-    owner = next((owners[name] for name in names if name in owners), None)
-    fresh = [name for name in names if name not in owners and NameIndex([_probe(name)]).find(text)]
-    if owner is not None:
-        return replace(known[owner], aliases=(*known[owner].aliases, *fresh)) if fresh else None
-    if not fresh or fresh[0] != next(iter(said)):
-        return None
-    return Entity(entity_id(thing.kind, fresh[0]), thing.kind, fresh[0], tuple(fresh[1:]), "", "agent", position)
-
-
-def _probe(name: str) -> Entity:
-    return Entity(EntityId(name), "character", name)

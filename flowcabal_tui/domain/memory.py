@@ -124,6 +124,8 @@ class BackgroundTask:
     """One step of the background work after a keep: an outbox row. Safe to repeat.
 
     `subject` is a chapter id, an entity id or a project-relative uri; `source` is the digest of what it works on.
+    `job` is the paid job that it is a part of ("": none); such a task reads the memory as of `pinned`, so that
+    repeating it asks the same questions again, which are paid already.
     """
 
     id: int
@@ -135,6 +137,8 @@ class BackgroundTask:
     tries: int = 0
     error: str = ""
     not_before: float = 0.0
+    job: str = ""
+    pinned: Generation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +164,36 @@ class Totals:
             currency=call.currency if same_currency else "",
             unknown_calls=self.unknown_calls + (call.cost is None),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapQuote:
+    """What reading imported chapters with the agents' model would take, at most; answers of usual length.
+
+    `cost` is None when a price is unknown. `seconds` is a guess.
+    """
+
+    chapters: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
+    currency: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapStatus:
+    """How far the reading of imported chapters is, in steps. `reason` tells why it paused.
+
+    `seconds_left` is None as long as nothing can be told. `spent` is what this reading has cost so far.
+    """
+
+    state: Literal["running", "pausing", "paused", "done"]
+    done: int
+    total: int
+    failed: int = 0
+    seconds_left: float | None = None
+    spent: Totals = Totals()
+    max_cost: Decimal | None = None
+    reason: str = ""

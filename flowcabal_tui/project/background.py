@@ -19,7 +19,7 @@ TRIES: Final = 5
 FIRST_WAIT: Final = 2.0
 LONGEST_WAIT: Final = 300.0
 IDLE_SECONDS: Final = 1.0
-LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "l1", "l0", "profile", "check")
+LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "check")
 KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
 
 

@@ -11,6 +11,7 @@ from flowcabal_tui.agents.curation_shapes import Dimension, DimensionAdvice
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.names import discover
 from flowcabal_tui.agents.profiler import ProfileGoal, Profiler, profile_uri
+from flowcabal_tui.agents.story import StoryGoal, StoryReader
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
@@ -22,7 +23,7 @@ from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.mirror import Edited, Mirror
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol import Event, OutputChecked, ProfileUpdated
+from flowcabal_tui.protocol import BookChanged, Event, OutputChecked, ProfileUpdated
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.view import View
 
@@ -63,6 +64,7 @@ class Steps:
             "mirror": self._mirror,
             "index": self._index,
             "entities": self._entities,
+            "story": self._story,
             "l1": self._l1,
             "l0": self._l0,
             "profile": self._profile,
@@ -125,14 +127,29 @@ class Steps:
         )
 
     async def _entities(self, task: BackgroundTask) -> None:
-        chapter, text = await self._chapter(task.subject)
-        known = await self._store.memory.entities()
-        found = list(await self._discovered(chapter, known))
-        if (curator := await self._curator(chapter)) is not None:
-            found += await curator.entities(chapter, text, [*known, *found], self._tools.language)
+        """The names that rules find."""
+        chapter, _text = await self._chapter(task.subject)
+        await self._put_entities(await self._discovered(chapter, await self._store.memory.entities()))
+
+    async def _put_entities(self, found: Sequence[Entity]) -> None:
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in found))
         if found:
             await self.enqueue_index()
+
+    async def _story(self, task: BackgroundTask) -> None:
+        """What the chapter adds to the story, read once from each text."""
+        chapter, text = await self._chapter(task.subject)
+        curator = await self._curator(chapter)
+        if curator is None or not curator.asks:
+            return
+        reader, memory = StoryReader(curator), self._store.memory
+        if await self._store.records.source(chapter.id) == reader.source(chapter, text):
+            return
+        before = await memory.view(chapter.id, await memory.generation())
+        entities, reading = await reader.read(StoryGoal(chapter, text, await memory.entities(), before))
+        await self._put_entities(entities)
+        await self._store.records.put_reading(reading)
+        self._tools.emit(BookChanged(chapter.id))
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
         """Names that rules find in this chapter and those before it, and that nobody has yet."""

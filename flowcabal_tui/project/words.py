@@ -58,7 +58,8 @@ LEVELS: Final[Mapping[Level, str]] = {
 TASKS: Final[Mapping[TaskKind, str]] = {
     "mirror": mark("file in manuscript/"),
     "index": mark("search index"),
-    "entities": mark("names and aliases"),
+    "entities": mark("names"),
+    "story": mark("relations, facts, promises"),
     "l1": mark("summary"),
     "l0": mark("summary in one line"),
     "profile": mark("profile"),

@@ -67,7 +67,6 @@ async def test_without_a_model_everything_is_made_by_rule() -> None:
     line = await by_rule.l0(FIRST, overview, (LIN,), "zh", G)
     assert (overview.method, line.method) == ("extract", "extract")
     assert line.text
-    assert await by_rule.entities(FIRST, TEXT, (LIN,), "zh") == ()
 
 
 @pytest.mark.parametrize(
@@ -94,38 +93,6 @@ async def test_an_empty_line_falls_back_to_the_overview() -> None:
     made = await curator({"sentence": "  "}).l0(FIRST, overview, (), "zh", G)
     assert made.method == "extract"
     assert made.text[:5] == overview.text[:5]
-
-
-async def test_names_enter_only_as_they_stand_in_the_chapter() -> None:
-    reply = {
-        "entities": [
-            {"kind": "character", "name": "老周", "aliases": ["周掌船"], "quote": "老周正在补船"},
-            {"kind": "location", "name": "白鹭渡", "aliases": []},
-            {"kind": "character", "name": "王五", "aliases": []},
-            {"kind": "item", "name": "林远", "aliases": ["铜铃"]},
-        ]
-    }
-    found = {entity.name: entity for entity in await curator(reply).entities(FIRST, TEXT, (LIN, SHEN), "zh")}
-    assert set(found) == {"老周", "白鹭渡", "林远"}
-    assert found["老周"].aliases == ()
-    assert (found["白鹭渡"].kind, found["白鹭渡"].by, found["白鹭渡"].first_position) == ("location", "agent", 1)
-    assert (found["林远"].aliases, found["林远"].kind, found["林远"].by) == (("铜铃",), "character", "hand")
-
-
-async def test_known_names_are_no_news() -> None:
-    reply = {"entities": [{"kind": "character", "name": "林远", "aliases": ["沈青"]}]}
-    assert await curator(reply).entities(FIRST, TEXT, (LIN, SHEN), "zh") == ()
-
-
-async def test_asking_for_names_again_after_they_were_stored_is_free() -> None:
-    model = FakeModel(
-        lambda request: {"entities": [{"name": "老周", "aliases": []}, {"name": "林远", "aliases": ["铜铃"]}]}
-    )
-    maker = curator(None, model)
-    found = await maker.entities(FIRST, TEXT, (LIN, SHEN), "zh")
-    known = {entity.id: entity for entity in (LIN, SHEN, *found)}
-    assert await maker.entities(FIRST, TEXT, tuple(known.values()), "zh") == ()
-    assert len(model.requests) == 1
 
 
 def test_a_chapter_changes_the_profiles_of_those_whom_it_names_often() -> None:

@@ -106,6 +106,7 @@ class Desk:
             "title": "",
             "limit": "50",
             "previous": "",
+            "open": "",
             **values,
         }
         prompt = PromptLibrary().get(task)

@@ -275,7 +275,7 @@ async def test_an_inquiry_is_answered_from_the_passages(language: str, question:
 async def test_new_names_are_reported_and_known_ones_are_not() -> None:
     desk = Desk.of("en")
     text = "She had seen Tom Harker on the hard. Later she asked Tom Harker about it, and Nora Vale laughed."
-    answer = (await desk.model.answer(desk.agent_request("curator.entities", chapter=text))).text
+    answer = (await desk.model.answer(desk.agent_request("curator.story", chapter=text))).text
     assert "Tom Harker" in answer
     assert 'Nora Vale"' not in answer
 

@@ -23,6 +23,7 @@ from flowcabal_tui.models.offline.task import Task
 _OVERVIEW_SENTENCES: Final = 6
 _PROFILE_SENTENCES: Final = 8
 _PROFILE_FACTS: Final = 3
+_ARC_SENTENCES: Final = 10
 _LEAST: Final = 8
 """Characters; 魏长河说。 tells nothing of him."""
 _CONFIDENCE: Final = 0.7
@@ -78,7 +79,7 @@ def one_sentence(task: Task) -> dict[str, Any]:
 
 
 def entities(task: Task) -> dict[str, Any]:
-    """`curator.entities`: names that return and that the list does not hold."""
+    """The names of a chapter that return and that the list does not hold."""
     text = task.tag("chapter")
     found = sentences(text, task.chinese)
     known = {form for name in task.names for form in name.names}
@@ -99,8 +100,12 @@ def entities(task: Task) -> dict[str, Any]:
 
 
 def profile(task: Task) -> dict[str, Any]:
-    """`curator.profile`: facts about the entity, then the newest sentences that name it; the last is the summary."""
+    """`curator.profile`: facts about the entity, then the newest sentences that name it; the last is the summary.
+
+    Of the whole book any sentence counts. Those with the words of the kind come before others.
+    """
     chief = task.tag("entity").strip()
+    words = [word for each in task.tag("words").split(",") if (word := each.strip())]
     forms = next((name for name in task.names if chief in name.names), Name(PERSON, (chief,)))
     told: list[tuple[str, str]] = []
     stated: list[tuple[str, str]] = []
@@ -108,16 +113,32 @@ def profile(task: Task) -> dict[str, Any]:
         for sentence in sentences(source.text, task.chinese):
             if len(sentence.text) < _LEAST or _SPOKEN.search(sentence.text):
                 continue
-            if mentions(sentence.text, (forms,)):
+            if not chief or mentions(sentence.text, (forms,)):
                 told.append((source.id, sentence.text))
                 facts = facts_in(sentence.text, task.names, task.chinese)
                 stated += [told[-1]] * any(f.subject == chief and f.value != "alive" for f in facts)
     told = list(dict.fromkeys(told))
+    told = [each for each in told if any(word in each[1] for word in words)] or told
     chosen = {*stated[-_PROFILE_FACTS:], *told[-_PROFILE_SENTENCES:]}
     rows = [{"sentence": text, "source_id": id_, "quote": text} for id_, text in told if (id_, text) in chosen]
     summary = next((row["sentence"] for row in reversed(rows) if chief in row["sentence"]), "")
     limit = int(task.tag("limit") or "50")
     return {"summary": clipped(summary or chief, limit, task.chinese), "sentences": rows}
+
+
+def arc(task: Task) -> dict[str, Any]:
+    """`curator.arc`: the weightiest sentence of each tenth of the sources, and of all of them as the summary."""
+    found = [(source.id, s) for source in task.sources for s in sentences(source.text, task.chinese)]
+    common = Counter(term for _id, s in found for term in terms(s.text, task.chinese))
+
+    def weight(each: tuple[str, Sentence]) -> float:
+        return _weight(each[1], task.names, common, task.chinese)
+
+    step = max(1, -(-len(found) // _ARC_SENTENCES))
+    chosen = [max(found[at : at + step], key=weight) for at in range(0, len(found), step)]
+    rows = [{"sentence": s.text, "source_id": id_, "quote": s.text} for id_, s in chosen]
+    summary = max(chosen, key=weight)[1].text if chosen else ""
+    return {"summary": clipped(summary, int(task.tag("limit") or "50"), task.chinese), "sentences": rows}
 
 
 def keep_advice(task: Task) -> dict[str, Any]:
@@ -203,8 +224,8 @@ def _explanation(clash: Contradiction, chinese: bool) -> str:
 ANSWERS: Final[dict[str, Callable[[Task], dict[str, Any]]]] = {
     "curator.l1": overview,
     "curator.l0": one_sentence,
-    "curator.entities": entities,
     "curator.profile": profile,
+    "curator.arc": arc,
     "curator.keep": keep_advice,
     "monitor.timeline": findings,
     "monitor.character_state": findings,

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from flowcabal_tui.models.offline.reading import PERSON, Name, Sentence, mentions, sentences
 
 Angle = Literal["character_state", "timeline", "world_rules", "echoes"]
-_NOT_SO: Final = re.compile(
+NOT_SO: Final = re.compile(
     r"\b(?:dream\w*|if|might|would|could|pretend\w*|lied?|imagin\w*|not|no|never|neither|nobody)\b|n['’]t\b"
     "|梦|要是|如果|假如|仿佛|好像|谎|骗|以为|据说|传说|不是|没有|并非|不再",
     re.IGNORECASE,
@@ -198,7 +198,7 @@ def _of_sentence(sentence: Sentence, names: Sequence[Name], chinese: bool, about
             clause = _clause(sentence.text, start)
             near = [m for m in named if clause[0] <= m[0] < clause[1]] if rule.attribute == "age" else named
             subject = _nearest(sentence.text, near, start, rule.persons) or (about if not named else None)
-            if subject is None or _NOT_SO.search(sentence.text, *clause):
+            if subject is None or NOT_SO.search(sentence.text, *clause):
                 continue
             habit = rule.habit is None or rule.habit.search(sentence.text) is not None
             value = rule.canonical(match[group])

@@ -24,11 +24,13 @@ from flowcabal_tui.domain.model_calls import (
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.offline.agent_answers import ANSWERS, inquiry
 from flowcabal_tui.models.offline.reading import sentences, token_estimate
+from flowcabal_tui.models.offline.story_answers import story
 from flowcabal_tui.models.offline.task import Task
 from flowcabal_tui.models.offline.writing import WRITERS
 
 T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
+_ANSWERS: Final = {**ANSWERS, "curator.story": story}
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
 
 
@@ -77,8 +79,8 @@ def compose(request: ModelRequest) -> str:
     task = Task.of(request)
     if task.name in WRITERS and (text := WRITERS[task.name](task)).strip():
         return text
-    if task.name in ANSWERS:
-        return json.dumps(ANSWERS[task.name](task), ensure_ascii=False)
+    if task.name in _ANSWERS:
+        return json.dumps(_ANSWERS[task.name](task), ensure_ascii=False)
     if task.name == "context.inquiry":
         return inquiry(task)
     return _plainly(task)

@@ -1,0 +1,144 @@
+"""What is read from a chapter: nothing without its words there, nothing that a hand has said, nothing twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from flowcabal_tui.agents.curator import Curator
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.story import StoryGoal, StoryReader
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.story import Fact, Knower, Promise, RecordId, Relation, Sequel, Story
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+
+TEXT = (
+    "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。\n\n"
+    "“铜铃你收好。”老周说，“北城的人也在找它。”林远把铜铃藏进怀里。\n\n"
+    "午后下起了雨。沈青从山上下来，说桥已经断了。三人商量到天黑，决定明日坐船去北城。"
+)
+LIN, SHEN = person("林远"), person("沈青")
+FOUND = replace(person("老周"), by="discovered", first_position=1)
+
+
+def goal(*known: Entity, story: Story | None = None) -> StoryGoal:
+    book = FakeBook([("第1章", "旧事。"), ("第2章", TEXT)], known, story=story or Story())
+    return StoryGoal(book.chapters()[1], TEXT, known, book.before(2))
+
+
+def reader(reply: Any) -> tuple[StoryReader, FakeModel]:
+    model = FakeModel(lambda request: reply)
+    paid = PaidOnce(model, FakeAnswers())
+    return StoryReader(Curator(lambda: paid, FakeTokens())), model
+
+
+async def read(reply: Any, wanted: StoryGoal):
+    return await reader(reply)[0].read(wanted)
+
+
+async def names(reply: list[dict[str, Any]], *known: Entity) -> dict[str, Entity]:
+    entities, _reading = await read({"entities": reply}, goal(*known))
+    return {entity.name: entity for entity in entities}
+
+
+async def test_names_enter_only_as_they_stand_in_the_chapter() -> None:
+    found = await names(
+        [
+            {"kind": "character", "name": "老周", "aliases": ["周掌船"], "quote": "老周正在补船"},
+            {"kind": "location", "name": "白鹭渡", "aliases": []},
+            {"kind": "character", "name": "王五", "aliases": []},
+        ],
+        LIN,
+        SHEN,
+    )
+    assert set(found) == {"老周", "白鹭渡"}
+    assert found["老周"].aliases == ()
+    assert (found["白鹭渡"].kind, found["白鹭渡"].by, found["白鹭渡"].first_position) == ("location", "agent", 2)
+    assert await names([{"kind": "character", "name": "林远", "aliases": ["沈青"]}], LIN, SHEN) == {}
+
+
+async def test_a_name_for_one_that_a_hand_wrote_waits_for_a_word_and_is_not_proposed_again() -> None:
+    said = [{"name": "林远", "aliases": ["铜铃"]}, {"name": "林远", "aliases": ["北城"]}]
+    lin = (await names(said, LIN))["林远"]
+    assert (lin.aliases, lin.proposed, lin.by) == ((), ("铜铃", "北城"), "agent")
+    assert await names(said, replace(LIN, proposed=("北城",), rejected=("铜铃",))) == {}
+
+
+async def test_a_name_that_could_be_anothers_waits_too() -> None:
+    boat = replace(person("周记船行"), by="agent", first_position=1)
+    clear = (await names([{"name": "老周", "aliases": ["锤子"]}], FOUND, boat))["老周"]
+    assert (clear.aliases, clear.proposed) == (("锤子",), ())
+    doubtful = (await names([{"name": "周记船行", "aliases": ["周"]}], FOUND, boat))["周记船行"]
+    assert (doubtful.aliases, doubtful.proposed) == ((), ("周",))
+
+
+async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -> None:
+    said = {
+        "entities": [{"name": "老周", "quote": "老周正在补船"}],
+        "relations": [
+            {"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船"},
+            {"source": "老周", "kind": "父亲", "target": "林远", "quote": "老周是林远的父亲"},
+            {"source": "老周", "kind": "父亲", "target": "谁也不是", "quote": "老周正在补船"},
+        ],
+        "facts": [
+            {"text": "桥断了。", "about": ["沈青", "无名"], "attribute": "桥", "quote": "说桥已经断了"},
+            {"text": "铜铃在怀里。", "secret": True, "known_by": ["老周"], "quote": "林远把铜铃藏进怀里"},
+            {"text": "  ", "quote": "午后下起了雨"},
+        ],
+        "promises": [{"text": "去北城。", "about": ["林远"], "quote": "决定明日坐船去北城"}],
+        "moments": [
+            {"text": "下雨。", "when": "午后", "quote": "午后下起了雨"},
+            {"text": "无据。", "quote": "没有这句"},
+        ],
+    }
+    entities, reading = await read(said, goal(LIN, SHEN))
+    zhou, here = entities[0].id, ChapterId("c2")
+    relation, bridge, bell, promise, moment = reading.records
+    assert (relation.source, relation.kind, relation.target, relation.since) == (zhou, "船夫", LIN.id, here)
+    assert (bridge.about, bridge.attribute, bridge.secret, bridge.known_by) == ((SHEN.id,), "桥", False, ())
+    assert (bell.secret, bell.known_by) == (True, (Knower(zhou, here),))
+    assert (promise.planted, promise.paid, moment.when, moment.chapter) == (here, None, "午后", here)
+    for record in reading.records:
+        (evidence,) = record.evidence
+        assert TEXT[evidence.start : evidence.end] == evidence.sentence
+        assert (evidence.chapter, record.by) == (here, "agent")
+
+
+async def test_sequels_belong_to_what_was_open_before() -> None:
+    bell = Promise(RecordId("bell"), "铜铃", ChapterId("c1"))
+    paid = Promise(RecordId("old"), "旧约", ChapterId("c1"), paid=ChapterId("c1"))
+    secret = Fact(RecordId("secret"), "铃是假的", (LIN.id,), secret=True)
+    kin = Relation(RecordId("kin"), LIN.id, SHEN.id, "师弟")
+    story = Story(relations=(kin,), facts=(secret,), promises=(bell, paid))
+    asked, model = reader(
+        {
+            "sequels": [
+                {"open": "p1", "quote": "林远把铜铃藏进怀里"},
+                {"open": "f1", "learned_by": "沈青", "quote": "说桥已经断了"},
+                {"open": "r1", "learned_by": "沈青", "quote": "说桥已经断了"},
+                {"open": "f1", "learned_by": "无名", "quote": "说桥已经断了"},
+                {"open": "p2", "quote": "说桥已经断了"},
+                {"open": "r1", "quote": "没有这句"},
+            ]
+        }
+    )
+    _entities, reading = await asked.read(goal(LIN, SHEN, story=story))
+    assert "p1 promise: 铜铃" in model.requests[0].messages[1].content
+    assert "旧约" not in model.requests[0].messages[1].content
+    assert [(each.record, each.learned_by) for each in reading.sequels] == [("bell", None), ("secret", SHEN.id)]
+    assert all(isinstance(each, Sequel) and each.chapter == "c2" and each.evidence for each in reading.sequels)
+
+
+async def test_asking_again_after_the_answer_was_stored_is_free_and_gives_the_same() -> None:
+    asked, model = reader(
+        {
+            "entities": [{"name": "老周", "aliases": []}, {"name": "林远", "aliases": ["铜铃"]}],
+            "relations": [{"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船"}],
+        }
+    )
+    found, first = await asked.read(goal(LIN, SHEN))
+    known = {entity.id: entity for entity in (LIN, SHEN, *found)}
+    again, second = await asked.read(goal(*known.values()))
+    assert (again, second) == ((), first)
+    assert len(model.requests) == 1

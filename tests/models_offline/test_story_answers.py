@@ -1,0 +1,113 @@
+"""What the offline model reads from a chapter by patterns: relations, states, secrets, vows, times and what follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.agents.story_shapes import StoryAnswer
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.models.offline import OfflineModel
+
+NAMES = {
+    "zh": "character: 林远\ncharacter: 沈青\ncharacter: 老周\nlocation: 北城\nitem: 铜铃",
+    "en": "character: Tom Harker\ncharacter: Nora Vale\ncharacter: Ines\nlocation: Saltreach\nitem: the bell",
+}
+
+
+async def read(language: str, chapter: str, open_lines: str = "") -> StoryAnswer:
+    values = {"language": language, "names": NAMES[language], "open": open_lines, "title": "", "chapter": chapter}
+    request = ModelRequest(PromptLibrary().get("curator.story").fill(values), purpose="curator.story")
+    answer, _paid = await OfflineModel(0).structured(request, StoryAnswer)
+    for each in (*answer.relations, *answer.facts, *answer.promises, *answer.moments, *answer.sequels):
+        assert each.quote in chapter
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "expected"),
+    [
+        ("zh", "沈青是林远的表妹。", ("沈青", "表妹", "林远", True)),
+        ("zh", "林远认老周做义兄。", ("老周", "义兄", "林远", True)),
+        ("zh", "老周的女儿沈青来了。", ("沈青", "女儿", "老周", True)),
+        ("en", "Ines was Tom Harker's younger sister.", ("Ines", "sister of", "Tom Harker", True)),
+        ("en", "Ines became a friend of Nora Vale that year.", ("Ines", "friend of", "Nora Vale", False)),
+        ("en", "Tom's uncle: nobody knew him. Nora Vale's brother Tom Harker came.",
+         ("Tom Harker", "brother of", "Nora Vale", True)),
+    ],
+)  # fmt: skip
+async def test_kinship_is_a_relation_with_a_direction(
+    language: str, sentence: str, expected: tuple[object, ...]
+) -> None:
+    (found,) = (await read(language, sentence)).relations
+    assert (found.source, found.kind, found.target, found.directed) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "about", "attribute"),
+    [
+        ("zh", "林远从此住在北城的旧塔。", ["林远", "北城"], "住处"),
+        ("zh", "沈青当上了船行的掌柜。", ["沈青"], "职位"),
+        ("zh", "铜铃如今归沈青所有。", ["铜铃", "沈青"], "持有者"),
+        ("zh", "老周的左手只剩三根指头。", ["老周"], "手哪一边"),
+        ("en", "Tom Harker now lives in Saltreach.", ["Tom Harker", "Saltreach"], "lives in"),
+        ("en", "Nora Vale was made the harbour master.", ["Nora Vale"], "office"),
+        ("en", "That night the bell passed to Ines.", ["the bell", "Ines"], "holder"),
+    ],
+)
+async def test_states_have_an_attribute(language: str, sentence: str, about: list[str], attribute: str) -> None:
+    (found,) = (await read(language, sentence)).facts
+    assert (found.attribute, found.secret) == (attribute, False)
+    assert found.about[:1] == about[:1]
+    assert set(found.about) <= set(about)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["林远梦见自己住在北城。", "要是沈青当上了掌柜就好了。", "“林远住在北城。”老周说。"]
+)
+async def test_what_is_dreamt_wished_or_said_is_no_fact(sentence: str) -> None:
+    answer = await read("zh", sentence)
+    assert (answer.facts, answer.relations) == ([], [])
+
+
+async def test_a_secret_names_who_knows_it_and_who_learns_it_later() -> None:
+    (secret,) = (await read("zh", "只有林远和老周知道：铜铃是假的。")).facts
+    assert (secret.text, secret.secret, secret.known_by, secret.about) == (
+        "铜铃是假的",
+        True,
+        ["林远", "老周"],
+        ["铜铃"],
+    )
+    (learned,) = (await read("zh", "沈青终于得知铜铃是假的。", "f1 secret: 铜铃是假的")).sequels
+    assert (learned.open, learned.learned_by) == ("f1", "沈青")
+    (secret,) = (await read("en", "Only Nora Vale and Ines knew that the bell was forged.")).facts
+    assert (secret.text, secret.known_by) == ("the bell was forged", ["Nora Vale", "Ines"])
+    (learned,) = (
+        await read("en", "Tom Harker learned that the bell was forged.", "f2 secret: the bell was forged")
+    ).sequels
+    assert (learned.open, learned.learned_by) == ("f2", "Tom Harker")
+
+
+async def test_a_vow_is_planted_and_kept() -> None:
+    (vow,) = (await read("zh", "林远对天发誓，要把铜铃送回北城的钟楼。")).promises
+    assert (await read("zh", "林远把铜铃送回北城的钟楼，守住了誓言。", f"p1 promise: {vow.text}")).sequels[
+        0
+    ].open == "p1"
+    assert (await read("zh", "沈青在山上下棋，守住了诺言。", f"p1 promise: {vow.text}")).sequels == []
+    (vow,) = (await read("en", "Tom Harker swore to carry the bell home to Saltreach.")).promises
+    kept = "Tom Harker carried the bell home to Saltreach, and so kept his oath; he swore no more."
+    assert (await read("en", kept, f"p3 promise: {vow.text}")).sequels[0].open == "p3"
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "when"),
+    [
+        ("zh", "三天后，林远到了北城。", "三天后"),
+        ("zh", "贞元三年，沈青离开北城。", "贞元三年"),
+        ("en", "Two years later Nora Vale came back.", "Two years later"),
+        ("en", "Tom Harker sailed in the spring of the flood.", "in the spring of the flood"),
+    ],
+)
+async def test_a_time_makes_a_moment(language: str, sentence: str, when: str) -> None:
+    (moment,) = (await read(language, sentence)).moments
+    assert moment.when == when
