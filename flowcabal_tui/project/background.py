@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, ModelError
-from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.protocol import BackgroundChanged, Event
 from flowcabal_tui.store import Outbox
 
@@ -130,12 +131,19 @@ class Background:
         counts = await self._outbox.counts((*LOCAL, *KNOWLEDGE) if self._knowledge_is_up() else LOCAL)
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task))
 
-    async def heal(self, held: frozenset[str]) -> None:
-        """Sends the knowledge server again what it should hold and does not: its folder is only a cache."""
-        there = {_task_subject(subject) for subject in held}
-        for task in await self._outbox.all(("fresh",)):
-            if task.kind == "knowledge" and task.subject not in there:
-                await self._outbox.move(("fresh",), "waiting", task.id)
+    async def heal(self, held: Mapping[str, str]) -> None:
+        """Makes the knowledge server hold what it should: its folder is only a cache.
+
+        `held` are the subjects that it holds and the sources that they were made from. Others are sent again; those
+        that nobody asked for are looked at, and go when the book does not have them.
+        """
+        known = [task for task in await self._outbox.all(get_args(Freshness)) if task.kind == "knowledge"]
+        lacking = [task.subject for task in known if task.state == "fresh" and held.get(task.subject) != task.source]
+        postponed = [task.subject for task in known if task.state == "waiting" and task.not_before]
+        await self._outbox.again(KNOWLEDGE, [*lacking, *postponed])
+        unknown = held.keys() - {task.subject for task in known}
+        new = [BackgroundTask(0, "knowledge", subject, Digest("unknown"), "waiting") for subject in sorted(unknown)]
+        await self._outbox.add(new)
         await self.tell()
         self.wake()
 
@@ -164,6 +172,7 @@ class Background:
         return any(
             task.kind in LOCAL or (up and (task.state == "running" or task.not_before <= now))
             for task in await self._outbox.all(("waiting", "running"))
+            if not task.job
         )
 
     async def close(self) -> None:
@@ -172,11 +181,3 @@ class Background:
         for worker in tasks:
             worker.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _task_subject(held: str) -> str:
-    """The subject of the task that brings to the server what it calls `held`."""
-    root, _slash, rest = held.partition("/")
-    if not rest:
-        return f"manuscript/{held}"
-    return f"entity/{rest.rpartition('/')[2]}" if root == "entities" else held

@@ -15,7 +15,7 @@ TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
 """What a change asks for, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
 chapter's position (0: none). Called in the writer's thread."""
 
-_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before"
+TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
 _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
 
 
@@ -35,10 +35,11 @@ def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -
             (task.kind, task.subject, task.source, task.position),
         )
         connection.execute(
-            "INSERT INTO task (kind, subject, source, state, position, not_before) VALUES (?, ?, ?, 'waiting', ?, ?)"
+            "INSERT INTO task (kind, subject, source, state, position, not_before, job)"
+            " VALUES (?, ?, ?, 'waiting', ?, ?, ?)"
             " ON CONFLICT (kind, subject, source) DO UPDATE SET state='waiting', tries=0, error='', not_before=0"
             " WHERE state IN ('failed', 'stale', 'cancelled')",
-            (task.kind, task.subject, task.source, task.position, task.not_before),
+            (task.kind, task.subject, task.source, task.position, task.not_before, task.job),
         )
 
 
@@ -54,14 +55,17 @@ class Outbox:
         await self._database.do(lambda connection: add_tasks(connection, given))
 
     async def next(self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS) -> tuple[BackgroundTask, ...]:
-        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids."""
+        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids.
+
+        Those of a paid job are not among them.
+        """
         rows = await self._database.rows(
-            f"SELECT {_FIELDS} FROM task WHERE state='waiting' AND not_before<=?"
+            f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job=''"
             " AND kind IN (SELECT value FROM json_each(?))"
             " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, id LIMIT ?",
             (now, json.dumps([*kinds]), limit),
         )
-        return tuple(_task(row) for row in rows)
+        return tuple(task_of(row) for row in rows)
 
     async def begin(self, task: int) -> bool:
         """Notes that a task runs; False when it waits no longer: it was cancelled, or a newer one took its place."""
@@ -72,13 +76,16 @@ class Outbox:
         )
 
     async def move(self, before: Iterable[Freshness], after: Freshness, task: int | None = None) -> int:
-        """Puts all tasks in these states (or one of them) into another at once, as if they were new; how many."""
+        """Puts all tasks in these states (or one of them) into another at once, as if they were new; how many.
+
+        Those of a paid job stay as they are, unless one is named.
+        """
         values = (after, json.dumps([*before]), task, task)
         return await self._database.do(
             lambda connection: (
                 connection.execute(
                     "UPDATE task SET state=?, tries=0, error='', not_before=0"
-                    " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL OR id=?)",
+                    " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
                     values,
                 ).rowcount
             )
@@ -115,14 +122,14 @@ class Outbox:
         """Tasks in these states (those that are not fresh, if none are named), by id."""
         wanted = tuple(states)
         marks = ", ".join("?" * len(wanted))
-        rows = await self._database.rows(f"SELECT {_FIELDS} FROM task WHERE state IN ({marks}) ORDER BY id", wanted)
-        return tuple(_task(row) for row in rows)
+        rows = await self._database.rows(f"SELECT {TASK_FIELDS} FROM task WHERE state IN ({marks}) ORDER BY id", wanted)
+        return tuple(task_of(row) for row in rows)
 
     async def counts(self, kinds: Iterable[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
-        """How many tasks of these kinds there are in each state."""
+        """How many tasks of these kinds there are in each state, those of a paid job left out."""
         rows = await self._database.rows(
-            "SELECT state, count(*) FROM task WHERE kind IN (SELECT value FROM json_each(?)) GROUP BY state"
-            " ORDER BY state",
+            "SELECT state, count(*) FROM task WHERE job='' AND kind IN (SELECT value FROM json_each(?))"
+            " GROUP BY state ORDER BY state",
             (json.dumps([*kinds]),),
         )
         return dict(rows)
@@ -134,5 +141,6 @@ class Outbox:
         )
 
 
-def _task(row: Row) -> BackgroundTask:
+def task_of(row: Row) -> BackgroundTask:
+    """A task from a row of TASK_FIELDS."""
     return BackgroundTask(*row)

@@ -15,6 +15,7 @@ from flowcabal_tui.store.book import Book
 from flowcabal_tui.store.connection import Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.faults import damaged, no_room
 from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
+from flowcabal_tui.store.jobs import JobTasks
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.memory import Memory
@@ -60,7 +61,7 @@ class Store:
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
         self.references = References(database, clock)
-        self.outbox = Outbox(database)
+        self.outbox, self.jobs = Outbox(database), JobTasks(database)
         self.usage = UsageLog(database, clock)
         self.values = Values(database, clock)
         self.upkeep = Upkeep(database, file, clock, language, self.memory.forget_cached)

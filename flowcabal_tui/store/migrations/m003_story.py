@@ -21,6 +21,10 @@ STATEMENTS: Final = (
     # the texts that a derived state was made from: digests by chapter, as JSON
     "ALTER TABLE derived ADD COLUMN rests TEXT NOT NULL DEFAULT '{}'",
     "CREATE INDEX version_replayed ON version (subject) WHERE mode='replay'",
+    # the paid job that a task is a part of, and the generation of which it reads the memory
+    "ALTER TABLE task ADD COLUMN job TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE task ADD COLUMN pinned INTEGER",
+    "CREATE INDEX task_by_job ON task (job) WHERE job<>''",
     # books to look things up in: `born` and `died` are generations
     """CREATE TABLE reference (id TEXT PRIMARY KEY, title TEXT NOT NULL, at TEXT NOT NULL, born INTEGER NOT NULL,
         died INTEGER)""",
