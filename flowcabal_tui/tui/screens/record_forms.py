@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
 from flowcabal_tui.locale import _
@@ -139,6 +139,31 @@ def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
         _about(moment.about, cast),
     )
     return FormScreen(_("Edit the moment") if moment.id else _("A new moment"), fields, read, known_names(cast))
+
+
+def person_form(question: str, cast: Cast) -> FormScreen[EntityId]:
+    """Who is meant, by any of their names."""
+    row = Field("who", _("Name"), names=True)
+    return FormScreen(question, (row,), lambda typed: reading.person(typed.text("who"), cast), known_names(cast))
+
+
+def end_form(record: Relation | Fact, chapter: int, cast: Cast) -> FormScreen[ChapterId]:
+    """The first chapter in which it does not hold any more; `chapter` is proposed."""
+
+    def read(typed: Typed) -> ChapterId:
+        until = reading.the_chapter(typed.text("until"), cast)
+        reading.span(cast.position(record.since), cast.position(until))
+        return until
+
+    row = Field("until", _("Until before chapter"), str(chapter or ""))
+    return FormScreen(_("From which chapter on is it over?"), (row,), read)
+
+
+def payment_form(cast: Cast) -> FormScreen[ChapterId]:
+    """The chapter that pays a promise; the last that is written is proposed."""
+    row = Field("paid", _("Paid in chapter"), str(cast.written or ""))
+    title = _("Which chapter pays the promise?")
+    return FormScreen(title, (row,), lambda typed: reading.the_chapter(typed.text("paid"), cast))
 
 
 def known_names(cast: Cast) -> tuple[str, ...]:

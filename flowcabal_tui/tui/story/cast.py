@@ -68,10 +68,11 @@ class Cast:
         return self.position(record.since) <= position and not ended
 
     def fits(self, words: str, text: str, about: Iterable[EntityId]) -> bool:
-        """Do the words stand in the text, or in a name of those whom it is about? Letter case aside."""
+        """Do the words stand in the text, or in any name of those whom it is about? Letter case aside."""
         wanted = words.casefold()
         known = filter(None, map(self._by_id.get, about))
-        return wanted in text.casefold() or any(wanted in name.casefold() for each in known for name in each.names)
+        names = (name for each in known for name in (*each.names, *each.proposed))
+        return wanted in text.casefold() or any(wanted in name.casefold() for name in names)
 
 
 def chapter_words(chapter: Chapter) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import EntityId
-from flowcabal_tui.domain.memory import EntityKind
+from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.story import Fact, Hand, Moment, Promise, Relation
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.panes.words import one_line
@@ -21,6 +21,7 @@ ENTITY_KINDS: Final[Mapping[EntityKind, str]] = {
     "organisation": mark("Organisation"),
 }
 BY: Final[Mapping[Hand, str]] = {"hand": mark("by hand"), "agent": mark("by an agent")}
+BY_ENTITY: Final = {"hand": mark("by hand"), "agent": mark("by an agent"), "discovered": mark("found in the text")}
 PromiseState = Literal["overdue", "due", "open", "paid", "dropped"]
 PROMISE_STATES: Final[Mapping[PromiseState, tuple[str, str]]] = {
     "overdue": ("!", mark("overdue")),
@@ -42,6 +43,25 @@ class Standing:
     state: PromiseState
     late: int = 0
     silent: int | None = None
+
+
+def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
+    """What is to be read beside the list."""
+    yield one_line(entity.name, 200)
+    seen = cast.seen.get(entity.id)
+    yield f"{_(ENTITY_KINDS[entity.kind])} · {_(BY_ENTITY[entity.by])}"
+    if seen is None:
+        yield _("never mentioned")
+    else:
+        places = ngettext("mentioned once", "mentioned {n} times", seen.mentions).format(n=f"{seen.mentions:,}")
+        yield places + " · " + _("chapters {first} to {last}").format(first=seen.first, last=seen.last)
+    relations = sum(entity.id in (each.source, each.target) for each in cast.story.relations)
+    facts = sum(entity.id in each.about for each in cast.story.facts)
+    if relations or facts:
+        counted = ngettext("{n} relation", "{n} relations", relations).format(n=relations)
+        yield counted + " · " + ngettext("{n} fact", "{n} facts", facts).format(n=facts)
+    if entity.note:
+        yield one_line(entity.note, 2_000)
 
 
 def standing(promise: Promise, cast: Cast) -> Standing:

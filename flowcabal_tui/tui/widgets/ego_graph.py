@@ -83,6 +83,11 @@ class EgoGraph(ScrollView, can_focus=True):
         self.refresh()
         self.post_message(self.NeighbourHighlighted(self._cursor_at))
 
+    def go_to(self, neighbour: str) -> None:
+        """Put the cursor on a neighbour; one that is not drawn is passed over."""
+        if self._plan.place(neighbour) is not None:
+            self._move_to(neighbour)
+
     def _lay_out(self) -> None:
         self._plan = lay_out(self._neighbours, self.size.height)
         self.set_reactive(Widget.virtual_size, Size(0, self._plan.rows))

@@ -1,0 +1,74 @@
+"""What the screens of names and records ask of a project, and what they change there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity, Evidence, Mention
+from flowcabal_tui.domain.story import RecordId, StoryRecord
+from flowcabal_tui.protocol import PutEntity, PutRecord, RemoveEntity, RemoveRecord
+from flowcabal_tui.tui.story.around import Companion
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.changes import merged, moved_records
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import SourceText, Workbench
+
+
+class StoryDoors:
+    """Asks and changes; shows nothing."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+
+    async def cast(self) -> Cast:
+        """Everybody, and everything that is said of them."""
+        ask = self._workbench
+        return Cast(*await asyncio.gather(ask.entities(), ask.chapters(), ask.story(), ask.seen()))
+
+    async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
+        """With whom it is named, most often first."""
+        return await self._workbench.companions(entity)
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """In story order."""
+        return await self._workbench.mentions(entity)
+
+    async def text(self, chapter: ChapterId) -> str:
+        """The text of a chapter as it stands."""
+        return await self._workbench.chapter_text(chapter)
+
+    async def source(self, evidence: Evidence) -> SourceText:
+        """The chapter that says it, at the place."""
+        return await self._workbench.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
+
+    async def put_entity(self, entity: Entity) -> None:
+        """By hand: it wins."""
+        await self._workbench.carry_out(PutEntity(entity))
+
+    async def remove_entity(self, entity: EntityId) -> None:
+        """It is no name of the book any more."""
+        await self._workbench.carry_out(RemoveEntity(entity))
+
+    async def put(self, record: StoryRecord) -> RecordId:
+        """By hand: it wins. Gives the id."""
+        return RecordId(await self._workbench.carry_out(PutRecord(record)))
+
+    async def remove(self, record: RecordId) -> None:
+        """Agents do not bring it back."""
+        await self._workbench.carry_out(RemoveRecord(record))
+
+    async def merge(self, gone: Entity, kept: Entity, cast: Cast) -> None:
+        """Two names of one: the names and records of `gone` move to `kept`.
+
+        What is said of them is written first, so that nothing is lost when the work is cut off in the middle.
+        """
+        for record in moved_records(gone.id, kept.id, cast):
+            await self.put(record)
+        for relation in cast.story.relations:
+            if {relation.source, relation.target} == {gone.id, kept.id}:
+                await self.remove(relation.id)
+        await self.remove_entity(gone.id)
+        await self.put_entity(merged(gone, kept))

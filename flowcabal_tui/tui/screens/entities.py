@@ -1,0 +1,275 @@
+"""Everyone and everything with a name: found as one types, looked at, corrected, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.desks.story_doors import StoryDoors
+from flowcabal_tui.tui.panes.hint_line import HintLine
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.screens.ego import EgoScreen
+from flowcabal_tui.tui.screens.mentions import MentionsScreen
+from flowcabal_tui.tui.screens.record_forms import entity_form, person_form
+from flowcabal_tui.tui.screens.story_page import Place, StoryPage
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.changes import judged, new_id
+from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+_ALL: Final = "all"
+_TABS: Final = (
+    ("1", _ALL, mark("All")),
+    *((str(number), kind, words) for number, (kind, words) in enumerate(ENTITY_KINDS.items(), 2)),
+)
+_SIGNS: Final = {"alias": "=", "proposed": "?", "rejected": "x"}
+
+
+class EntitiesScreen(StoryPage):
+    """A list, and beside it what is known of the one under the cursor."""
+
+    help = HelpData(
+        mark("Names"),
+        mark("Everyone and everything with a name. `/` finds as you type, digits choose a kind. `?` before a name "
+             "says that further names wait for your word: `c` confirms the one under the cursor, `x` rejects it. "
+             "Enter shows the places, `g` who stands around."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    EntitiesScreen { background: $background; }
+    EntitiesScreen .filter, EntitiesScreen .filter:focus {
+        height: 1; border: none; padding: 0 1; background: $boost;
+    }
+    EntitiesScreen #list { width: 1fr; height: 1fr; }
+    EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
+    EntitiesScreen.-narrow Horizontal { layout: vertical; }
+    EntitiesScreen.-narrow .about { height: 45%; border-left: none; border-top: solid $panel; }
+    EntitiesScreen .told { height: auto; max-height: 60%; }
+    EntitiesScreen #names { height: 1fr; margin-top: 1; }
+    EntitiesScreen.-narrow #names { margin-top: 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", mark("Find"), tooltip=mark("Type a part of a name."), id="names.filter"),
+        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("This name is one of theirs."),
+                id="names.confirm"),
+        Binding("x", "name('reject')", mark("Reject"), tooltip=mark("This name is none of theirs: it is not proposed "
+                "again."), id="names.reject"),
+        Binding("g", "graph", mark("Around"), tooltip=mark("Who stands around, and in what relation."),
+                id="names.graph"),
+        Binding("m", "mentions", mark("Places"), tooltip=mark("Every place of the book that names it."),
+                show=False, id="names.mentions"),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="names.edit"),
+        Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Take this name out of the book's "
+                "memory."), id="names.remove"),
+        Binding("M", "merge", mark("Merge"), show=False, tooltip=mark("Two names of one: choose the one that stays."),
+                id="names.merge"),
+        *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
+    ]  # fmt: skip
+
+    def __init__(self, doors: StoryDoors, entity: EntityId | None = None) -> None:
+        """`entity` is under the cursor first."""
+        super().__init__(doors)
+        self._first_entity, self._kind_shown = entity, _ALL
+        self._name_rows: list[tuple[str, str]] = []
+
+    @property
+    def entity(self) -> Entity | None:
+        """The one under the cursor."""
+        picked = self.query_one("#list", PickList).picked
+        return self.cast.entity(EntityId(picked)) if self.cast and picked else None
+
+    def compose(self) -> ComposeResult:
+        """Kinds, the line to type in, the list, and beside it the one under the cursor."""
+        yield PaneTabs(_TABS)
+        yield Input(placeholder=_("/ a part of a name"), classes="filter", select_on_focus=False)
+        with Horizontal():
+            yield PickList(id="list")
+            with Vertical(classes="about"):
+                yield Static(markup=False, classes="told")
+                yield PickList(id="names")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The list has the focus."""
+        super().on_mount()
+        self.query_one(PaneTabs).show(self._kind_shown)
+        self.query_one("#list").focus()
+
+    async def show_cast(self, cast: Cast) -> None:
+        """The list anew."""
+        cursor, self._first_entity = self._first_entity, None
+        self._fill(cursor)
+
+    def _fill(self, cursor: str | None = None) -> None:
+        if self.cast is not None:
+            rows = [Option(self._row(each, self.cast), id=each.id) for each in self._found(self.cast)]
+            self.query_one("#list", PickList).refill(rows, cursor)
+            self._tell()
+
+    def _found(self, cast: Cast) -> Iterator[Entity]:
+        """Those that fit, most mentioned first."""
+        wanted = self.query_one(Input).value.strip()
+        for each in sorted(cast.entities, key=lambda entity: (-cast.mentions(entity.id), entity.name)):
+            if self._kind_shown in (_ALL, each.kind) and cast.fits(wanted, "", (each.id,)):
+                yield each
+
+    def _row(self, entity: Entity, cast: Cast) -> EndedRow:
+        others = " = ".join(one_line(name, 30) for name in entity.names)
+        seen = cast.seen.get(entity.id)
+        places = f"{seen.mentions:,}x {seen.first}-{seen.last}" if seen else _("never")
+        kind = f"{_(ENTITY_KINDS[entity.kind])} " if self._kind_shown == _ALL else ""
+        return EndedRow("? " if entity.proposed else "  ", others, f"  {kind}{places}")
+
+    def _tell(self) -> None:
+        """What is known of the one under the cursor; its names that wait come first."""
+        entity, cast = self.entity, self.cast
+        told = self.query_one(".told", Static)
+        if entity is None or cast is None:
+            told.update(_("Nothing fits.") if cast and cast.entities else _("No names are known yet: `a` adds one."))
+            self._name_rows = []
+        else:
+            told.update("\n".join(entity_lines(entity, cast)))
+            groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
+            self._name_rows = [(state, name) for state, names in groups for name in names]
+        words = {"alias": "", "proposed": _("waits for your word"), "rejected": _("rejected")}
+        rows = [Option(EndedRow(f"{_SIGNS[state]} ", one_line(name, 60), f"  {words[state]}"))
+                for state, name in self._name_rows]  # fmt: skip
+        self.query_one("#names", PickList).set_options(rows)
+        self.query_one("#names", PickList).action_first()
+
+    @on(OptionList.OptionHighlighted, "#list")
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Another one is told of."""
+        message.stop()
+        self._tell()
+
+    @on(OptionList.OptionSelected)
+    def open_places(self, message: OptionList.OptionSelected) -> None:
+        """Enter leads to the text."""
+        message.stop()
+        self.action_mentions()
+
+    @on(Input.Changed)
+    def narrow(self, message: Input.Changed) -> None:
+        """The list follows what is typed."""
+        message.stop()
+        self._fill()
+
+    @on(Input.Submitted)
+    def go_to_list(self, message: Input.Submitted) -> None:
+        """Enter goes down to what was found."""
+        message.stop()
+        self.query_one("#list").focus()
+
+    @on(PaneChosen)
+    def choose_kind(self, message: PaneChosen) -> None:
+        """A kind was clicked."""
+        self.action_kind(message.pane)
+
+    def action_kind(self, kind: str) -> None:
+        """Show one kind, or all."""
+        self._kind_shown = kind
+        self.query_one(PaneTabs).show(kind)
+        self._fill()
+
+    def action_filter(self) -> None:
+        """Type a part of a name."""
+        self.query_one(Input).focus()
+
+    def action_leave(self) -> None:
+        """Out of the line; a filter is taken away first; else back."""
+        line = self.query_one(Input)
+        if line.value:
+            line.value = ""
+        elif not line.has_focus:
+            self.dismiss(None)
+        self.query_one("#list").focus()
+
+    def action_name(self, verb: str) -> None:
+        """Confirm or reject the name under the cursor."""
+        entity, row = self.entity, self.query_one("#names", PickList).highlighted
+        if entity is None or row is None:
+            self.notify(_("There is no further name."), markup=False)
+        else:
+            self.work(self._judge(entity, self._name_rows[row][1], confirms=verb == "confirm"))
+
+    async def _judge(self, entity: Entity, name: str, *, confirms: bool) -> None:
+        await self.doors.put_entity(judged(entity, name, confirms=confirms))
+        await self.reload()
+
+    def action_mentions(self) -> None:
+        """The places that name it."""
+        if (entity := self.entity) is not None and self.cast is not None:
+            self.app.push_screen(MentionsScreen(self.doors, entity, self.cast), self._go)
+
+    def _go(self, place: Place | None) -> None:
+        if place is not None:
+            self.dismiss(place)
+
+    def action_graph(self) -> None:
+        """Who stands around."""
+        if (entity := self.entity) is not None:
+            self.app.push_screen(EgoScreen(self.doors, entity.id), self._go)
+
+    def action_add(self) -> None:
+        """A form for a new one."""
+        self.work(self._edit(Entity(EntityId(""), self._new_kind(), "")))
+
+    def _new_kind(self) -> EntityKind:
+        return next((kind for kind in ENTITY_KINDS if kind == self._kind_shown), "character")
+
+    def action_edit(self) -> None:
+        """The form of the one under the cursor."""
+        if (entity := self.entity) is not None:
+            self.work(self._edit(entity))
+
+    async def _edit(self, entity: Entity) -> None:
+        changed = await self.ask(entity_form(entity))
+        if changed is not None and self.cast is not None:
+            known = changed if changed.id else replace(changed, id=new_id(changed.name, self.cast))
+            await self.doors.put_entity(known)
+            self._first_entity = known.id
+            await self.reload()
+
+    def action_remove(self) -> None:
+        """Take it out after a question."""
+        if (entity := self.entity) is not None:
+            self.work(self._remove(entity))
+
+    async def _remove(self, entity: Entity) -> None:
+        title = _("Remove {name}?").format(name=one_line(entity.name, 40))
+        words = _("The name leaves the memory, and its relations are not shown any more. The manuscript stays.")
+        if await self.confirm(title, words):
+            await self.doors.remove_entity(entity.id)
+            await self.reload()
+
+    def action_merge(self) -> None:
+        """Two names of one."""
+        if (entity := self.entity) is not None and self.cast is not None:
+            self.work(self._merge(entity, self.cast))
+
+    async def _merge(self, entity: Entity, cast: Cast) -> None:
+        title = _("{name} is another name of whom?").format(name=one_line(entity.name, 40))
+        chosen = await self.ask(person_form(title, cast))
+        kept = cast.entity(chosen) if chosen else None
+        if kept is None or kept.id == entity.id:
+            return
+        words = _("Its names and all that is said of it move to {name}.").format(name=one_line(kept.name, 40))
+        if await self.confirm(_("Make one of two?"), words):
+            await self.doors.merge(entity, kept, cast)
+            self._first_entity = kept.id
+            await self.reload()

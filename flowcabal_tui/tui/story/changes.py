@@ -1,0 +1,79 @@
+"""Entities and records as they are after the writer's word on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, Relation, StoryRecord
+from flowcabal_tui.domain.text import slug
+from flowcabal_tui.tui.story.cast import Cast
+
+
+def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
+    """The entity after the writer's word on one of its names: confirmed among the aliases, or rejected."""
+
+    def without(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in names if each != name)
+
+    aliases, rejected = without(entity.aliases), without(entity.rejected)
+    return replace(
+        entity,
+        proposed=without(entity.proposed),
+        aliases=(*aliases, name) if confirms else aliases,
+        rejected=rejected if confirms else (*rejected, name),
+        by="hand",
+    )
+
+
+def new_id(name: str, cast: Cast) -> EntityId:
+    """An id made of the name that nobody has."""
+    base = slug(name) or "name"
+    taken = {each.id for each in cast.entities}
+    numbered = (EntityId(f"{base}-{number}") for number in range(2, len(taken) + 3))
+    return EntityId(base) if base not in taken else next(each for each in numbered if each not in taken)
+
+
+def merged(gone: Entity, kept: Entity) -> Entity:
+    """`kept` with the names of both; the name of `gone` becomes a further one."""
+    names = tuple(name for name in dict.fromkeys((*kept.aliases, *gone.names)) if name != kept.name)
+    waiting = dict.fromkeys((*kept.proposed, *gone.proposed))
+    return replace(
+        kept,
+        aliases=names,
+        note="\n".join(note for note in (kept.note, gone.note) if note),
+        proposed=tuple(name for name in waiting if name not in (kept.name, *names)),
+        rejected=tuple(name for name in kept.rejected if name not in names),
+    )
+
+
+def moved_records(gone: EntityId, kept: EntityId, cast: Cast) -> Iterator[StoryRecord]:
+    """Every record that names `gone`, naming `kept` instead; a relation of the two with each other is left out."""
+
+    def people(about: tuple[EntityId, ...]) -> tuple[EntityId, ...]:
+        return tuple(dict.fromkeys(kept if each == gone else each for each in about))
+
+    def other(entity: EntityId) -> EntityId:
+        return kept if entity == gone else entity
+
+    def knowers(known: tuple[Knower, ...]) -> tuple[Knower, ...]:
+        return tuple(dict.fromkeys(replace(each, entity=other(each.entity)) for each in known))
+
+    story = cast.story
+    for record in (*story.relations, *story.facts, *story.promises, *story.moments):
+        after: StoryRecord
+        match record:
+            case Relation():
+                after = replace(record, source=other(record.source), target=other(record.target))
+                if after.source == after.target:
+                    continue
+            case Fact():
+                after = replace(record, about=people(record.about), known_by=knowers(record.known_by))
+            case Promise():
+                after = replace(record, about=people(record.about))
+            case Moment():
+                after = replace(record, about=people(record.about))
+        if after != record:
+            yield after
