@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Final
 
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.domain.codec import from_plain
-from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
+from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.project.queries import Queries, entity_text
 from flowcabal_tui.store import Store
-from flowcabal_tui.viking.sync import KnowledgeHit
+from flowcabal_tui.store.view import View
+from flowcabal_tui.viking.search import KnowledgeHit
 
 PATIENCE: Final = 15.0
 """Seconds for which a run waits for a server that is starting: what it misses it would miss every time."""
+_SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entities", 3))
+"""What is searched, and the part of the limit that it may take: the book's own words first. Meta texts always go in."""
 
 
 class RememberingFinder:
@@ -35,7 +42,7 @@ class RememberingFinder:
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
         """Raises KnowledgeError when the server is not there, or was not at the first time."""
-        key = f"find/{self._generation}/{digest_of([query, before, limit])}"
+        key = f"find/{self._generation}/{digest_of([query, before, limit, self._desk.embedder])}"
         known = await self._store.values.get(key)
         if known is None:
             known = await self._ask(query, before, limit)
@@ -48,21 +55,42 @@ class RememberingFinder:
     async def _ask(self, query: str, before: int, limit: int) -> dict[str, object]:
         try:
             await self._desk.started(PATIENCE)
-            hits = await self._desk.sync().find(query, before, limit)
+            sync = self._desk.sync()
+            answers = await asyncio.gather(
+                *(sync.find(query, before, max(1, limit // part), scope) for scope, part in _SCOPES)
+            )
         except KnowledgeError as error:
             return {"absent": error.title if self._desk.is_up else self._desk.last.message}
-        found = [await self._read(hit) for hit in hits]
-        return {"found": [asdict(item) for item in found if item is not None]}
+        view = await self._store.memory.view(None, self._generation)
+        hits = sorted(chain.from_iterable(answers), key=lambda hit: (-hit.score, hit.uri))
+        found = [await self._read(hit, view, before) for hit in hits]
+        return {"found": [asdict(item) for item in found if item is not None][:limit]}
 
-    async def _read(self, hit: KnowledgeHit) -> Found | None:
-        """The hit's text from our own store: the server's copy is only an index."""
-        uri = f"manuscript/{hit.chapter}" if hit.chapter else hit.subject
-        try:
-            source = await self._queries.source(uri, hit.start, hit.end)
-        except (FlowCabalError, KeyError):  # it left the book, and the server has not heard of it yet
+    async def _read(self, hit: KnowledgeHit, view: View, before: int) -> Found | None:
+        """The hit's text from our own store, as of the generation: the server's copy is only an index.
+
+        None when the book has no such text, or another one: the server has not been told yet.
+        """
+        uri, title, position, whole = hit.subject, "", hit.position, ""
+        if hit.chapter is not None:
+            chapter = next((one for one in await view.chapters() if one.id == hit.chapter), None)
+            if chapter is None or chapter.position >= before:
+                return None
+            title, position = chapter.title, chapter.position
+        if hit.chapter is not None and hit.level == "L2":
+            whole = await view.chapter_text(hit.chapter)
+        elif entity := await _entity(hit.subject, view):
+            uri, title = f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name
+            whole = " · ".join(entity.names) if hit.level == "L0" else entity_text(entity)
+        elif (state := await view.derived(uri, hit.level)) is not None:
+            whole, title = state.text, title or await self._queries.title(uri)
+        text = whole if hit.start < 0 else whole[hit.start : hit.end]
+        if not text.strip() or digest(text) != hit.digest:
             return None
-        whole = hit.start < 0
-        text = source.text if whole else source.text[hit.start : hit.end]
-        if whole and hit.chapter:
-            text = await self._queries.summary(uri) or ""
-        return Found(uri, source.title, text, hit.score, hit.level, hit.position, hit.start, hit.end) if text else None
+        at = (hit.start, hit.end) if hit.chapter is not None else (-1, -1)
+        return Found(uri, title, text, hit.score, hit.level, position, *at)
+
+
+async def _entity(subject: str, view: View) -> Entity | None:
+    root, _slash, identity = subject.partition("/")
+    return next((one for one in await view.entities() if root == "entity" and one.id == identity), None)

@@ -6,8 +6,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socket import gethostname
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
@@ -18,6 +20,7 @@ from flowcabal_tui.protocol import KnowledgeStatus as StatusEvent
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import KnowledgeSettings
 from flowcabal_tui.viking.layout import project_uri, workspace_name
+from flowcabal_tui.viking.manifest import Head, empty_if_other
 from flowcabal_tui.viking.status import (
     Absent,
     External,
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
     from flowcabal_tui.viking.server import OpenVikingServer
 
 log = logging.getLogger(__name__)
+DRAIN_SECONDS: Final = 0.5
+DRAIN_LOOKS: Final = 240
+"""Two minutes; what is still to be done by then is sent again."""
 
 
 class KnowledgeDesk:
@@ -48,9 +54,9 @@ class KnowledgeDesk:
         project: tuple[str, str, Path],
         language: str,
         emit: Callable[[Event], None],
-        ready: Callable[[frozenset[str]], None],
+        ready: Callable[[Mapping[str, str]], None],
     ) -> None:
-        """`project` is (id, name, folder); `ready` is called with the subjects that the server holds."""
+        """`project` is (id, name, folder); `ready` is called with what the server holds, as `KnowledgeSync.held`."""
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._emit, self._ready = emit, ready
@@ -60,8 +66,11 @@ class KnowledgeDesk:
         self._sync: KnowledgeSync | None = None
         self._client: KnowledgeClient | None = None
         self._repairing: asyncio.Task[None] | None = None
+        self._why_anew = ""
         self._decided = asyncio.Event()
         self._decided.set()
+        self.embedder = ""
+        """Whose vectors the server compares: what it finds depends on them."""
         self.last = StatusEvent("off", _("it was not started"))
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
@@ -75,23 +84,26 @@ class KnowledgeDesk:
         from flowcabal_tui.viking.external import ExternalKnowledge
         from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
 
-        folder = paths.cache_folder() / "knowledge"
+        folder = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, self._settings.url)
         if self._settings.url:
-            folder /= workspace_name(self._id, self._folder, self._settings.url, 0)
+            # Two machines, or two copies of a book, must not write into each other's tree.
+            place = project_uri("\n".join((self._id, gethostname(), str(self._folder))), self._name)
+            head = Head(place, self._language, self._settings.url)
             self._server = ExternalKnowledge(self._settings.url, self._changed, key_variable=self._settings.api_key_env)
         else:
-            folder /= workspace_name(self._id, self._folder, embedder.identity, embedder.dimensions)
+            head = Head(project_uri(self._id, self._name), self._language, f"{embedder.identity}/{embedder.dimensions}")
             self._endpoint = await self._open.enter_async_context(LoopbackEndpoint(embedder, model))
             self._server = OpenVikingServer(
                 folder,
                 EmbeddingEndpoint(self._endpoint.url, self._endpoint.token, embedder.dimensions),
                 self._changed,
             )
+        self.embedder = head.embedder
         self._client = KnowledgeClient(self._server.address)
         workspace = self._server.workspace
-        self._sync = KnowledgeSync(
-            self._client, project_uri(self._id, self._name), workspace or folder, self._language, workspace
-        )
+        if workspace is not None:
+            self._why_anew = await asyncio.to_thread(empty_if_other, workspace, head)
+        self._sync = KnowledgeSync(self._client, head, workspace or folder, workspace)
         await self._server.start()
 
     def failed(self, reason: str) -> None:
@@ -123,6 +135,8 @@ class KnowledgeDesk:
             self._sync.set_positions(positions)
 
     def _changed(self, status: KnowledgeStatus) -> None:
+        if self._repairing is not None:
+            self._repairing.cancel()
         match status:
             case Absent():
                 self._tell(StatusEvent("absent", _("openviking is not installed")))
@@ -135,24 +149,42 @@ class KnowledgeDesk:
             case Stopped():
                 self._tell(StatusEvent("stopped", _("it was stopped")))
             case External(url=url):
-                self._begin(StatusEvent("external", url), repair=self.last.state != "external")
+                self._begin(StatusEvent("external", url), thorough=self.last.state != "external")
             case Ready(repair=repair):
-                self._begin(StatusEvent("ready"), repair=repair)
+                self._begin(StatusEvent("ready"), thorough=repair)
 
-    def _begin(self, status: StatusEvent, *, repair: bool) -> None:
-        self._repairing = asyncio.get_running_loop().create_task(self._usable(status, repair=repair))
+    def _begin(self, status: StatusEvent, *, thorough: bool) -> None:
+        self._repairing = asyncio.get_running_loop().create_task(self._usable(status, thorough=thorough))
 
-    async def _usable(self, status: StatusEvent, *, repair: bool) -> None:
-        """After an unclean end the server's vectors are checked before it is used again."""
-        if self._sync is None:
+    async def _usable(self, status: StatusEvent, *, thorough: bool) -> None:
+        """What the server has is compared with what it should have before it is used: its files are only a cache."""
+        if self._sync is None or self._client is None:
             return
-        broken: frozenset[str] = frozenset()
         try:
-            broken = frozenset(await self._sync.repair() if repair else ())
+            if thorough:
+                await self._drained(self._client)
+            if forgotten := await self._sync.repair(thorough=thorough):
+                log.warning("the knowledge server has lost %d texts", len(forgotten))
         except KnowledgeError as error:
             log.warning("repair: %s", error.title)
-        self._tell(status)
-        self._ready(self._sync.subjects() - broken)
+        held = self._sync.held()
+        why, self._why_anew = ("" if held else self._why_anew), ""
+        self._tell(replace(status, message=why or status.message))
+        self._ready(held)
+
+    async def _drained(self, client: KnowledgeClient) -> None:
+        """Waits until the server has done what it took up again by itself: until then vectors seem to be missing."""
+        for _look in range(DRAIN_LOOKS):
+            waiting = (await client.queue()).waiting
+            if not waiting:
+                return
+            self._tell(StatusEvent("starting", _("indexing what was left: {n}").format(n=waiting)))
+            await asyncio.sleep(DRAIN_SECONDS)
+
+    async def rebuild(self) -> None:
+        """Takes everything out of the server's tree; the tasks that bring it back are the caller's. Raises
+        KnowledgeError while the server is not there."""
+        await self.sync().clear()
 
     def _tell(self, status: StatusEvent) -> None:
         self.last = status

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, get_args
+from typing import Final
 
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, EntityKind
-from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
+from flowcabal_tui.project.queries import Queries, entity_text
 from flowcabal_tui.store import Store
-from flowcabal_tui.viking.layout import ResourceKind
 from flowcabal_tui.viking.sync import KnowledgeSync
 
-_ENTITY_RESOURCES: Final[dict[EntityKind, ResourceKind]] = {
-    "character": "entities/characters",
-    "location": "entities/locations",
-    "plot-thread": "entities/plot-threads",
-    "item": "entities/items",
-    "organisation": "entities/organisations",
-}
-_RESOURCES: Final[dict[str, ResourceKind]] = {kind: kind for kind in get_args(ResourceKind)}
+_DERIVED: Final = ("profiles", "summaries")
+_LEVELS: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
 
 
 class KnowledgeSteps:
-    """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>` and `profiles/<kind>/<id>`."""
+    """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, and the uris of derived texts:
+    all that is below `profiles/` and `summaries/`, whatever its kind."""
 
     def __init__(self, store: Store, queries: Queries, sync: Callable[[], KnowledgeSync]) -> None:
         """`sync` raises KnowledgeError while the server is not there."""
@@ -33,43 +28,48 @@ class KnowledgeSteps:
         """Brings a subject up to date; one that was removed is taken out. Raises KnowledgeError."""
         root, _slash, rest = task.subject.partition("/")
         if root == "manuscript":
-            await self._chapter(ChapterId(rest))
+            await self._chapter(task, ChapterId(rest))
         elif root == "meta" and rest in META_NAMES:
-            await self._sync().put_resource("meta", rest, "", "", await self._store.book.meta_text(rest))
+            text = await self._store.book.meta_text(rest)
+            await self._sync().put_resource(task.subject, rest, "", "", text, source=task.source)
         elif root == "entity":
-            await self._entity(EntityId(rest))
-        elif (kind := _RESOURCES.get(task.subject.rpartition("/")[0])) is not None:
-            await self._profile(kind, task)
+            await self._entity(task, EntityId(rest))
+        elif root in _DERIVED:
+            await self._derived(task)
+        else:
+            await self._sync().remove(task.subject)
 
-    async def _chapter(self, identity: ChapterId) -> None:
+    async def _chapter(self, task: BackgroundTask, identity: ChapterId) -> None:
         try:
             chapter = await self._store.book.chapter(identity)
         except KeyError:
             chapter = None
         if chapter is None or chapter.digest is None:
-            await self._sync().remove_chapter(identity)
+            await self._sync().remove(task.subject)
             return
-        levels = await self._queries.levels(f"manuscript/{identity}")
+        levels = await self._queries.levels(task.subject)
         text = await self._store.book.text(identity)
-        await self._sync().put_chapter(chapter, text, levels.get("L0", ""), levels.get("L1", ""))
+        l0, l1 = levels.get("L0", ""), levels.get("L1", "")
+        await self._sync().put_chapter(chapter, text, l0, l1, source=task.source)
 
-    async def _entity(self, identity: EntityId) -> None:
+    async def _entity(self, task: BackgroundTask, identity: EntityId) -> None:
         """What a hand has written about it: names that were only found in the text tell a search nothing."""
         entity = next((one for one in await self._store.memory.names() if one.id == identity), None)
-        here = _ENTITY_RESOURCES[entity.kind] if entity is not None and entity.by == "hand" else None
-        for kind in _ENTITY_RESOURCES.values():
-            if kind != here:
-                await self._sync().remove_resource(kind, identity)
-        if entity is not None and here is not None:
-            names = " · ".join(entity.names)
-            text = f"{names}\n\n{entity.note}"
-            await self._sync().put_resource(here, entity.name, names, text, text, identity=identity)
+        if entity is None or entity.by != "hand":
+            await self._sync().remove(task.subject)
+            return
+        uri = f"entities/{ENTITY_FOLDERS[entity.kind]}/{identity}"
+        names, text = " · ".join(entity.names), entity_text(entity)
+        await self._sync().put_resource(uri, entity.name, names, text, "", subject=task.subject, source=task.source)
 
-    async def _profile(self, kind: ResourceKind, task: BackgroundTask) -> None:
-        levels = await self._queries.levels(task.subject)
-        overview = levels.get("L1", "")
-        identity = task.subject.rpartition("/")[2]
+    async def _derived(self, task: BackgroundTask) -> None:
+        view = await self._store.memory.view(None)
+        states = {level: await view.derived(task.subject, level) for level in _LEVELS}
+        known = [state.position for state in states.values() if state is not None]
+        if not known:
+            await self._sync().remove(task.subject)
+            return
+        l0, l1, l2 = (state.text if state else "" for state in states.values())
         name = await self._queries.title(task.subject)
-        await self._sync().put_resource(
-            kind, name, levels.get("L0", ""), overview, overview, identity=identity, position=task.position
-        )
+        # A text without an L2 of its own is not laid there twice: its L1 is found as well as a scene would be.
+        await self._sync().put_resource(task.subject, name, l0, l1, l2, position=max(known), source=task.source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -177,7 +177,7 @@ class Parts:
             log.warning("knowledge server: %s", error)
             self.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))
 
-    async def _knowledge_ready(self, held: frozenset[str]) -> None:
+    async def _knowledge_ready(self, held: Mapping[str, str]) -> None:
         """Chapters may have moved, and tasks may have been done, while another server or none was there."""
         self.knowledge.set_positions({chapter.id: chapter.position for chapter in await self.store.book.chapters()})
         await self.background.heal(held)

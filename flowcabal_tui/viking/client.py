@@ -22,6 +22,7 @@ _CONNECT_SECONDS: Final = 3.0
 _ANSWER_SECONDS: Final = 10.0
 _WORK_SECONDS: Final = 120.0
 _FILES_LISTED: Final = 100_000
+_LEVELS_LISTED: Final = 20
 
 
 class KnowledgeMissing(KnowledgeError):
@@ -96,9 +97,10 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """Files and vector records under a URI; `ok` is False when records are missing."""
+    """Files and vector records under a URI; `ok` is False when some of the `expected` records are missing."""
 
     ok: bool
+    expected: int
     missing: int
 
 
@@ -173,12 +175,24 @@ class KnowledgeClient:
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED}
         return _entries(await self._call("GET", "fs/ls", params=params))
 
+    async def tree(self, uri: str) -> tuple[Entry, ...]:
+        """All that is below a directory, hidden files too."""
+        params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED, "level_limit": _LEVELS_LISTED}
+        return _entries(await self._call("GET", "fs/tree", params=params, seconds=self._work_seconds))
+
     async def find(
-        self, query: str, *, level: Literal[0, 1, 2], target_uri: str | Sequence[str], limit: int
+        self,
+        query: str,
+        *,
+        level: Literal[0, 1, 2],
+        target_uri: str | Sequence[str],
+        limit: int,
+        tags: Sequence[str] = (),
     ) -> tuple[Found, ...]:
-        """The nearest files (or directory texts) of one level under `target_uri`, best first."""
+        """The nearest files (or directory texts) of one level under `target_uri` with all `tags`, best first."""
         target = target_uri if isinstance(target_uri, str) else list(target_uri)
-        body = {"query": query, "target_uri": target, "limit": limit, "level": level}
+        body: dict[str, Any] = {"query": query, "target_uri": target, "limit": limit, "level": level}
+        body |= {"tags": list(tags)} if tags else {}
         answer = _mapping(await self._call("POST", "search/find", body))
         return tuple(Found(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
 
@@ -191,20 +205,52 @@ class KnowledgeClient:
             return False
         return True
 
-    async def reindex(self, uri: str) -> None:
-        """Makes the vectors of everything under `uri` anew, without the summariser; waits for it."""
-        body = {"uri": uri, "mode": WITHOUT_SUMMARISER, "wait": True, "recursive": True}
-        await self._call("POST", "content/reindex", body, seconds=self._work_seconds)
+    async def mv(self, uri: str, to: str) -> None:
+        """Moves a directory with its tags and vectors to a place where nothing is: what is there would be lost."""
+        await self._call("POST", "fs/mv", {"from_uri": uri, "to_uri": to}, seconds=self._work_seconds)
 
     async def queue(self) -> QueueState:
         """The server's own backlog."""
         answer = _mapping(await self._call("GET", "observer/queue", params={"format": "json"}))
         return _queue_state(answer)
 
+    async def vectors(self) -> int:
+        """How many vectors the server has, over all its trees."""
+        answer = _mapping(await self._call("GET", "observer/vikingdb", params={"format": "json"}))
+        return int(_mapping(answer.get("status")).get("vector_count", 0))
+
     async def check_consistency(self, uri: str) -> Consistency:
         """Compares files with vector records; it does not see vectors that are only old."""
-        answer = _mapping(await self._call("POST", "system/consistency", {"uri": uri}))
-        return Consistency(bool(answer.get("ok")), int(answer.get("missing_record_count", 0)))
+        body = {"uri": uri}
+        answer = _mapping(await self._call("POST", "system/consistency", body, seconds=self._work_seconds))
+        expected, missing = int(answer.get("expected_count", 0)), int(answer.get("missing_record_count", 0))
+        return Consistency(bool(answer.get("ok")), expected, missing)
+
+    async def set_tags(self, uri: str, tags: Sequence[str]) -> None:
+        """Gives a file, or a directory with all in it, these tags in place of what it has."""
+        await self._call("POST", "content/set_tags", {"uri": uri, "tags": list(tags), "recursive": True})
+
+    async def export_pack(self, uri: str) -> bytes:
+        """Everything below a directory with its vectors, as an ovpack: it has no tags."""
+        body = {"uri": uri, "include_vectors": True}
+        status, content = await self._request("POST", "/api/v1/pack/export", body, seconds=self._work_seconds)
+        if status >= 400:
+            _checked(status, content, self._address().key)
+        return content
+
+    async def import_pack(self, pack: bytes, parent: str) -> None:
+        """Lays what an ovpack holds under `parent`, over what is there; vectors that it lacks are made."""
+        files = {"file": ("book.ovpack", pack)}
+        path = "/api/v1/resources/temp_upload"
+        status, content = await self._request("POST", path, files=files, seconds=self._work_seconds)
+        uploaded = _mapping(_checked(status, content, self._address().key).get("result"))
+        body = {
+            "temp_file_id": uploaded.get("temp_file_id", ""),
+            "parent": parent,
+            "on_conflict": "overwrite",
+            "vector_mode": "auto",
+        }
+        await self._call("POST", "pack/import", body, seconds=self._work_seconds)
 
     async def _call(
         self,
@@ -230,6 +276,20 @@ class KnowledgeClient:
         params: Mapping[str, Any] | None = None,
         seconds: float | None = None,
     ) -> dict[str, Any]:
+        status, content = await self._request(method, path, body, params, seconds=seconds)
+        return _checked(status, content, self._address().key)
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        *,
+        files: Mapping[str, tuple[str, bytes]] | None = None,
+        seconds: float | None = None,
+    ) -> tuple[int, bytes]:
+        """Status and content of the answer, whatever they are."""
         import httpx
 
         address = self._address()
@@ -241,12 +301,13 @@ class KnowledgeClient:
                 address.url.rstrip("/") + path,
                 content=None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
                 params=params,
-                headers=address.headers | {"Content-Type": "application/json"},
+                files=files,
+                headers=address.headers | ({} if files else {"Content-Type": "application/json"}),
                 timeout=httpx.Timeout(seconds or self._answer_seconds, connect=_CONNECT_SECONDS),
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unreachable(error) from error
-        return _checked(answer.status_code, answer.content, address.key)
+        return answer.status_code, answer.content
 
 
 class _AlreadyThere(KnowledgeError):

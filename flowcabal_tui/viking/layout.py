@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.text import digest, slug
 
@@ -15,20 +16,8 @@ L0_FILE: Final = ".abstract.md"
 L1_FILE: Final = ".overview.md"
 L1_PLAIN_FILE: Final = "overview.md"
 
-ResourceKind = Literal[
-    "meta",
-    "entities/characters",
-    "entities/locations",
-    "entities/plot-threads",
-    "entities/items",
-    "entities/organisations",
-    "summaries",
-    "profiles/characters",
-    "profiles/plot-threads",
-    "profiles/world-state",
-    "profiles/themes",
-    "profiles/style",
-]
+VERSION: Final = 2
+"""Of the tree's form: what was written by another one is written anew."""
 
 _SCENE_SIZES: Final = {"zh": (800, 1_500), "en": (3_000, 5_000)}
 _ATOM: Final = re.compile(r"\n+|[^\n]+?(?:[。！？…!?.]+[”’」』》）)\"']*[ \t\u3000]*|(?=\n)|\Z)")
@@ -49,9 +38,25 @@ def chapter_path(chapter: Chapter) -> str:
     return f"manuscript/{slug(chapter.volume, fallback='main')}/{named(chapter.title, chapter.id)}"
 
 
-def resource_path(kind: ResourceKind, name: str, identity: str) -> str:
-    """The directory of anything but a chapter."""
-    return f"{kind}/{named(name, identity)}"
+def chapter_subject(chapter: ChapterId) -> str:
+    """What a chapter is called, wherever it stands."""
+    return f"manuscript/{chapter}"
+
+
+def resource_path(uri: str, name: str) -> str:
+    """The directory of anything but a chapter: that of its uri, its last part readable by `name`."""
+    *folders, identity = uri.split("/")
+    return "/".join((*map(slug, folders), named(name, identity)))
+
+
+def tags(path: str, subject: str, language: str) -> tuple[str, ...]:
+    """What all files of a directory carry, `key=value`, so that a search can be kept to a part of the book.
+
+    They follow from the place alone, so that they can be given again to a tree that has lost them.
+    """
+    scope, *folders = path.split("/")[:-1]
+    within = (f"folder={'/'.join(folders)}",) if folders else ()
+    return (f"scope={scope}", *within, f"subject={subject.replace('=', '-')}", f"language={language}")
 
 
 def scene_file(index: int) -> str:
@@ -64,9 +69,9 @@ def scene_index(file: str) -> int:
     return int(file.removeprefix("scene-").removesuffix(".md")) - 1
 
 
-def workspace_name(project: str, folder: Path, model: str, dimension: int) -> str:
-    """A cache folder's name: one for every project, place and embedder, since vectors cannot be mixed."""
-    return digest("\n".join((project, str(folder), model, str(dimension))))[:16]
+def workspace_name(project: str, folder: Path, server: str = "") -> str:
+    """A cache folder's name: one for every project, place and server elsewhere."""
+    return digest("\n".join((project, str(folder), server)))[:16]
 
 
 def scenes(text: str, language: str) -> tuple[Span, ...]:

@@ -5,42 +5,70 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Final
 
-from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.locale import _
+from flowcabal_tui.viking.layout import VERSION
+
+MANIFEST: Final = "manifest.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One directory of the tree. `files` maps each file's name to the digest of its text.
 
-    `subject` is a chapter id (then `chapter` is True) or a resource's kind and identity; `position` is
-    the chapter position that the text is from; `scenes` are the offsets of `scene-001.md` and so on.
+    `subject` names what it is of, wherever it stands (`manuscript/<chapter id>`, the uri of a resource);
+    `source` is the digest of the wish that it fulfils; `position` is the chapter position that the text is from;
+    `scenes` are the offsets of `scene-001.md` and so on.
     """
 
     subject: str
-    chapter: bool
     position: int
     files: dict[str, Digest]
     scenes: tuple[tuple[int, int], ...] = ()
+    source: str = ""
+
+    @property
+    def chapter(self) -> ChapterId | None:
+        """The chapter whose text it is; None for everything else."""
+        root, _slash, rest = self.subject.partition("/")
+        return ChapterId(rest) if root == "manuscript" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What all records of a manifest hold for: the tree's root and form, the book's language, and the embedder,
+    since vectors of two cannot be compared."""
+
+    root: str
+    language: str
+    embedder: str
+    layout: int = VERSION
 
 
 class Manifest:
     """Path -> Record, in memory and as JSON lines on disk: a change is one appended line.
 
-    Asking the server instead would cost a call a file. A line that a crash tore is one directory written
-    again.
+    The first line is `head`; records of another head are forgotten, and `former` is that head. Asking the server
+    instead would cost a call a file. A line that a crash tore is one directory written again.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, head: Head) -> None:
+        self._path, self._head = path, {"head": asdict(head)}
         self._records: dict[str, Record] = {}
+        self.former: Head | None = None
         lines: list[str] = []
         with contextlib.suppress(FileNotFoundError):
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-        for line in lines:
+        if lines and _parsed(lines[0]) != self._head:
+            self.former, lines = head_of(lines[0]), []
+            self._rewrite()
+        for line in lines[1:]:
             self._replay(line)
         torn = bool(lines) and not lines[-1].endswith("\n")  # what is appended to it would be lost too
         if torn or len(lines) > 2 * len(self._records) + 100:
@@ -67,24 +95,71 @@ class Manifest:
         if self._records.pop(path, None) is not None:
             self._append({"path": path})
 
+    def text(self) -> str:
+        """The whole of it as its file has it."""
+        lines = (self._head, *({"path": path, **asdict(record)} for path, record in self))
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+    def take(self, text: str) -> None:
+        """In place of all that is known, the records of another manifest's `text`."""
+        self._records = {}
+        for line in text.splitlines()[1:]:
+            self._replay(line)
+        self._rewrite()
+
     def _replay(self, line: str) -> None:
+        fields = _parsed(line)
+        path = fields.pop("path", "")
+        self._records.pop(path, None)
         try:
-            fields = json.loads(line)
-            path = fields.pop("path")
-            self._records.pop(path, None)
             if fields:
                 fields["scenes"] = tuple((start, end) for start, end in fields["scenes"])
                 self._records[path] = Record(**fields)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError):
             return
 
     def _append(self, fields: dict[str, object]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._path.exists():  # the first line, or the folder was taken from under us
+            self._rewrite()
+            return
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(fields, ensure_ascii=False) + "\n")
 
     def _rewrite(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         whole = self._path.with_suffix(".new")
-        lines = (json.dumps({"path": path, **asdict(record)}, ensure_ascii=False) + "\n" for path, record in self)
-        whole.write_text("".join(lines), encoding="utf-8")
+        whole.write_text(self.text(), encoding="utf-8")
         os.replace(whole, self._path)
+
+
+def empty_if_other(workspace: Path, head: Head) -> str:
+    """Empties a local server's workspace that was filled for another head; tells why, for the user ("": it was not).
+
+    The server itself cannot change the length of its vectors, and would compare those of two models.
+    """
+    former = None
+    with contextlib.suppress(FileNotFoundError):
+        former = head_of((workspace / MANIFEST).read_text(encoding="utf-8", errors="replace"))
+    if former == head or not workspace.exists():
+        return ""
+    shutil.rmtree(workspace, ignore_errors=True)
+    if former is None or former.embedder != head.embedder:
+        return _("everything is indexed again for the embedding model {name}").format(name=head.embedder)
+    return _("everything is indexed again")
+
+
+def head_of(text: str) -> Head | None:
+    """The head of a manifest's text; None when it has none that can be read."""
+    try:
+        return Head(**_parsed(text.partition("\n")[0])["head"])
+    except (KeyError, TypeError):
+        return None
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """The fields of a line; none when it is torn."""
+    try:
+        fields = json.loads(line)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}

@@ -132,10 +132,12 @@ class OpenVikingServer:
         first_wait: float = 1.0,
         tries: int = 6,
         port: Callable[[], int] = free_port,
+        look_seconds: float = 2.0,
     ) -> None:
+        """`look_seconds`: between two looks whether the workspace is still there."""
         self._folder, self._endpoint, self._publish = folder, endpoint, publish
         self._command, self._start_seconds, self._first_wait = command, start_seconds, first_wait
-        self._tries, self._port = tries, port
+        self._tries, self._port, self._look_seconds = tries, port, look_seconds
         self._key = secrets.token_urlsafe(32)
         self._status: KnowledgeStatus = Stopped()
         self._supervision: asyncio.Task[None] | None = None
@@ -224,22 +226,42 @@ class OpenVikingServer:
         if await self._becomes_ready(running, address, start_seconds):
             self._address = address
             self._tell(Ready(address.url, repair))
-            await running.ended(None)
+            lost = await self._lost_its_files(running)
             self._address = None
-            code = running.code
-        elif running.over:
-            code = running.code
+            code = None if lost else running.code
         else:
-            code = None
+            lost = False
+            code = running.code if running.over else None
+        if code is None:
             running.stop()
             await running.ended(_STOP_SECONDS)
         running.release()
         self._guard = None
+        if lost:  # what it has laid into the empty place meanwhile is not whole
+            await asyncio.to_thread(shutil.rmtree, self.workspace, ignore_errors=True)
+            return _("Its folder was removed; everything is sent to it again.")
         if code is None:
             return _("The knowledge server did not answer within {seconds} seconds.").format(
                 seconds=round(start_seconds)
             )
         return _reason(code, log_tail(log, logged, (self._key, self._endpoint.key)))
+
+    async def _lost_its_files(self, running: _Guard) -> bool:
+        """Waits for the end of the server, or of its files: it goes on answering from memory without them."""
+        had = self._folders()
+        while not running.over:
+            await running.ended(self._look_seconds)
+            if not had <= self._folders():
+                return True
+        return False
+
+    def _folders(self) -> set[tuple[str, int]]:
+        """The folders of the workspace and itself, told apart from others that are made in their place."""
+        found = set()
+        with contextlib.suppress(OSError):
+            found.add((".", self.workspace.stat().st_ino))
+            found |= {(entry.name, entry.inode()) for entry in os.scandir(self.workspace) if entry.is_dir()}
+        return found
 
     async def _becomes_ready(self, running: _Guard, address: Address, seconds: float) -> bool:
         """Polls until it answers *us*: /health alone could be another server on that port."""

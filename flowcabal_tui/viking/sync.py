@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
+from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest
-from flowcabal_tui.domain.manuscript import Chapter, Span
-from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.viking import layout
-from flowcabal_tui.viking.client import FileWrite, Found, KnowledgeClient, KnowledgeMissing
-from flowcabal_tui.viking.manifest import Manifest, Record
+from flowcabal_tui.locale import _
+from flowcabal_tui.viking import layout, search
+from flowcabal_tui.viking.client import FileWrite, KnowledgeClient, KnowledgeMissing
+from flowcabal_tui.viking.manifest import MANIFEST, Head, Manifest, Record, head_of
+from flowcabal_tui.viking.search import KnowledgeHit
 
-_LEVELS: Final[tuple[Literal[0, 1, 2], ...]] = (0, 1, 2)
-_LEVEL_OF_FILE: Final[Mapping[str, Level]] = {
-    layout.L0_FILE: "L0",
-    layout.L1_FILE: "L1",
-    layout.L1_PLAIN_FILE: "L1",
-}
 _ON_DISK: Final = Path("viking/default/resources")
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgeHit:
-    """Something near in meaning. `uri` is project-relative: a directory (L0, L1) or one of its files (L2).
-
-    `chapter` is set for the manuscript, and then `start` and `end` are the scene's character offsets (L2;
-    else -1). `position` is the chapter position that the text is from (0: from none). `score` is 0..1,
-    unrelated texts are about 0.5.
-    """
-
-    uri: str
-    level: Level
-    score: float
-    position: int
-    subject: str
-    """The chapter's id, or kind and identity as given to `put_resource`."""
-    chapter: ChapterId | None = None
-    start: int = -1
-    end: int = -1
+_SIDECARS: Final = (layout.L0_FILE, layout.L1_FILE)
 
 
 class KnowledgeSync:
@@ -59,113 +35,152 @@ class KnowledgeSync:
     `find` tells it apart by its name.
     """
 
-    def __init__(
-        self, client: KnowledgeClient, root: str, folder: Path, language: str, workspace: Path | None = None
-    ) -> None:
-        self._client, self._root, self._language, self._workspace = client, root, language, workspace
-        self._manifest = Manifest(folder / "manifest.jsonl")
+    def __init__(self, client: KnowledgeClient, head: Head, folder: Path, workspace: Path | None = None) -> None:
+        self._client, self._head, self._root, self._workspace = client, head, head.root, workspace
+        self._manifest = Manifest(folder / MANIFEST, head)
         self._writing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._under_way: set[str] = set()
 
-    async def put_chapter(self, chapter: Chapter, text: str, l0: str, l1: str) -> bool:
-        """Makes the chapter's directory hold exactly this; False: it did already, and nothing was sent."""
-        record = Record(chapter.id, True, chapter.position, {})
+    async def put_chapter(self, chapter: Chapter, text: str, l0: str, l1: str, *, source: str = "") -> bool:
+        """Makes the chapter's directory hold exactly this; False: it did already, and nothing was sent.
+
+        `source` is the digest of the wish, which `held` tells again.
+        """
+        record = Record(layout.chapter_subject(chapter.id), chapter.position, {}, source=source)
         return await self._put(layout.chapter_path(chapter), record, text, l0, l1, chapter.title)
-
-    async def remove_chapter(self, chapter: ChapterId) -> None:
-        """Takes the chapter out; nothing happens when it is not there."""
-        await self._remove(chapter)
 
     async def put_resource(
         self,
-        kind: layout.ResourceKind,
+        uri: str,
         name: str,
         l0: str,
         l1: str,
         text: str,
         *,
-        identity: str = "",
+        subject: str = "",
         position: int = 0,
+        source: str = "",
     ) -> bool:
-        """The same for meta, entities, summaries and profiles.
+        """The same for everything else: meta texts, entities, summaries and profiles of any kind.
 
-        `identity` (else `name`) stays when the name changes; `position` is the last chapter position that
-        the text knows of.
+        `subject` (else `uri`) stays when the uri changes; `position` is the last chapter position that the text
+        knows of.
         """
-        subject = f"{kind}/{identity or name}"
-        path = layout.resource_path(kind, name, identity or name)
-        return await self._put(path, Record(subject, False, position, {}), text, l0, l1, name)
+        record = Record(subject or uri, position, {}, source=source)
+        return await self._put(layout.resource_path(uri, name), record, text, l0, l1, name)
 
-    async def remove_resource(self, kind: layout.ResourceKind, identity: str) -> None:
-        """Takes a resource out; `identity` as given to `put_resource` (or the name)."""
-        await self._remove(f"{kind}/{identity}")
+    async def remove(self, subject: str) -> None:
+        """Takes a chapter or resource out; nothing happens when it is not there."""
+        async with self._writing[subject]:
+            for path in self._manifest.paths_of(subject):
+                await self._remove_directory(path)
 
-    def subjects(self) -> frozenset[str]:
-        """What the server's tree holds, as far as the manifest vouches for it."""
-        return frozenset(record.subject for _path, record in self._manifest)
+    async def clear(self) -> None:
+        """Takes everything out."""
+        await self._client.rm(self._root, recursive=True)
+        for path, _record in list(self._manifest):
+            self._manifest.forget(path)
+
+    def held(self) -> dict[str, str]:
+        """What the server's tree holds, as far as the manifest vouches for it: subjects and their sources."""
+        return {record.subject: record.source for _path, record in self._manifest}
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """The chapters' places in story order have changed; costs no call."""
         for path, record in list(self._manifest):
-            position = positions.get(ChapterId(record.subject)) if record.chapter else None
+            position = positions.get(record.chapter) if record.chapter else None
             if position is not None and position != record.position:
                 self._manifest.put(path, replace(record, position=position))
 
-    async def find(self, query: str, before_position: int | None = None, limit: int = 10) -> tuple[KnowledgeHit, ...]:
+    async def find(
+        self, query: str, before_position: int | None = None, limit: int = 10, scope: str = ""
+    ) -> tuple[KnowledgeHit, ...]:
         """The nearest texts of all levels, best first.
 
-        With `before_position`, only what knows of no chapter at or after it. A directory's L0 and L1 count
-        as one hit, at the better of the two. Only what the manifest vouches for is returned.
+        With `before_position`, only what knows of no chapter at or after it; with `scope` (`manuscript`,
+        `profiles/characters` ...), only what is below that. A directory's L0 and L1 count as one hit, at the better of
+        the two, and bring the nearest texts of the directory with them. Only what the manifest vouches for is
+        returned.
         """
-        allowed = {
-            path: record
-            for path, record in self._manifest
-            if before_position is None or record.position < before_position
-        }
-        if not allowed or not query.strip():
-            return ()
-        target = [f"{self._root}/{path}" for path in self._targets(allowed)]
-        found = await asyncio.gather(
-            *(self._client.find(query, level=level, target_uri=target, limit=2 * limit) for level in _LEVELS)
-        )
-        best: dict[str, KnowledgeHit] = {}
-        for one in chain.from_iterable(found):
-            hit = self._hit(one, allowed)
-            if hit is not None and (hit.uri not in best or hit.score > best[hit.uri].score):
-                best[hit.uri] = hit
-        return tuple(sorted(best.values(), key=lambda hit: (-hit.score, hit.uri))[:limit])
+        return await search.find(self._client, self._root, self._manifest, query, before_position, limit, scope)
 
-    def _targets(self, allowed: Mapping[str, Record]) -> list[str]:
-        """Where to search: whole arcs and kinds where all in them is allowed, since each target costs time."""
-        total = Counter(_parent(path) for path, _record in self._manifest)
-        whole = {parent for parent, count in Counter(map(_parent, allowed)).items() if count == total[parent]}
-        return sorted({parent if (parent := _parent(path)) in whole else path for path in allowed})
+    async def repair(self, *, thorough: bool) -> tuple[str, ...]:
+        """Compares the server's tree with what we know: takes out what we do not know, forgets what is not whole.
 
-    async def repair(self) -> tuple[str, ...]:
-        """After an unclean end of the server: makes missing vectors anew, forgets what is not there.
-
-        Returns the subjects (chapter ids, `kind/identity`) to put again.
+        Vectors are compared one by one when `thorough` is wished (after an unclean end) or there are too few of
+        them. Returns the subjects that were forgotten: they are to be put again.
         """
-        missing = []
-        for path, record in list(self._manifest):
-            uri = f"{self._root}/{path}"
-            async with self._writing[record.subject]:
-                if not await self._holds(uri, record):
-                    self._manifest.forget(path)
-                    missing.append(record.subject)
-                elif not (await self._client.check_consistency(uri)).ok:
-                    await self._client.reindex(uri)
-        return tuple(missing)
+        former = self._manifest.former
+        if former is not None and former.root != self._root:  # the book was given another name
+            await self._client.rm(former.root, recursive=True)
+        there = await self._there()
+        for path in there.keys() - {path for path, _record in self._manifest} - self._under_way:
+            await self._client.rm(f"{self._root}/{path}", recursive=True)
+        broken = [(path, record) for path, record in self._manifest if not there.get(path, set()) >= {*record.files}]
+        self._forget(broken)
+        return tuple(record.subject for _path, record in (*broken, *await self._without_vectors(thorough)))
 
-    async def _holds(self, uri: str, record: Record) -> bool:
+    async def _there(self) -> dict[str, set[str]]:
+        """The directories with files in the server's tree, and the files' names."""
         try:
-            names = {entry.uri.rpartition("/")[2] for entry in await self._client.ls(uri)}
+            entries = await self._client.tree(self._root)
         except KnowledgeMissing:
-            return False
-        return names.issuperset(record.files)
+            return {}
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for entry in entries:
+            path, _slash, name = entry.uri.removeprefix(f"{self._root}/").rpartition("/")
+            if not entry.directory and path:
+                found[path].add(name)
+        return found
+
+    async def _without_vectors(self, thorough: bool) -> list[tuple[str, Record]]:
+        """The directories that lack vectors, which are forgotten: to embed again is what `put` does, and repeats."""
+        records = list(self._manifest)
+        least = sum(text != digest("") for _path, record in records for text in record.files.values())
+        if not records or not (thorough or await self._client.vectors() < least):
+            return []
+        if (await self._client.check_consistency(self._root)).ok:
+            return []
+        bare = [
+            (path, record)
+            for path, record in records
+            if not (await self._client.check_consistency(f"{self._root}/{path}")).ok
+        ]
+        self._forget(bare)
+        return bare
+
+    def _forget(self, records: Sequence[tuple[str, Record]]) -> None:
+        for path, _record in records:
+            self._manifest.forget(path)
+
+    async def export_pack(self) -> tuple[bytes, str]:
+        """The tree with its vectors as an ovpack, and the manifest that `import_pack` needs with it."""
+        known = self._manifest.text()
+        return await self._client.export_pack(self._root), known
+
+    async def import_pack(self, pack: bytes, known: str) -> None:
+        """Lays a tree that `export_pack` gave in place of this one; nothing is embedded again.
+
+        An ovpack has no tags: they are given again. Raises KnowledgeError for one with another embedder.
+        """
+        head = head_of(known)
+        if head is None or replace(head, root=self._root) != self._head:
+            raise KnowledgeError(
+                _("The pack of the knowledge server does not fit this book."),
+                _("Its language, its form or its embedding model is another one."),
+                _("Nothing is lost: everything is sent to the server again."),
+            )
+        await self.clear()
+        await self._client.import_pack(pack, layout.RESOURCES)
+        if head.root != self._root:
+            await self._client.mv(head.root, self._root)
+        self._manifest.take(known)
+        for path, record in self._manifest:
+            await self._client.set_tags(f"{self._root}/{path}", self._tags(path, record))
 
     async def _put(self, path: str, record: Record, text: str, l0: str, l1: str, name: str) -> bool:
         l0 = next(words for words in (l0, name, "…") if words.strip())  # OpenViking keeps no empty L0
-        spans = layout.scenes(text, self._language)
+        spans = layout.scenes(text, self._head.language)
         texts = {layout.scene_file(n): text[span.start : span.end] for n, span in enumerate(spans)}
         async with self._writing[record.subject]:
             texts |= {layout.L0_FILE: l0, self._l1_file(): l1 if l1.strip() else l0}
@@ -182,9 +197,13 @@ class KnowledgeSync:
                 return False
             # A crash or refusal half way leaves nothing known, so the next try sends everything.
             self._manifest.forget(path)
-            present = known.files if known is not None else await self._begin(path, l0)
-            changed = {name: content for name, content in texts.items() if present.get(name) != record.files[name]}
-            await self._write(path, changed, [name for name in present if name not in texts])
+            self._under_way.add(path)
+            try:
+                present = known.files if known is not None else await self._begin(path, l0)
+                changed = {name: content for name, content in texts.items() if present.get(name) != record.files[name]}
+                await self._write(path, record, changed, [name for name in present if name not in texts])
+            finally:
+                self._under_way.discard(path)
             for old in moved:
                 await self._remove_directory(old)
             self._manifest.put(path, record)
@@ -195,11 +214,10 @@ class KnowledgeSync:
         uri = f"{self._root}/{path}"
         if await self._client.mkdir(uri, l0):
             return {}
-        sidecars = {layout.L0_FILE, layout.L1_FILE}
         names = [entry.uri.rpartition("/")[2] for entry in await self._client.ls(uri) if not entry.directory]
-        return {name: Digest("") for name in names if name not in sidecars}
+        return {name: Digest("") for name in names if name not in _SIDECARS}
 
-    async def _write(self, path: str, texts: Mapping[str, str], leftovers: Sequence[str]) -> None:
+    async def _write(self, path: str, record: Record, texts: Mapping[str, str], leftovers: Sequence[str]) -> None:
         """One batch. Leftovers are emptied, which removes their vectors: to delete a file makes OpenViking
         write over the L0 and L1 of its directory, and of every directory above."""
         uri = f"{self._root}/{path}"
@@ -207,12 +225,16 @@ class KnowledgeSync:
             placeholder = self._on_disk(path) / layout.L1_FILE
             if not placeholder.exists():
                 placeholder.write_text("…", encoding="utf-8")
+        tags = self._tags(path, record)
         writes = [
-            FileWrite(f"{uri}/{name}", text, ("layer=L1",) if name == layout.L1_PLAIN_FILE else ())
+            FileWrite(f"{uri}/{name}", text, (*tags, "layer=L1") if name == layout.L1_PLAIN_FILE else tags)
             for name, text in texts.items()
         ]
         writes += [FileWrite(f"{uri}/{name}", "") for name in leftovers]
         await self._client.batch_write(uri, writes, wait=True)
+
+    def _tags(self, path: str, record: Record) -> tuple[str, ...]:
+        return layout.tags(path, record.subject, self._head.language)
 
     def _l1_file(self) -> str:
         """The real sidecar where we can lay its placeholder, a plain file elsewhere."""
@@ -223,28 +245,6 @@ class KnowledgeSync:
         assert self._workspace is not None
         return self._workspace / _ON_DISK / self._root.removeprefix(f"{layout.RESOURCES}/") / path
 
-    async def _remove(self, subject: str) -> None:
-        async with self._writing[subject]:
-            for path in self._manifest.paths_of(subject):
-                await self._remove_directory(path)
-
     async def _remove_directory(self, path: str) -> None:
         await self._client.rm(f"{self._root}/{path}", recursive=True)
         self._manifest.forget(path)
-
-    def _hit(self, found: Found, allowed: Mapping[str, Record]) -> KnowledgeHit | None:
-        path, _slash, name = found.uri.removeprefix(f"{self._root}/").rpartition("/")
-        record = allowed.get(path)
-        if record is None or name not in record.files:
-            return None
-        chapter = ChapterId(record.subject) if record.chapter else None
-        level = _LEVEL_OF_FILE.get(name, "L2")
-        if level != "L2":
-            return KnowledgeHit(path, level, found.score, record.position, record.subject, chapter)
-        span = Span(*record.scenes[layout.scene_index(name)])
-        uri = f"{path}/{name}"
-        return KnowledgeHit(uri, level, found.score, record.position, record.subject, chapter, span.start, span.end)
-
-
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0]

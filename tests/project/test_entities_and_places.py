@@ -11,10 +11,9 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
+from flowcabal_tui.domain.ids import EntityId, NodeId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.project.background import _task_subject
 from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.protocol import (
     AddChapter,
@@ -130,19 +129,26 @@ class FakeTree:
 
     held: dict[str, str] = field(default_factory=dict)
 
-    async def put_resource(self, kind: str, name: str, l0: str, l1: str, text: str, **how: Any) -> bool:
-        self.held[f"{kind}/{how.get('identity') or name}"] = text
+    sources: dict[str, str] = field(default_factory=dict)
+    """Subjects, as the server comes up with them again."""
+
+    async def put_resource(self, uri: str, name: str, l0: str, l1: str, text: str, **how: Any) -> bool:
+        subject = how.get("subject") or uri
+        await self.remove(subject)
+        self.held[uri], self.sources[subject] = l1 or text, how["source"]
+        self._places[subject] = uri
         return True
 
-    async def remove_resource(self, kind: str, identity: str) -> None:
-        self.held.pop(f"{kind}/{identity}", None)
-
-    async def put_chapter(self, chapter: Any, text: str, l0: str, l1: str) -> bool:
-        self.held[chapter.id] = text
+    async def put_chapter(self, chapter: Any, text: str, l0: str, l1: str, *, source: str) -> bool:
+        subject = f"manuscript/{chapter.id}"
+        self.held[subject], self.sources[subject] = text, source
         return True
 
-    async def remove_chapter(self, chapter: ChapterId) -> None:
-        self.held.pop(chapter, None)
+    async def remove(self, subject: str) -> None:
+        self.held.pop(self._places.pop(subject, subject), None)
+        self.sources.pop(subject, None)
+
+    _places: dict[str, str] = field(default_factory=dict)
 
 
 async def test_the_servers_tree_follows_the_book(desk: Desk) -> None:
@@ -156,16 +162,15 @@ async def test_the_servers_tree_follows_the_book(desk: Desk) -> None:
     await desk.project.carry_out(PutEntity(INES))
     await told()
     assert "brother" in tree.held["entities/characters/ines"]
-    assert tree.held[await desk.chapter(1)] == CHAPTERS["Chapter 1 The Ferry"]
-    assert {task.subject for task in (await owed(desk)).values()} <= {_task_subject(name) for name in tree.held} | {
-        f"meta/{name}" for name in ("outline", "style-guide", "world-rules", "notes")
-    }, "so nothing is sent again when the server comes up"
+    assert tree.held[f"manuscript/{await desk.chapter(1)}"] == CHAPTERS["Chapter 1 The Ferry"]
+    wanted = {task.subject: task.source for task in (await owed(desk)).values()}
+    assert wanted == tree.sources, "so nothing is sent again when the server comes up"
     gone = await desk.chapter(1)
     await desk.project.carry_out(PutEntity(replace(INES, kind="plot-thread")))
     await desk.project.carry_out(EditChapter(gone, deleted=True))
     await told()
     assert "entities/characters/ines" not in tree.held and "entities/plot-threads/ines" in tree.held
-    assert gone not in tree.held
+    assert f"manuscript/{gone}" not in tree.held
     await desk.project.carry_out(RemoveEntity(INES.id))
     await told()
     assert not [name for name in tree.held if name.startswith("entities/")]

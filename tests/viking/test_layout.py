@@ -62,10 +62,16 @@ def test_two_chapters_of_one_name_have_two_places_and_the_order_moves_neither() 
     assert layout.chapter_path(first) == layout.chapter_path(Chapter(ChapterId("a"), 9, "雨"))
 
 
-def test_another_embedder_or_another_folder_has_another_workspace() -> None:
+def test_another_folder_or_another_server_has_another_workspace() -> None:
     names = {
-        layout.workspace_name("p", folder, model, 512)
-        for folder in (Path("/a"), Path("/b"))
-        for model in ("one", "two")
+        layout.workspace_name("p", folder, server) for folder in (Path("/a"), Path("/b")) for server in ("", "http://x")
     }
     assert len(names) == 4
+
+
+@pytest.mark.parametrize("uri", ["profiles/world-state/era", "summaries/arcs/../../x", "profiles/a new kind/deep/er"])
+def test_anything_derived_has_a_place_below_its_root(uri: str) -> None:
+    path = layout.resource_path(uri, "名字?")
+    assert path.startswith(uri.split("/")[0] + "/")
+    assert ".." not in path.split("/") and "?" not in path
+    assert path.count("/") == uri.count("/")

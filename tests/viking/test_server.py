@@ -16,6 +16,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.external import ExternalKnowledge
 from flowcabal_tui.viking.layout import project_uri
+from flowcabal_tui.viking.manifest import Head
 from flowcabal_tui.viking.server import free_port
 from flowcabal_tui.viking.status import External, Ready, Starting, Stopped
 from flowcabal_tui.viking.sync import KnowledgeSync
@@ -110,7 +111,7 @@ async def test_killed_in_the_middle_of_its_work_it_comes_back_with_everything(
     running: Running,
 ) -> None:
     workspace = running.server.workspace
-    sync = KnowledgeSync(running.client, project_uri("killed", "n"), workspace, "zh", workspace)
+    sync = KnowledgeSync(running.client, Head(project_uri("killed", "n"), "zh", "fake"), workspace, workspace)
     kept, half = Chapter(ChapterId("c1"), 1, "灯火"), Chapter(ChapterId("c2"), 2, "熄灯")
     await sync.put_chapter(kept, "对岸灯火渐渐熄了。\n" * 40, "灯火", "灯火熄了")
     running.model.answering.clear()
@@ -125,7 +126,7 @@ async def test_killed_in_the_middle_of_its_work_it_comes_back_with_everything(
     ready = await running.statuses.wait_for(lambda status: isinstance(status, Ready), after=seen)
     assert isinstance(ready, Ready)
     assert ready.repair
-    assert await sync.repair() == ()
+    assert await sync.repair(thorough=True) == ()
     assert (await sync.find("对岸灯火渐渐熄了"))[0].chapter == kept.id
     assert await sync.put_chapter(half, "灯又亮了。\n", "灯亮", "灯又亮了")
     assert (await sync.find("灯又亮了"))[0].chapter == half.id

@@ -14,6 +14,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.viking import layout
 from flowcabal_tui.viking.client import FileWrite, KnowledgeMissing
+from flowcabal_tui.viking.manifest import Head
 from flowcabal_tui.viking.sync import KnowledgeSync
 from tests.viking.fakes import Running
 
@@ -26,6 +27,10 @@ RAIN_TEXT = ("Marsh walked home through the rain and said nothing. " * 30 + "\n"
 _numbers = itertools.count()
 
 
+def head(root: str) -> Head:
+    return Head(root, "zh", "fake")
+
+
 @pytest.fixture
 def root() -> str:
     return layout.project_uri(f"p{next(_numbers)}", "试书")
@@ -33,7 +38,7 @@ def root() -> str:
 
 @pytest.fixture
 def sync(running: Running, root: str, tmp_path: Path) -> KnowledgeSync:
-    return KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
+    return KnowledgeSync(running.client, head(root), tmp_path, running.server.workspace)
 
 
 async def read_scenes(running: Running, root: str, chapter: Chapter) -> str:
@@ -67,7 +72,7 @@ async def test_find_names_chapter_level_and_place(sync: KnowledgeSync) -> None:
 async def test_nothing_from_the_target_chapter_on_is_found(sync: KnowledgeSync) -> None:
     await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口。")
     await sync.put_chapter(RAIN, RAIN_TEXT, "Marsh goes home", "Marsh walks home.")
-    await sync.put_resource("profiles/characters", "Marsh", "Marsh, tired", "He is tired.", "He.", position=2)
+    await sync.put_resource("profiles/characters/marsh", "Marsh", "Marsh, tired", "He is tired.", "He.", position=2)
     before = await sync.find("Marsh walked home through the rain", before_position=2, limit=20)
     assert before
     assert {hit.chapter for hit in before} == {RIVER.id}
@@ -96,7 +101,7 @@ async def test_an_odd_text_without_title_and_summaries_is_taken(sync: KnowledgeS
 
 async def test_the_same_content_again_is_not_sent(running: Running, root: str, tmp_path: Path) -> None:
     for _restart in range(2):
-        sync = KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
+        sync = KnowledgeSync(running.client, head(root), tmp_path, running.server.workspace)
         embedded = len(running.model.embedded)
         written = await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
     assert not written
@@ -117,7 +122,7 @@ async def test_nothing_stays_of_a_longer_earlier_version(
     await sync.put_chapter(RIVER, RIVER_TEXT + secret, "L0", "L1")
     assert await read_scenes(running, root, RIVER) == RIVER_TEXT + secret
     (tmp_path / "manifest.jsonl").unlink()
-    forgetful = KnowledgeSync(running.client, root, tmp_path, "zh", running.server.workspace)
+    forgetful = KnowledgeSync(running.client, head(root), tmp_path, running.server.workspace)
     assert await forgetful.put_chapter(RIVER, "短。\n", "L0 short", "L1 short")
     assert await read_scenes(running, root, RIVER) == "短。\n"
     uri = f"{root}/{layout.chapter_path(RIVER)}"
@@ -141,7 +146,7 @@ async def test_removing_is_safe_to_repeat_and_calls_no_chat_model(
     await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
     await sync.put_chapter(RAIN, RAIN_TEXT, "rain L0", "rain L1")
     for _repeat in range(2):
-        await sync.remove_chapter(RIVER.id)
+        await sync.remove(layout.chapter_subject(RIVER.id))
     assert {hit.chapter for hit in await sync.find("阿青把船系在渡口", limit=20)} == {RAIN.id}
     async with asyncio.timeout(30):
         while (await running.client.queue()).waiting:  # noqa: ASYNC110 - the server has nothing to wait on
@@ -151,11 +156,11 @@ async def test_removing_is_safe_to_repeat_and_calls_no_chat_model(
 
 
 async def test_resources_of_every_kind_have_levels_too(running: Running, root: str, sync: KnowledgeSync) -> None:
-    await sync.put_resource("meta", "style-guide", "简洁", "短句，白描。", "全书用短句。")
-    await sync.put_resource("entities/characters", "阿青", "船家女", "渡口船家之女。", "年十七。", identity="e1")
-    uri = f"{root}/{layout.resource_path('entities/characters', '阿青', 'e1')}"
-    assert await running.client.overview(uri) == "渡口船家之女。"
-    await sync.remove_resource("entities/characters", "e1")
+    await sync.put_resource("meta/style-guide", "style-guide", "简洁", "短句，白描。", "全书用短句。")
+    uri, name = "entities/characters/e1", "阿青"
+    await sync.put_resource(uri, name, "船家女", "渡口船家之女。", "年十七。", subject="entity/e1")
+    assert await running.client.overview(f"{root}/{layout.resource_path(uri, name)}") == "渡口船家之女。"
+    await sync.remove("entity/e1")
     assert {hit.uri.split("/")[0] for hit in await sync.find("阿青", before_position=1)} == {"meta"}
 
 
@@ -175,7 +180,7 @@ async def test_what_the_embedder_refused_is_not_taken_for_written(
 
 
 async def test_a_server_elsewhere_gets_the_l1_as_a_plain_file(running: Running, root: str, tmp_path: Path) -> None:
-    sync = KnowledgeSync(running.client, root, tmp_path, "zh")
+    sync = KnowledgeSync(running.client, head(root), tmp_path)
     await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "灯火与老柳树")
     uri = f"{root}/{layout.chapter_path(RIVER)}"
     assert await running.client.read(f"{uri}/overview.md") == "灯火与老柳树"
@@ -183,7 +188,7 @@ async def test_a_server_elsewhere_gets_the_l1_as_a_plain_file(running: Running, 
 
 
 async def test_writers_of_one_chapter_at_once_wait_for_each_other(running: Running, root: str, tmp_path: Path) -> None:
-    syncs = [KnowledgeSync(running.client, root, tmp_path / str(n), "zh") for n in range(3)]
+    syncs = [KnowledgeSync(running.client, head(root), tmp_path / str(n)) for n in range(3)]
     await asyncio.gather(*(one.put_chapter(RIVER, RIVER_TEXT, "L0", "L1") for one in syncs))
     assert await read_scenes(running, root, RIVER) == RIVER_TEXT
 
@@ -192,12 +197,12 @@ async def test_repair_tells_what_must_be_put_again(running: Running, root: str, 
     await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
     await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
     await running.client.rm(f"{root}/{layout.chapter_path(RAIN)}", recursive=True)
-    assert await sync.repair() == (RAIN.id,)
+    assert await sync.repair(thorough=False) == (layout.chapter_subject(RAIN.id),)
     assert await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
-    assert await sync.repair() == ()
+    assert await sync.repair(thorough=False) == ()
 
 
-async def test_repair_makes_missing_vectors_anew(running: Running, root: str, sync: KnowledgeSync) -> None:
+async def test_what_lacks_vectors_is_put_again(running: Running, root: str, sync: KnowledgeSync) -> None:
     await sync.put_chapter(RIVER, "灯火。\n", "L0", "L1")
     uri = f"{root}/{layout.chapter_path(RIVER)}"
     running.model.broken = True
@@ -207,7 +212,99 @@ async def test_repair_makes_missing_vectors_anew(running: Running, root: str, sy
     finally:
         running.model.broken = False
     assert not (await running.client.check_consistency(uri)).ok
-    assert await sync.repair() == ()
+    assert await sync.repair(thorough=True) == (layout.chapter_subject(RIVER.id),)
+    assert await sync.put_chapter(RIVER, "灯火。\n", "L0", "L1")
     assert (await running.client.check_consistency(uri)).ok
-    found = await running.client.find("老柳树下的旧船", level=2, target_uri=uri, limit=1)
-    assert found[0].uri.endswith("scene-002.md")
+    assert await sync.repair(thorough=True) == ()
+
+
+async def test_what_nobody_has_put_is_taken_out(running: Running, root: str, sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    stray = f"{root}/profiles/characters/stray"
+    await running.client.mkdir(stray, "a stray")
+    await running.client.batch_write(stray, [FileWrite(f"{stray}/scene-001.md", "流浪者")], wait=True)
+    assert await sync.repair(thorough=False) == ()
+    with pytest.raises(KnowledgeMissing):
+        await running.client.ls(stray)
+    assert await read_scenes(running, root, RIVER) == RIVER_TEXT
+
+
+async def test_a_book_of_another_name_leaves_nothing_behind(running: Running, root: str, tmp_path: Path) -> None:
+    before = KnowledgeSync(running.client, head(f"{root}-before"), tmp_path)
+    await before.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
+    after = KnowledgeSync(running.client, head(root), tmp_path)
+    assert after.held() == {}
+    await after.repair(thorough=False)
+    with pytest.raises(KnowledgeMissing):
+        await running.client.ls(f"{root}-before")
+
+
+async def test_a_summary_that_is_near_brings_the_scenes_of_its_chapter(sync: KnowledgeSync) -> None:
+    told = "阿青把船系在渡口的老柳树下，回头望见对岸灯火。"
+    for number in range(2, 9):
+        chapter = replace(RAIN, id=ChapterId(f"c{number}"), position=number)
+        await sync.put_chapter(chapter, f"阿青望见渡口的灯火，走了{number}里。" * 9, "", "")
+    await sync.put_chapter(RIVER, "Nothing is here.\n", told * 4, told * 9)
+    found = await sync.find(told, limit=8)
+    assert found[0].chapter == RIVER.id and found[0].level != "L2"
+    scene = next(hit for hit in found if hit.chapter == RIVER.id and hit.level == "L2")
+    assert all(hit.score >= scene.score or hit.chapter != RIVER.id for hit in found)
+    elsewhere = await sync.find(told, limit=8, scope="manuscript/Part-One")
+    assert RIVER.id not in {hit.chapter for hit in elsewhere} and len(elsewhere) == 8
+
+
+async def test_a_search_can_be_kept_to_a_part_of_the_book(running: Running, root: str, sync: KnowledgeSync) -> None:
+    await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口。")
+    await sync.put_resource("profiles/emotional-arcs/aqing", "阿青", "阿青的悲喜", "阿青先喜后悲。", "", position=1)
+    await sync.put_resource("summaries/arcs/one", "卷一", "阿青渡河", "卷一：阿青渡河。", "", position=1)
+    assert {hit.subject for hit in await sync.find("阿青", scope="profiles")} == {"profiles/emotional-arcs/aqing"}
+    assert {hit.subject for hit in await sync.find("阿青", scope="summaries/arcs")} == {"summaries/arcs/one"}
+    assert {hit.chapter for hit in await sync.find("阿青", scope="manuscript")} == {RIVER.id}
+    assert await sync.find("阿青", 1, scope="profiles") == ()
+    tagged = await running.client.find(
+        "阿青", level=0, target_uri=root, limit=9, tags=["scope=profiles", "language=zh"]
+    )
+    assert [hit.uri.split("/")[-3] for hit in tagged] == ["emotional-arcs"]
+
+
+async def test_two_books_on_one_server_do_not_mix(running: Running, root: str, tmp_path: Path) -> None:
+    one, other = (KnowledgeSync(running.client, head(f"{root}-{n}"), tmp_path / str(n)) for n in (1, 2))
+    await one.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口。")
+    await other.put_chapter(RIVER, RAIN_TEXT, "Marsh", "Marsh walks home.")
+    assert await one.find("Marsh walked home through the rain", scope="manuscript")
+    hit = next(hit for hit in await one.find("Marsh walked home through the rain") if hit.level == "L2")
+    assert RIVER_TEXT[hit.start : hit.end].startswith("阿青")
+    await other.clear()
+    assert await one.repair(thorough=True) == ()
+
+
+async def test_a_pack_brings_tree_vectors_and_tags_elsewhere(running: Running, root: str, tmp_path: Path) -> None:
+    sync = KnowledgeSync(running.client, head(root), tmp_path / "one", running.server.workspace)
+    await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口系船。", source="s1")
+    await sync.put_resource("profiles/characters/e1", "阿青", "船家女", "渡口船家之女。", "", position=1)
+    pack = await sync.export_pack()
+    moved = KnowledgeSync(running.client, head(f"{root}-moved"), tmp_path / "two", running.server.workspace)
+    await moved.put_chapter(RAIN, RAIN_TEXT, "rain", "rain")
+    embedded = len(running.model.embedded)
+    await sync.clear()
+    await moved.import_pack(*pack)
+    assert moved.held() == {layout.chapter_subject(RIVER.id): "s1", "profiles/characters/e1": ""}
+    assert not await moved.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口系船。")
+    assert await moved.repair(thorough=True) == ()
+    assert not [text for text in running.model.embedded[embedded:] if "阿青" in text]
+    for level in (0, 1, 2):
+        tagged = await running.client.find(
+            "阿青", level=level, target_uri=f"{root}-moved", limit=9, tags=["scope=manuscript"]
+        )
+        assert tagged, level
+    assert await read_scenes(running, f"{root}-moved", RIVER) == RIVER_TEXT
+
+
+async def test_a_pack_with_other_vectors_is_refused(running: Running, root: str, tmp_path: Path) -> None:
+    other = KnowledgeSync(running.client, Head(root, "zh", "another embedder"), tmp_path / "one")
+    await other.put_chapter(RIVER, "灯火。\n", "L0", "L1")
+    pack = await other.export_pack()
+    sync = KnowledgeSync(running.client, head(root), tmp_path / "two")
+    with pytest.raises(KnowledgeError, match="does not fit"):
+        await sync.import_pack(*pack)
+    assert await read_scenes(running, root, RIVER) == "灯火。\n"
