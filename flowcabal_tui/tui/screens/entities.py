@@ -46,7 +46,7 @@ class EntitiesScreen(StoryPage):
         mark("Names"),
         mark("Everyone and everything with a name. `/` finds as you type, digits choose a kind. `?` before a name "
              "says that further names wait for your word: `c` confirms the one under the cursor, `x` rejects it. "
-             "Enter shows the places, `g` who stands around."),
+             "Enter shows the places, `r` who stands around."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EntitiesScreen { background: $background; }
@@ -67,7 +67,7 @@ class EntitiesScreen(StoryPage):
                 id="names.confirm"),
         Binding("x", "name('reject')", mark("Reject"), tooltip=mark("This name is none of theirs: it is not proposed "
                 "again."), id="names.reject"),
-        Binding("g", "graph", mark("Around"), tooltip=mark("Who stands around, and in what relation."),
+        Binding("r", "graph", mark("Around"), tooltip=mark("Who stands around, and in what relation."),
                 id="names.graph"),
         Binding("m", "mentions", mark("Places"), tooltip=mark("Every place of the book that names it."),
                 show=False, id="names.mentions"),
@@ -130,9 +130,9 @@ class EntitiesScreen(StoryPage):
     def _row(self, entity: Entity, cast: Cast) -> EndedRow:
         others = " = ".join(one_line(name, 30) for name in entity.names)
         seen = cast.seen.get(entity.id)
-        places = f"{seen.mentions:,}x {seen.first}-{seen.last}" if seen else _("never")
-        kind = f"{_(ENTITY_KINDS[entity.kind])} " if self._kind_shown == _ALL else ""
-        return EndedRow("? " if entity.proposed else "  ", others, f"  {kind}{places}")
+        count, places = (f"{seen.mentions:,}", f"{seen.first}-{seen.last}") if seen else ("-", "-")
+        kind = f"  {_(ENTITY_KINDS[entity.kind])}" if self._kind_shown == _ALL else ""
+        return EndedRow(f"{'?' if entity.proposed else ' '} {count:>6} {places:>9}  ", others, kind)
 
     def _tell(self) -> None:
         """What is known of the one under the cursor; its names that wait come first."""

@@ -144,9 +144,12 @@ class FormScreen(ModalScreen[T | None]):
         return field.value if typed == _shown(str(field.value)) else typed
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes on to the next field."""
+        """Enter goes on to the next field; where there is but one, it takes the form."""
         event.stop()
-        self.focus_next()
+        if len(self._form_fields) == 1:
+            self.action_take()
+        else:
+            self.focus_next()
 
     def action_leave(self) -> None:
         """Change nothing."""

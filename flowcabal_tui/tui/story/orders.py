@@ -42,18 +42,29 @@ def _telling(moment: Moment, cast: Cast, happens: int) -> tuple[int, int, int]:
 
 
 def _turns(happens: Sequence[int]) -> list[Turn]:
-    """Where the telling leaves the longest line that runs with the story's time, and to which side."""
+    """Where the telling leaves the longest line that runs with the story's time, and to which side.
+
+    Of two such lines that is followed which keeps to what was told first: the other is a look back.
+    """
     ends: list[int] = []
-    lengths = []
-    for number in happens:
+    rows_of_length: list[list[int]] = []
+    for row, number in enumerate(happens):
         at = bisect_left(ends, number)
         ends[at : at + 1] = [number]
-        lengths.append(at + 1)
-    turns: list[Turn] = [""] * len(happens)
-    wanted, later = len(ends), len(happens) + 1
-    for row in range(len(happens) - 1, -1, -1):
-        if lengths[row] == wanted and happens[row] < later:
-            wanted, later = wanted - 1, happens[row]
+        if at == len(rows_of_length):
+            rows_of_length.append([])
+        rows_of_length[at].append(row)
+    line: list[int] = []
+    for rows in reversed(rows_of_length):
+        after = line[-1] if line else len(happens)
+        limit = happens[after] if line else len(happens) + 1
+        line.append(next(row for row in rows if row < after and happens[row] < limit))
+    turns: list[Turn] = []
+    reached = 0
+    for row, number in enumerate(happens):
+        if line and row == line[-1]:
+            reached = happens[line.pop()]
+            turns.append("")
         else:
-            turns[row] = "ahead" if happens[row] > later else "back"
+            turns.append("back" if number < reached else "ahead")
     return turns
