@@ -105,16 +105,20 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def require_whole(path: Path) -> int:
-    """The format of a database that is sound and known. Raises ProjectDamaged or ProjectTooNew."""
+    """The format of a database that is sound, known, and does nothing by itself.
+
+    Raises ProjectDamaged or ProjectTooNew.
+    """
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             version = version_of(connection)
             require_known(version)
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
+            active = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchall()
     except sqlite3.Error as error:
         raise fault(error) from error
-    if found != ["ok"] or not version:
-        raise damaged("; ".join(found))
+    if found != ["ok"] or active or not version:
+        raise damaged("; ".join([*found, *(str(name) for (name,) in active)]))
     return version
 
 
