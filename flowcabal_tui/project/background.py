@@ -20,7 +20,7 @@ TRIES: Final = 5
 FIRST_WAIT: Final = 2.0
 LONGEST_WAIT: Final = 300.0
 IDLE_SECONDS: Final = 1.0
-LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "check")
+LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "arc", "check")
 KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
 
 
@@ -127,9 +127,9 @@ class Background:
         await self.tell(task)
 
     async def tell(self, task: BackgroundTask | None = None) -> None:
-        """Tells the guests how the work stands that can be done now: a server that is down is owed, not waited for."""
-        counts = await self._outbox.counts((*LOCAL, *KNOWLEDGE) if self._knowledge_is_up() else LOCAL)
-        self._emit(BackgroundChanged(tuple(sorted(counts.items())), task))
+        """Tells the guests how the work stands; what the knowledge server is owed apart, since it may be down."""
+        counts, owed = [await self._outbox.counts(kinds) for kinds in (LOCAL, KNOWLEDGE)]
+        self._emit(BackgroundChanged(tuple(sorted(counts.items())), task, tuple(sorted(owed.items()))))
 
     async def heal(self, held: Mapping[str, str]) -> None:
         """Makes the knowledge server hold what it should: its folder is only a cache.

@@ -242,6 +242,28 @@ class OutputDeleted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class TextPurged(Event):
+    """A text is out of the project's file: so many versions, runs, derived texts and answers of agents went with it."""
+
+    type: ClassVar[str] = "memory:purged"
+    chapter: ChapterId | None
+    versions: int
+    runs: int
+    derived: int
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildProgress(Event):
+    """So many chapters of the index were looked at; `wrong` tells, at the end, in how many something was put right."""
+
+    type: ClassVar[str] = "memory:progress"
+    done: int
+    total: int
+    wrong: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class BookChanged(Event):
     """Chapters, meta texts or entities changed; lists are to be read again."""
 
@@ -273,11 +295,15 @@ class RewriteProposed(Event):
 
 @dataclass(frozen=True, slots=True)
 class BackgroundChanged(Event):
-    """How the background work stands: counts by state, and the task that changed."""
+    """How the background work stands: counts by state, and the task that changed.
+
+    `owed` counts apart what the knowledge server has still to be told, whether it is there or not.
+    """
 
     type: ClassVar[str] = "background:changed"
     counts: tuple[tuple[str, int], ...]
     task: BackgroundTask | None = None
+    owed: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

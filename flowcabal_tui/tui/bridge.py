@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
 from textual.message import Message
@@ -140,16 +140,22 @@ class Bridge:
                 return (TotalsMoved(totals),)
             case KnowledgeStatus(state=state, message=words):
                 return (KnowledgeMoved(state, words),)
-            case BackgroundChanged(counts=counts, task=task):
-                numbers = dict(counts)
-                left = sum(numbers.get(name, 0) for name in _UNFINISHED)
-                is_told = task is not None and task.state != "running" and task.kind != "knowledge"
-                reason = task.error if task is not None and is_told else None
-                return (MemoryMoved(left, numbers.get("failed", 0), reason),)
+            case BackgroundChanged(counts=counts, task=task, owed=owed):
+                told = task is not None and task.state != "running" and (task.error, task.kind == "knowledge")
+                memory, knowledge = [
+                    (*_left_and_failed(numbers), told[0] if told and told[1] is owing else None)
+                    for numbers, owing in ((counts, False), (owed, True))
+                ]
+                return (MemoryMoved(*memory, knowledge),)
             case RewriteProposed():
                 return (RewriteCame(event),)
             case _:
                 return _sayings(event)
+
+
+def _left_and_failed(counts: Iterable[tuple[str, int]]) -> tuple[int, int]:
+    numbers = dict(counts)
+    return sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0)
 
 
 def _sayings(event: Event) -> tuple[Message, ...]:

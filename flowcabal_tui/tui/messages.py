@@ -87,11 +87,15 @@ class KnowledgeMoved(Message):
 
 @dataclass
 class MemoryMoved(Message):
-    """Background work: how much is left, how much failed; what hinders it ("": nothing, None: as before)."""
+    """Background work: how much is left, how much failed; what hinders it ("": nothing, None: as before).
+
+    `owed` is the same of what the knowledge server is still to be told.
+    """
 
     left: int
     failed: int
-    reason: str | None = None
+    reason: str | None
+    owed: tuple[int, int, str | None]
 
 
 @dataclass

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.memory import META_NAMES, MetaName
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, MetaName
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import CancelBackground, RetryBackground, WriteMeta
@@ -32,10 +33,8 @@ class MemoryDesk:
         status = self._screen.query_one(StatusLine)
         status.update_totals(await self._workbench.totals())
         tasks = await self._workbench.background()
-        failed = sum(task.state == "failed" for task in tasks)
-        left = sum(task.state in ("waiting", "running", "stale") and task.kind != "knowledge" for task in tasks)
-        hindered = (task.error for task in tasks if task.kind != "knowledge" and task.state in ("waiting", "failed"))
-        status.update_memory(left, failed, next(filter(None, hindered), ""))
+        status.update_memory(*_standing(task for task in tasks if task.kind != "knowledge"))
+        status.update_owed(*_standing(task for task in tasks if task.kind == "knowledge"))
         await self.refresh()
 
     async def refresh(self) -> None:
@@ -88,3 +87,11 @@ class MemoryDesk:
         self._screen.notify(
             clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
         )
+
+
+def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:
+    """How many are left, how many failed, and what hinders one of them."""
+    known = tuple(tasks)
+    hindered = (task.error for task in known if task.state in ("waiting", "failed"))
+    left = sum(task.state in ("waiting", "running", "stale") for task in known)
+    return left, sum(task.state == "failed" for task in known), next(filter(None, hindered), "")

@@ -64,7 +64,9 @@ class StatusLine(Horizontal):
         self._words_shown = ""
         self._spent = ""
         self._saved_at: datetime | None = None
-        self._knowledge_words = ""
+        self._knowledge_state = self._knowledge_message = ""
+        self._owed_count = self._owed_failed = 0
+        self._owed_reason = ""
         self._spin_timer: Timer | None = None
         self._spin_step = 0
 
@@ -103,15 +105,35 @@ class StatusLine(Horizontal):
 
     def update_knowledge(self, state: str, reason: str) -> None:
         """The state of the knowledge server, by the words of the protocol."""
+        self._knowledge_state, self._knowledge_message = state, reason
+        self._show_words()
+
+    def update_owed(self, left: int, failed: int, reason: str | None = None) -> None:
+        """How many texts the knowledge server is still to be told, as `update_memory`."""
+        self._owed_count, self._owed_failed = left, failed
+        self._owed_reason = one_line(self._owed_reason if reason is None else reason, 60)
+        self._show_words()
+
+    def _knowledge_words(self) -> str:
+        """The server's state, and what waits for it or failed there."""
+        state, reason = self._knowledge_state, self._knowledge_message
+        if state == "ready" and self._owed_count:
+            words, reason = _("knowledge: indexing, {n} left").format(n=self._owed_count), self._owed_reason or reason
+        elif state in ("ready", "external") and self._owed_failed:
+            words, reason = _("knowledge: {n} failed: R").format(n=self._owed_failed), self._owed_reason
+        else:
+            words, reason = self._bare_words(state), reason if state in ("absent", "failed", "off", "stopped") else ""
+        return f"{words} ({reason})" if reason else words
+
+    def _bare_words(self, state: str) -> str:
         words = {
             "ready": _("knowledge: ready"),
             "external": _("knowledge: ready (elsewhere)"),
             "starting": _("knowledge: starting"),
             "restarting": _("knowledge: restarting"),
         }.get(state, _("knowledge: off"))
-        off = state in ("off", "absent", "failed", "stopped")
-        self._knowledge_words = f"{words} ({reason})" if off and reason else words
-        self._show_words()
+        waiting = self._owed_count if state in ("external", "starting", "restarting", "failed") else 0
+        return _("{words}, {n} wait").format(words=words, n=waiting) if waiting else words
 
     @property
     def words(self) -> str:
@@ -144,8 +166,8 @@ class StatusLine(Horizontal):
         if self._memory_failed:
             words = _("memory: {n} failed: R").format(n=self._memory_failed)
             parts.append(_Part(words + ("" if self._memory_left else reason), 2))
-        if self._knowledge_words:
-            parts.append(_Part(self._knowledge_words, 6))
+        if self._knowledge_state:
+            parts.append(_Part(self._knowledge_words(), 6))
         return parts or [_Part(_("nothing runs"), 9)]
 
     def _fitting(self, width: int) -> str:

@@ -125,6 +125,7 @@ class FactsScreen(ColumnsScreen):
     def show_memory(self, event: messages.MemoryMoved) -> None:
         """Background work."""
         self.status.update_memory(event.left, event.failed, event.reason)
+        self.status.update_owed(*event.owed)
 
     @on(messages.RewriteCame)
     def show_rewrite(self, event: messages.RewriteCame) -> None:

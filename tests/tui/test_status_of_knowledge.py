@@ -1,0 +1,32 @@
+"""What the status line says of the knowledge server and of the work that waits for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.protocol import BackgroundChanged, KnowledgeStatus
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.test_workspace import screen_of, told, workspace
+
+REFUSED = BackgroundTask(1, "knowledge", "manuscript/c1", "d", "waiting", error="The embedder is down.")  # type: ignore[arg-type]  # a digest
+
+
+@pytest.mark.parametrize(
+    ("state", "message", "owed", "words"),
+    [
+        ("ready", "", (), "knowledge: ready"),
+        ("ready", "", (("running", 1), ("waiting", 2)), "knowledge: indexing, 3 left (The embedder is down.)"),
+        ("ready", "", (("failed", 2),), "knowledge: 2 failed: R (The embedder is down.)"),
+        ("restarting", "restart 1: gone", (("waiting", 3),), "knowledge: restarting, 3 wait"),
+        ("failed", "no port", (("waiting", 3),), "knowledge: off, 3 wait (no port)"),
+        ("external", "http://there", (("waiting", 3),), "knowledge: ready (elsewhere), 3 wait"),
+    ],
+)
+async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, message, owed, words):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, KnowledgeStatus(state, message), BackgroundChanged((), REFUSED, owed))
+        status = screen_of(pilot).status
+        assert words in status.words
+        assert "memory: " not in status.words, "the memory is complete without the server"
