@@ -7,14 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, MetaName
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import CancelBackground, RetryBackground, WriteMeta
+from flowcabal_tui.project.words import LEVELS
+from flowcabal_tui.protocol import (
+    CancelBackground,
+    Command,
+    PinProfile,
+    RegenerateProfile,
+    RetryBackground,
+    TakeProfile,
+    WriteMeta,
+    WriteProfile,
+)
 from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.prose_form import ProseScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 
 if TYPE_CHECKING:
@@ -48,6 +60,32 @@ class MemoryDesk:
         """A profile in its levels, with its history."""
         self._profile_in_view = uri
         self._screen.query_one(ProfilePane).show_profile(await self._workbench.profile(uri))
+
+    async def edit_profile(self, uri: str, level: Level, text: str) -> None:
+        """Opens a level of a profile; what was written stands from then on."""
+        profile = await self._workbench.profile(uri)
+        title = f"{profile.name} · {_(LEVELS[level])}"
+        edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
+        if edited is not None:
+            await self._change(WriteProfile(uri, level, edited), _("Saved: your words stand."))
+
+    async def pin_profile(self, uri: str, generation: Generation | None) -> None:
+        """Contexts read this state from now on, or the newest again."""
+        words = _("No longer pinned.") if generation is None else _("Pinned: contexts read this state from now on.")
+        await self._change(PinProfile(uri, generation), words)
+
+    async def take_profile(self, uri: str) -> None:
+        """What was made since the writer's own words or pin stands."""
+        await self._change(TakeProfile(uri), _("The newest state stands."))
+
+    async def make_profile(self, uri: str) -> None:
+        """Once more from the text."""
+        await self._change(RegenerateProfile(uri), _("It is made again; until then the old one is read."))
+
+    async def _change(self, command: Command, words: str) -> None:
+        await self._workbench.carry_out(command)
+        await self.refresh()
+        self._screen.notify(words, markup=False)
 
     async def open_source(self, uri: str, start: int, end: int) -> None:
         """The text that was cited, at the place that was cited."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,14 +13,15 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static, Tree
 from textual.widgets.option_list import Option
-from textual.widgets.tree import TreeNode
 
+from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Level
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import ProfileRow, ProfileView
 from flowcabal_tui.project.words import LEVELS
 from flowcabal_tui.tui.panes.finding import ask_to_find
-from flowcabal_tui.tui.panes.lists import PickList, PickTree
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.panes.profile_tree import ProfileTree
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -29,14 +29,6 @@ from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-KINDS: Final[dict[str, str]] = {
-    "characters": mark("Characters"),
-    "plot-threads": mark("Plot threads"),
-    "world-state": mark("State of the world"),
-    "themes": mark("Themes"),
-    "style": mark("Style"),
-    "chapters": mark("Chapters"),
-}
 METHODS: Final = {
     "model": mark("by a model"),
     "extract": mark("taken from the text"),
@@ -51,11 +43,15 @@ class ProfilePane(Vertical):
 
     help = HelpData(
         mark("Profiles"),
-        mark("What the memory holds. `l` goes from one line to summary to full text, `t` shows earlier states."),
+        mark(
+            "What the memory holds. `l` goes from one line to summary to full text, `t` shows earlier states: there "
+            "`m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin stands until you take "
+            "(`y`) what was made since."
+        ),
     )
     jump_key = "f"
     DEFAULT_CSS = """
-    ProfilePane > PickTree { height: 45%; }
+    ProfilePane > ProfileTree { height: 45%; }
     ProfilePane > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; border-top: solid $panel; }
     ProfilePane > ContentSwitcher { height: 1fr; }
     ProfilePane StreamView, ProfilePane DiffView { height: 1fr; padding: 0 1; }
@@ -65,10 +61,21 @@ class ProfilePane(Vertical):
         Binding("l", "level", mark("Level"), tooltip=mark("One line, summary, full text."), id="profile.level"),
         Binding("t", "history", mark("History"), tooltip=mark("Earlier states."), id="profile.history"),
         Binding("d", "changes", mark("Diff"), tooltip=mark("What changed since the state before."), id="profile.diff"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Write this level by hand: it stands from then on."),
+                id="profile.edit"),
+        Binding("p", "pin", mark("Pin"), tooltip=mark("Contexts read this state from now on; again: the newest."),
+                id="profile.pin"),
+        Binding("y", "take", mark("Take"), show=False, id="profile.take",
+                tooltip=mark("Take what was made since your own words or pin.")),
+        Binding("w", "waiting", mark("What was made since"), show=False, id="profile.waiting",
+                tooltip=mark("Compare what stands with what was made since.")),
+        Binding("r", "regenerate", mark("Make again"), show=False, id="profile.regenerate",
+                tooltip=mark("Make this profile again from the text; the old one is read until then.")),
+        Binding("m", "mark", mark("Mark"), show=False, tooltip=mark("Compare with this state."), id="profile.mark"),
         Binding("slash", "find", mark("Find"), id="profile.find"),
         Binding("n", "find_next", mark("Find next"), show=False, id="profile.find-next"),
         Binding("escape", "leave", mark("To the tree"), show=False, priority=True, id="profile.leave"),
-    ]
+    ]  # fmt: skip
 
     @dataclass
     class ProfileChosen(Message):
@@ -84,19 +91,46 @@ class ProfilePane(Vertical):
         start: int
         end: int
 
+    @dataclass
+    class EditRequested(Message):
+        """A level is to be written by hand; `text` is what stands."""
+
+        uri: str
+        level: Level
+        text: str
+
+    @dataclass
+    class PinRequested(Message):
+        """Contexts are to read this state from now on (None: the newest again)."""
+
+        uri: str
+        generation: Generation | None
+
+    @dataclass
+    class TakeRequested(Message):
+        """What was made since the writer's own words or pin is to stand."""
+
+        uri: str
+
+    @dataclass
+    class MakeRequested(Message):
+        """The profile is to be made again."""
+
+        uri: str
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
         self._rows: tuple[ProfileRow, ...] | None = None
-        self._leaves: dict[str, TreeNode[str]] = {}
         self._chosen = ""
         self._profile: ProfileView | None = None
         self._level: Level = "L1"
         self._evidence: tuple[Evidence, ...] = ()
         self._sought = ""
+        self._marked: Generation | None = None
 
     def compose(self) -> ComposeResult:
         """The tree, the name of what is chosen, and its text, sentences, history or changes."""
-        yield PickTree[str]()
+        yield ProfileTree()
         yield Static(_("Nothing is remembered yet: keep a chapter first."), markup=False, classes="head")
         with ContentSwitcher(initial="text"):
             yield StreamView(id="text")
@@ -113,23 +147,9 @@ class ProfilePane(Vertical):
         if tuple(rows) == self._rows:
             return
         self._rows = tuple(rows)
-        tree = self.query_one(PickTree)
-        closed = {str(branch.data) for branch in tree.root.children if not branch.is_expanded}
-        tree.clear()
-        self._leaves = {}
-        kinds = [*KINDS, *dict.fromkeys(row.kind for row in self._rows if row.kind not in KINDS)]
-        for kind in kinds:
-            members = [row for row in self._rows if row.kind == kind]
-            if members:
-                words = one_line(_(KINDS.get(kind, kind)), 60)
-                branch = tree.root.add(Text(f"{words} ({len(members)})", style="bold"), expand=kind not in closed)
-                branch.data = kind
-                for row in members:
-                    self._leaves[row.uri] = branch.add_leaf(self._leaf(row), row.uri)
-        if self._leaves:
-            tree.place(self._leaves.get(self._chosen) or next(iter(self._leaves.values())))
-            if self._profile is None:
-                self.query_one(".head", Static).update(_("Choose a profile above."))
+        self.query_one(ProfileTree).show(rows, self._chosen)
+        if rows and self._profile is None:
+            self.query_one(".head", Static).update(_("Choose a profile above."))
 
     def show_profile(self, view: ProfileView) -> None:
         """Shows a profile; the level and what was looked at stay when it is the same one."""
@@ -137,6 +157,7 @@ class ProfilePane(Vertical):
         if view == self._profile:
             return
         self._profile, self._chosen = view, view.uri
+        self._marked = self._marked if same else None
         levels = [item.level for item in view.levels]
         if self._level not in levels and levels:
             self._level = levels[-1]
@@ -144,11 +165,6 @@ class ProfilePane(Vertical):
             self._show_level()
         else:
             self._fill_history()
-
-    def _leaf(self, row: ProfileRow) -> Text:
-        label = Text(one_line(row.name, 60), no_wrap=True)
-        abstract = one_line(row.abstract, 200)
-        return label.append(f" · {abstract}" if abstract else "", style="dim")
 
     def _derived(self) -> Derived | None:
         levels = self._profile.levels if self._profile else ()
@@ -180,10 +196,24 @@ class ProfilePane(Vertical):
             return
         parts = [one_line(self._profile.name, 60)]
         if derived is not None:
-            parts += [_(LEVELS[derived.level]), _as_of(derived)]
+            parts += [_(LEVELS[derived.level]), _as_of(derived), *self._standing(derived)]
         else:
             parts.append(_("nothing at this level yet"))
         self.query_one(".head", Static).update(" · ".join([*parts, *([note] if note else [])]))
+
+    def _standing(self, derived: Derived) -> Iterator[str]:
+        """Whose words they are, and what waits to be taken."""
+        if derived.method == "hand":
+            yield _(METHODS["hand"])
+        if self._profile is not None and self._profile.pinned == derived.generation:
+            yield _("pinned")
+        if self._offered() is not None:
+            yield _("a newer one waits: `w` compares, `y` takes it")
+
+    def _offered(self) -> Derived | None:
+        """What was made since the writer's own words or pin, of the level in view."""
+        offered = self._profile.offered if self._profile else ()
+        return next((item for item in offered if item.level == self._level), None)
 
     def _states(self) -> tuple[Derived, ...]:
         """What the level in view was before and is, newest first."""
@@ -191,10 +221,22 @@ class ProfilePane(Vertical):
 
     def _fill_history(self) -> None:
         states = self._states()
-        rows = [Option(f"{_as_of(item)} · {_(METHODS[item.method])}", id=str(n)) for n, item in enumerate(states)]
+        rows = [Option(self._state(item), id=str(n)) for n, item in enumerate(states)]
         self.query_one("#history", PickList).refill(rows)
         if states:
             self._refresh_head(states[0], _("{n} states").format(n=len(states)))
+
+    def _state(self, derived: Derived) -> str:
+        is_pinned = self._profile is not None and self._profile.pinned == derived.generation
+        sign = "+" if derived.generation == self._marked else " "
+        return f"{sign} {_as_of(derived)} · {_(METHODS[derived.method])}" + (f" · {_('pinned')}" if is_pinned else "")
+
+    def _state_in_view(self) -> Derived | None:
+        """The state under the cursor of the history, else what stands."""
+        if self._face != "history":
+            return self._derived()
+        picked = self.query_one("#history", PickList).picked
+        return self._states()[int(picked)] if picked else None
 
     def _turn_to(self, face: Face) -> None:
         """Shows another face; the focus stays in the lower part if it was there."""
@@ -215,14 +257,14 @@ class ProfilePane(Vertical):
     def _follow_cursor(self, message: Tree.NodeHighlighted[str]) -> None:
         message.stop()
         uri = message.node.data
-        if uri in self._leaves and uri != self._chosen:
+        if uri and uri != self._chosen and self.query_one(ProfileTree).holds(uri):
             self._chosen = uri
             self.post_message(self.ProfileChosen(uri))
 
     @on(Tree.NodeSelected)
     def _go_below(self, message: Tree.NodeSelected[str]) -> None:
         message.stop()
-        if message.node.data in self._leaves:
+        if self.query_one(ProfileTree).holds(message.node.data):
             self.query_one(f"#{self._face}").focus()
 
     @on(OptionList.OptionSelected, "#sentences")
@@ -266,46 +308,85 @@ class ProfilePane(Vertical):
             self.notify(_("There is no earlier state."), markup=False)
 
     def action_changes(self) -> None:
-        """What changed from the state before to the one under the cursor (the newest outside the history)."""
+        """What changed from the marked state, or the one before, to the one under the cursor (else the newest)."""
         states = self._states()
         at = int(self.query_one("#history", PickList).picked or 0) if self._face == "history" else 0
-        older = states[at + 1] if at + 1 < len(states) else None
+        marked = next((item for item in states if item.generation == self._marked), None)
+        older = marked or (states[at + 1] if at + 1 < len(states) else None)
         if self._face == "changes":
             self._show_level()
         elif older is None:
             self.notify(_("There is no state before this one."), markup=False)
         else:
-            self.query_one(DiffView).set_texts(older.text, states[at].text)
-            self._turn_to("changes")
-            self._refresh_head(states[at], _("compared with {state}").format(state=_as_of(older)))
+            self._compare(older, states[at])
+
+    def _compare(self, older: Derived, newer: Derived) -> None:
+        self.query_one(DiffView).set_texts(older.text, newer.text)
+        self._turn_to("changes")
+        self._refresh_head(newer, _("compared with {state}").format(state=_as_of(older)))
+
+    def action_waiting(self) -> None:
+        """What was made since, beside what stands."""
+        stands, offered = self._derived(), self._offered()
+        if stands is None or offered is None:
+            self.notify(_("Nothing was made since."), markup=False)
+        else:
+            self._compare(stands, offered)
+
+    def action_mark(self) -> None:
+        """Compare with the state under the cursor; again: with the one before."""
+        state = self._state_in_view()
+        if self._face == "history" and state is not None:
+            self._marked = None if self._marked == state.generation else state.generation
+            self._fill_history()
+
+    def action_edit(self) -> None:
+        """Write the level by hand."""
+        derived = self._derived()
+        if derived is not None and derived.level != "L2":
+            self.post_message(self.EditRequested(derived.uri, derived.level, derived.text))
+        else:
+            self.notify(_("Only the one line and the summary are written by hand."), markup=False)
+
+    def action_pin(self) -> None:
+        """This state, or the newest again."""
+        state = self._state_in_view()
+        if self._profile is not None and state is not None:
+            is_pinned = self._profile.pinned == state.generation
+            self.post_message(self.PinRequested(self._profile.uri, None if is_pinned else state.generation))
+
+    def action_take(self) -> None:
+        """What was made since."""
+        if self._profile is None or not self._profile.offered:
+            self.notify(_("Nothing was made since."), markup=False)
+        else:
+            self.post_message(self.TakeRequested(self._profile.uri))
+
+    def action_regenerate(self) -> None:
+        """Once more from the text."""
+        if self._profile is not None:
+            self.post_message(self.MakeRequested(self._profile.uri))
 
     def action_leave(self) -> None:
         """To the tree."""
         if self._face in ("history", "changes"):
             self._show_level()
-        self.query_one(PickTree).focus()
+        self.query_one(ProfileTree).focus()
 
     def action_find(self) -> None:
         """Ask for a name or words of a one-line summary."""
 
         def find(words: str | None) -> None:
             if words:
-                self._sought = words.casefold()
+                self._sought = words
                 self.action_find_next()
 
         self.app.push_screen(PromptLine(_("Find")), find)
 
     def action_find_next(self) -> None:
         """Go to the next profile with the words, round the end."""
-        uris = [row.uri for row in self._rows or () if self._sought in f"{row.name} {row.abstract}".casefold()]
-        if not self._sought or not uris:
+        if not self.query_one(ProfileTree).find(self._sought, self._chosen):
             self.notify(_("Not found."), markup=False)
-            return
-        uri = uris[(uris.index(self._chosen) + 1) % len(uris)] if self._chosen in uris else uris[0]
-        leaf = self._leaves[uri]
-        if leaf.parent is not None:
-            leaf.parent.expand()
-        self.query_one(PickTree).place(leaf)
 
 
 def _as_of(derived: Derived) -> str:
