@@ -5,12 +5,14 @@ word is found where a word begins. Letter case and the form of quotation marks d
 
 score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with
 idf = ln(1 + (N - df + 0.5) / (df + 0.5)) (Robertson and Zaragoza 2009), over paragraphs. Those that hold the whole
-query come first, then those that hold all of its words; others only count when there are none of these.
+query come first, then those that hold all of its words; those with half of them only count when there are none of
+these. Chinese that nowhere stands as it was typed is taken for its pairs of characters.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ _K1: Final = 1.2
 _B: Final = 0.75
 _QUOTES: Final = str.maketrans("‘’“”", "''\"\"")
 _FIRST_HAN: Final = "\u2e80"
+_GRAMS: Final = re.compile(r"[^\W\u2e80-\U0010ffff]+|(?=([\u2e80-\U0010ffff]{2}))")
 _BEFORE, _LINE = 80, 320
 """Characters of a long paragraph that are given before the first place, and in all."""
 
@@ -97,9 +100,12 @@ def best(pages: Sequence[Page], query: str, limit: int) -> tuple[tuple[SearchHit
         return (), 0
     words = list(dict.fromkeys(phrase.split()))
     found = {term: _by_paragraph(pages, term) for term in dict.fromkeys((phrase, *words))}
+    if not any(found.values()):
+        words = list(dict.fromkeys(gram[1] or gram[0] for gram in _GRAMS.finditer(phrase)))
+        found |= {word: _by_paragraph(pages, word) for word in words}
     held = {place: sum(place in found[word] for word in words) for word in words for place in found[word]}
-    most = len(words) if len(words) in held.values() else 1
-    wanted = [place for place, number in held.items() if number >= most]
+    least = len(words) if len(words) in held.values() else (len(words) + 1) // 2
+    wanted = [place for place, number in held.items() if number >= least]
     scores = _scores(pages, wanted, tuple(found.values()))
     chosen = nsmallest(limit, wanted, key=lambda at: (at not in found[phrase], -held[at], -scores[at], at))
     return tuple(

@@ -8,6 +8,7 @@ from typing import Final
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.memory import Freshness, Level, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, NodeState, RunState
+from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark, ngettext
 
@@ -45,6 +46,7 @@ CLASSES: Final[Mapping[BudgetClass, str]] = {
     "profiles": mark("profiles"),
     "near": mark("chapters before"),
     "last_meeting": mark("last meeting"),
+    "facts": mark("what holds"),
     "far": mark("earlier places"),
     "summaries": mark("summaries"),
     "knowledge": mark("similar places"),
@@ -55,6 +57,16 @@ LEVELS: Final[Mapping[Level, str]] = {
     "L1": mark("summary"),
     "L2": mark("full text"),
 }
+SEARCHED: Final[Mapping[SearchKind, str]] = {
+    "chapters": mark("chapters"),
+    "entities": mark("names"),
+    "text": mark("text"),
+    "story": mark("what the story says"),
+    "profiles": mark("profiles"),
+    "summaries": mark("summaries"),
+    "meta": mark("outline, rules"),
+    "similar": mark("similar places"),
+}
 TASKS: Final[Mapping[TaskKind, str]] = {
     "mirror": mark("file in manuscript/"),
     "index": mark("search index"),
@@ -63,6 +75,7 @@ TASKS: Final[Mapping[TaskKind, str]] = {
     "l1": mark("summary"),
     "l0": mark("summary in one line"),
     "profile": mark("profile"),
+    "arc": mark("arcs and the whole work"),
     "check": mark("check against the book"),
     "knowledge": mark("knowledge server"),
 }

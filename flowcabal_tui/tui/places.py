@@ -21,17 +21,26 @@ from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.data_editor import DataEditor
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen, OutsideScreen
+from flowcabal_tui.tui.screens.ego import EgoScreen
+from flowcabal_tui.tui.screens.entities import EntitiesScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.first_run import FirstRunScreen
+from flowcabal_tui.tui.screens.form import FormScreen
+from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.node_form import NodeForm
 from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.screens.params_form import ParamsForm
 from flowcabal_tui.tui.screens.play import PlayScreen
+from flowcabal_tui.tui.screens.prose_form import ProseScreen
+from flowcabal_tui.tui.screens.records import RecordsScreen
+from flowcabal_tui.tui.screens.search import SearchScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.screens.story_page import StoryPage
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -53,6 +62,15 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Versions of a node"), NodeVersionsScreen),
     (mark("Context receipt"), ReceiptPane),
     (mark("Profiles"), ProfilePane),
+    (mark("Search"), SearchScreen),
+    (mark("Names, relations, promises, timeline, facts"), StoryPage),
+    (mark("Names"), EntitiesScreen),
+    (mark("Places of a name"), MentionsScreen),
+    (mark("Relations"), EgoScreen),
+    (mark("Relations, the graph"), EgoGraph),
+    (mark("Promises, timeline, facts"), RecordsScreen),
+    (mark("Forms of names and records"), FormScreen),
+    (mark("Text over the whole screen"), ProseScreen),
     (mark("Decisions"), DecisionsScreen),
     (mark("Candidates"), Bench),
     (mark("Short answers"), AnswerList),

@@ -46,6 +46,11 @@ def test_words_that_never_stand_together_are_found_apart() -> None:
     assert lines([page("A bell.\nA boat.")], "bell boat") == ["A bell.", "A boat."]
 
 
+def test_chinese_that_stands_nowhere_as_typed_is_found_by_most_of_its_pairs() -> None:
+    pages = [page("潇湘馆外有千百竿翠竹。\n馆外的竹子。\n潇湘馆里的竹子。")]
+    assert lines(pages, "潇湘馆的竹子") == ["潇湘馆里的竹子。"]
+
+
 def test_the_paragraph_that_says_it_more_often_and_in_fewer_words_is_the_better_one() -> None:
     long = "The bell rang " + "over the wide and empty town " * 5
     assert lines([page(long), page("Bell, bell, bell!", "Two")], "bell")[0] == "Bell, bell, bell!"

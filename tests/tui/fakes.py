@@ -11,7 +11,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Level, Mention, MetaName, Totals
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import RecordId, Story
@@ -66,9 +66,10 @@ from flowcabal_tui.protocol import (
 )
 from tests.tui import fake_books as books
 from tests.tui import fake_story
+from tests.tui.fake_reading import FakeReading
 
 
-class FakeWorkbench:
+class FakeWorkbench(FakeReading):
     """A project of four chapters whose run "run-1" waits for a review of its draft.
 
     `sent` has every command; `take` gives what commands caused, then one batch of `script` a call.
@@ -394,7 +395,7 @@ class FakeWorkbench:
     async def profile(self, uri: str) -> ProfileView:
         return self.profile_views[uri][1]
 
-    async def source(self, uri: str, start: int = -1, end: int = -1) -> SourceText:
+    async def source(self, uri: str, start: int = -1, end: int = -1, level: Level | None = None) -> SourceText:
         chapter = next((row for row in self.chapter_rows if uri == f"manuscript/{row.id}"), None)
         if chapter is None:
             return SourceText(uri, uri, self.words.abstract, start, end)

@@ -11,7 +11,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import var
 from textual.widgets import ContentSwitcher, Static
@@ -20,8 +19,8 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.manuscript_words import FACES, Face, Proposal, head_words
+from flowcabal_tui.tui.panes.places_in_text import PlacesInText
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
@@ -31,7 +30,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class ManuscriptPane(Vertical):
+class ManuscriptPane(PlacesInText):
     """Shows one chapter. Unsaved text stays with the chapter until it is saved or thrown away."""
 
     help = HelpData(
@@ -59,6 +58,8 @@ class ManuscriptPane(Vertical):
         Binding("o", "outside", mark("Changed outside"), id="manuscript.outside",
                 tooltip=mark("Compare with the chapter's file, which another program changed.")),
         Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
+        Binding("w,ctrl+t", "origin", mark("Where from"), show=False, id="manuscript.origin",
+                tooltip=mark("Which version, run and sources brought this paragraph.")),
         Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
         Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
         Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
@@ -356,24 +357,6 @@ class ManuscriptPane(Vertical):
         self._proposal = None
         self._turn_to("read")
         self._refresh_reading(follow_start=False)
-
-    @on(StreamView.SearchRequested)
-    def _find_in_reading(self, message: StreamView.SearchRequested) -> None:
-        message.stop()
-        ask_to_find(self.app, message.stream)
-
-    def _text_in_view(self) -> StreamView | ProseArea:
-        if self.face == "edit":
-            return self.query_one(ProseArea)
-        return self.query_one(f"#{self.face}", StreamView)
-
-    def action_find(self) -> None:
-        """Ask what to look for in the text that is shown."""
-        ask_to_find(self.app, self._text_in_view())
-
-    def action_find_next(self) -> None:
-        """Go to the next place that was found."""
-        self._text_in_view().next_match()
 
     def action_versions(self) -> None:
         """Show the earlier versions."""

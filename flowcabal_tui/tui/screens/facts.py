@@ -15,9 +15,12 @@ from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.desks.book import BookDesk
 from flowcabal_tui.tui.desks.control import ControlDesk
 from flowcabal_tui.tui.desks.graph import GraphDesk
+from flowcabal_tui.tui.desks.looking import LookingDesk
 from flowcabal_tui.tui.desks.memory import MemoryDesk
 from flowcabal_tui.tui.desks.questions import QuestionDesk
 from flowcabal_tui.tui.desks.runs import RunDesk
+from flowcabal_tui.tui.desks.story import StoryDesk
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.columns import ColumnsScreen
@@ -39,11 +42,20 @@ class FactsScreen(ColumnsScreen):
         self.runs = RunDesk(self, workbench, self.bridge)
         self.memory = MemoryDesk(self, workbench, editor)
         self.questions = QuestionDesk(self, workbench, editor)
+        self.looking = LookingDesk(self, workbench, self._open_at)
+        self.story = StoryDesk(self, workbench, self._open_at)
         self.graph = GraphDesk(self, workbench, self.runs, self._chapter_of_run)
         self.control = ControlDesk(self, workbench, self.runs, self.graph, self._chapter_of_run, editor)
 
     def _chapter_of_run(self) -> ChapterId | None:
         return self.book.current
+
+    async def _open_at(self, chapter: ChapterId, start: int, end: int) -> None:
+        """A chapter, its newest run, and a place in its text."""
+        await self.book.open(chapter)
+        await self.runs.open_chapter(chapter)
+        self.action_pane("manuscript")
+        self.call_after_refresh(self.query_one(ManuscriptPane).go_to, start, end)
 
     def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
         attempt(self, work, group=group, exclusive=exclusive)
@@ -105,6 +117,7 @@ class FactsScreen(ColumnsScreen):
         if event.kept:
             self.book.noted_saved()
         self._work(self.book.refresh(event.chapter), "book")
+        self.story.book_moved()
 
     @on(messages.ProfilesMoved)
     def read_profiles(self) -> None:

@@ -23,6 +23,7 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.facts import FactsScreen
+from flowcabal_tui.tui.story.shelves import Shelf
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -308,6 +309,39 @@ class WorkspaceScreen(FactsScreen):
     def show_profile(self, event: ProfilePane.ProfileChosen) -> None:
         """A profile in its levels."""
         self._work(self.memory.show_profile(event.uri), "profile", exclusive=True)
+
+    @on(ProfilePane.EditRequested)
+    def edit_profile(self, event: ProfilePane.EditRequested) -> None:
+        """A level of a profile, by hand."""
+        self._work(self.memory.edit_profile(event.uri, event.level, event.text))
+
+    @on(ProfilePane.PinRequested)
+    def pin_profile(self, event: ProfilePane.PinRequested) -> None:
+        """One state stands, whatever is made later."""
+        self._work(self.memory.pin_profile(event.uri, event.generation))
+
+    @on(ProfilePane.TakeRequested)
+    def take_profile(self, event: ProfilePane.TakeRequested) -> None:
+        """What was made since stands."""
+        self._work(self.memory.take_profile(event.uri))
+
+    @on(ProfilePane.MakeRequested)
+    def make_profile(self, event: ProfilePane.MakeRequested) -> None:
+        """Once more from the text."""
+        self._work(self.memory.make_profile(event.uri))
+
+    def action_search(self) -> None:
+        """Words anywhere in the project."""
+        self._work(self.looking.find(), "search", exclusive=True)
+
+    def action_names(self) -> None:
+        """Everyone and everything with a name."""
+        self._work(self.story.names(), "story", exclusive=True)
+
+    def action_story(self, shelf: Shelf) -> None:
+        """Promises, timeline, or facts as of the open chapter."""
+        chapter = self.book.chapter
+        self._work(self.story.records(shelf, chapter.position if chapter else 0), "story", exclusive=True)
 
     def action_meta(self) -> None:
         """Outline, style guide, world rules, notes."""

@@ -48,7 +48,7 @@ def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Bin
     """Help of the focused widget and what contains it, innermost first, the keys of each beside it.
 
     `display` gives for each key that is active its owner, its binding and the key as it is shown;
-    keys that belong to a node without help stand under the section before it.
+    keys that belong to a node without help stand under the section before it, or else under the first one.
     """
     owned: dict[DOMNode, dict[str, list[str]]] = {}
     for node, binding, key in display:
@@ -56,16 +56,18 @@ def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Bin
         if binding.description and not (binding.system or is_plain_scrolling):
             owned.setdefault(node, {}).setdefault(binding.tooltip or binding.description, []).append(key)
     sections: list[HelpSection] = []
+    loose: tuple[tuple[str, str], ...] = ()
     for node in chain:
         keys = tuple((" ".join(dict.fromkeys(shown)), _(words)) for words, shown in owned.get(node, {}).items())
         if isinstance(node, Helpful):
-            sections.append(HelpSection(_(node.help.title), _(node.help.description), keys))
-        elif keys and sections:
+            sections.append(HelpSection(_(node.help.title), _(node.help.description), keys + loose))
+            loose = ()
+        elif sections:
             last = sections[-1]
             sections[-1] = HelpSection(last.title, last.description, last.keys + keys)
-        elif keys:
-            sections.append(HelpSection(_("Keys"), "", keys))
-    return sections
+        else:
+            loose += keys
+    return [*sections, HelpSection(_("Keys"), "", loose)] if loose else sections
 
 
 class HelpScreen(ModalScreen[None]):

@@ -160,6 +160,18 @@ class StreamView(ScrollView, can_focus=True):
 
     # Places in the text
 
+    @property
+    def place(self) -> int:
+        """The character that is meant: where the selection ends, the marked span or match begins, or the uppermost."""
+        if self._selected_rows:
+            return self._prose.starts[self._selected_rows[1]]
+        if self._marked:
+            return self._marked[0]
+        if self._match_at >= 0:
+            return self._match_starts[self._match_at]
+        row = max(0, self.scroll_offset.y - self._prose_top)
+        return self._prose.starts[min(row, len(self._prose.starts) - 1)] if self._prose.starts else 0
+
     def highlight(self, start: int, end: int) -> None:
         """Mark the characters from `start` up to `end`; an empty span marks nothing."""
         self._marked = (start, end) if end > start else None

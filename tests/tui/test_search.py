@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind
+from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.cells import cell_width
+from flowcabal_tui.tui.widgets.found_row import cut_before
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import HOSTILE, Host, shown
+
+
+class Doors:
+    """Answers from an invented project; `hold` keeps answers back until it is set."""
+
+    def __init__(self, language: str = "en") -> None:
+        self.workbench = FakeWorkbench(language)
+        self.asked: list[tuple[str, tuple[SearchKind, ...]]] = []
+        self.held: dict[str, asyncio.Event] = {}
+
+    async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
+        self.asked.append((query, tuple(kinds)))
+        if query in self.held:
+            await self.held[query].wait()
+        return await self.workbench.search(query, kinds, limit)
+
+    async def look(self, hit: SearchHit) -> SourceText:
+        return await self.workbench.source(hit.uri, hit.start, hit.end, hit.level)
+
+
+async def typed(app: Host, pilot: Pilot[None], words: str) -> None:
+    """Types all at once and waits until the answer is there."""
+    app.screen.query_one(Input).value = words
+    await pilot.pause(0.15)
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+def page_text(app: Host) -> str:
+    return "\n".join(shown(app))
+
+
+async def test_what_is_typed_is_found_by_kind_with_its_line() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(Doors()))
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "In the text, names, story, profiles, summaries, outline and rules." in page_text(app)
+        await typed(app, pilot, "Mara")
+        rows = [row.strip() for row in shown(app)]
+        assert rows[1].startswith("3 places · names 1 · text 2 · best first")
+        assert rows.index("names · 1") < rows.index("text · 2")
+        assert any(row.startswith("1 Rain · It rained all night. Mara had lost") for row in rows)
+        await typed(app, pilot, "nowhere")
+        assert "Nothing was found." in page_text(app)
+
+
+async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:
+    app, given = Host(), []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(Doors("zh")), given.append)
+        await typed(app, pilot, "左手")
+        await pilot.press("enter")
+        await pilot.pause()
+        await app.push_screen(SearchScreen(Doors()), given.append)
+        await pilot.press("escape")
+        await pilot.pause()
+    hit, nothing = given
+    assert (hit.uri, hit.kind, nothing) == ("manuscript/chapter-1", "text", None)
+    text = await FakeWorkbench("zh").chapter_text(hit.uri.removeprefix("manuscript/"))
+    assert text[hit.start : hit.end] == "左手"
+
+
+async def test_up_and_down_move_in_the_list_while_the_line_keeps_the_focus() -> None:
+    app, given = Host(), []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(Doors()), given.append)
+        await typed(app, pilot, "the")
+        await pilot.press("down", "down", "up", "enter")
+        await pilot.pause()
+        assert given[0].kind in ("chapters", "text")
+        assert not isinstance(app.screen, SearchScreen)
+
+
+async def test_an_older_answer_never_takes_the_place_of_a_newer_one() -> None:
+    app, doors = Host(), Doors()
+    doors.held["Mara"] = asyncio.Event()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(doors))
+        app.screen.query_one(Input).value = "Mara"
+        await pilot.pause(0.15)
+        app.screen.query_one(Input).value = "Joss"
+        await pilot.pause(0.15)
+        assert "text · 1" in page_text(app), "keys and newer answers do not wait for an older question"
+        doors.held["Mara"].set()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "text · 1" in page_text(app) and "text · 2" not in page_text(app)
+
+
+async def test_places_found_by_meaning_come_after_those_found_by_words() -> None:
+    app, doors = Host(), Doors()
+    like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
+    doors.workbench.similar = (like,)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(doors))
+        await typed(app, pilot, "bell")
+        rows = [row.strip() for row in shown(app)]
+        assert rows.index("text · 1") < rows.index("similar places · 1")
+        assert "2 The Ferry · The fog lifted." in rows
+
+
+async def test_f3_sorts_by_the_story_and_f4_shows_one_kind() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(Doors()))
+        await typed(app, pilot, "Mara")
+        await pilot.press("f3")
+        await pilot.pause()
+        rows = [row.strip() for row in shown(app)]
+        assert "in story order" in rows[1]
+        assert [row.split()[0] for row in rows if " · " in row and row[0] in "13" and "places" not in row] == ["1", "3"]
+        await pilot.press("f4")
+        await pilot.pause()
+        assert "names · 1" in page_text(app) and "text · 2" not in page_text(app)
+
+
+async def test_what_is_no_chapter_is_read_over_the_search() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(Doors()))
+        await typed(app, pilot, "outline")
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert isinstance(app.screen, SourceScreen)
+        await pilot.press("escape")
+        assert isinstance(app.screen, SearchScreen)
+
+
+async def test_ctrl_r_gives_the_words_back_to_be_replaced() -> None:
+    app, given = Host(), []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(Doors(), "Mara"), given.append)
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        assert given == ["Mara"]
+
+
+async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:
+    app, doors, given = Host(), Doors(), []
+    hits = (await doors.search("Mara", ("text",), 5)).hits
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(doors, "Mara", replace(hits[-1], score=9.0)), given.append)
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert given == [hits[-1]]
+
+
+async def test_hostile_text_is_shown_as_words() -> None:
+    app, doors = Host(), Doors()
+    nasty = SearchHit("similar", "manuscript/chapter-2", HOSTILE, "[b]bold[/b] [/] x", (Span(0, 3),), 0, 10, position=2)
+    doors.workbench.similar = (nasty,)
+    async with app.run_test(size=(120, 24)) as pilot:
+        await app.push_screen(SearchScreen(doors))
+        await typed(app, pilot, "bell")
+        assert "[b]bold[/b] [/] x" in page_text(app)
+        assert "\x1b" not in page_text(app)
+
+
+def test_a_place_far_into_its_line_is_within_the_first_third_of_the_row() -> None:
+    line = "雨" * 100 + "沈月" + "风" * 100
+    start = cut_before(line, 100, 60)
+    assert 0 < start <= 100
+    assert cell_width(line[start:100]) <= 20
+    assert cut_before("short 沈月", 6, 60) == 0
