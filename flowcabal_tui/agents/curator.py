@@ -5,8 +5,7 @@ A derived text carries the digest of its inputs (`l1_source`, `l0_source`): whil
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from pydantic import BaseModel
@@ -28,11 +27,12 @@ from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
 from flowcabal_tui.agents.quotes import VerbatimText
+from flowcabal_tui.agents.samples import with_sample
 from flowcabal_tui.agents.sentences import shortened, telling_sentences
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError
-from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
+from flowcabal_tui.domain.memory import Derived, Entity, Evidence
 from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
@@ -42,9 +42,6 @@ L0_TOKENS: Final = 50
 _LEAST_SUPPORTED: Final = 3
 _EXTRACTED: Final = 6
 _NAMES: Final = 40
-_AFFECTED: Final = 8
-_MENTIONED: Final = 3
-_PROFILED: Final = frozenset({"character", "plot-thread"})
 
 
 class Curator:
@@ -64,16 +61,23 @@ class Curator:
         return self._source("curator.l1", chapter.title, text)
 
     async def l1(
-        self, chapter: Chapter, text: str, entities: Sequence[Entity], language: str, generation: Generation
+        self,
+        chapter: Chapter,
+        text: str,
+        entities: Sequence[Entity],
+        language: str,
+        generation: Generation,
+        sample: int = 0,
     ) -> Derived:
         """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
 
         Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
+        With `sample` the so-manieth further answer is asked for.
         """
         evidence: tuple[Evidence, ...] = ()
         if self._model is not None:
             values = {"language": language, "names": _names(text, entities), "title": chapter.title, "chapter": text}
-            answer = await self.ask("curator.l1", values, Overview)
+            answer = await self.ask("curator.l1", values, Overview, sample=sample)
             whole = VerbatimText(text)
             evidence = tuple(
                 Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
@@ -91,7 +95,7 @@ class Curator:
             f"manuscript/{chapter.id}",
             "L1",
             "\n".join(each.sentence for each in evidence),
-            self.l1_source(chapter, text),
+            with_sample(self.l1_source(chapter, text), sample),
             chapter.position,
             generation,
             "extract" if extracted else "model",
@@ -121,23 +125,6 @@ class Curator:
         return Derived(
             f"manuscript/{chapter.id}", "L0", line, source, chapter.position, generation, "model" if made else "extract"
         )
-
-    def affected(
-        self,
-        mentions: Iterable[Mention],
-        entities: Iterable[Entity] = (),
-        *,
-        least: int = _MENTIONED,
-        most: int = _AFFECTED,
-    ) -> tuple[EntityId, ...]:
-        """Whose profile a chapter changes: those that it names `least` times, most named first.
-
-        Of the `entities` given, those of kinds that have no profile (places, things) are left out.
-        """
-        without = {entity.id for entity in entities if entity.kind not in _PROFILED}
-        counts = Counter(mention.entity for mention in mentions if mention.entity not in without)
-        ranked = sorted((entity for entity, n in counts.items() if n >= least), key=lambda each: (-counts[each], each))
-        return tuple(ranked[:most])
 
     async def check_kept(
         self, chapter: ChapterId | None, uri: str, title: str, text: str, view: MemoryView
@@ -172,12 +159,12 @@ class Curator:
         found = {each: getattr(answer, each) for each in DIMENSIONS}
         return tuple(DimensionAdvice(each, said.passed, clean(said.detail).strip()) for each, said in found.items())
 
-    async def ask(self, task: str, values: Mapping[str, str | Fenced], shape: type[T]) -> T:
+    async def ask(self, task: str, values: Mapping[str, str | Fenced], shape: type[T], *, sample: int = 0) -> T:
         """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model."""
         if self._model is None:
             raise RuntimeError("a curator without a model was asked a question")
         messages = self.prompts.get(task).fill(values)
-        return await self._model().structured(ModelRequest(messages, purpose=task), shape)
+        return await self._model().structured(ModelRequest(messages, purpose=task), shape, sample)
 
     @property
     def asks(self) -> bool:

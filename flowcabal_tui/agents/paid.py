@@ -56,14 +56,14 @@ class PaidOnce:
         """The answer if it was paid for; spends nothing."""
         return await self._stored(self._key(request, None))
 
-    async def structured(self, request: ModelRequest, shape: type[T]) -> T:
-        """A validated instance of `shape`. Raises ModelError."""
+    async def structured(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T:
+        """A validated instance of `shape`; with `sample` the so-manieth further answer. Raises ModelError."""
 
         async def ask() -> Answer:
             value, answer = await self._model.structured(request, shape)
             return replace(answer, text=value.model_dump_json())
 
-        key = self._key(request, shape)
+        key = self._key(request, shape, sample)
         if stored := await self._stored(key):
             try:
                 return shape.model_validate_json(stored.text)
@@ -71,9 +71,10 @@ class PaidOnce:
                 pass  # the shape was changed without a change of its schema: ask again
         return shape.model_validate_json((await self._shared(key, ask)).text)
 
-    def _key(self, request: ModelRequest, shape: type[BaseModel] | None) -> Digest:
+    def _key(self, request: ModelRequest, shape: type[BaseModel] | None, sample: int = 0) -> Digest:
         return digest_of(
-            {
+            ({"sample": sample} if sample else {})
+            | {
                 "endpoint": self.endpoint.identity,
                 "temperature": request.temperature if request.temperature is not None else self.endpoint.temperature,
                 "max_tokens": request.max_tokens if request.max_tokens is not None else self.endpoint.max_output,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import UsageRecord
@@ -115,8 +115,8 @@ class Curated:
     deleted: bool = False
 
 
-TaskKind = Literal["mirror", "index", "entities", "story", "l1", "l0", "profile", "check", "knowledge"]
-TASK_KINDS: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "check", "knowledge")
+TaskKind = Literal["mirror", "index", "entities", "story", "l1", "l0", "profile", "arc", "check", "knowledge"]
+TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ from typing import Any
 from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.monitor import Monitor, feedback
+from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SettingsError
 from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
@@ -33,7 +35,8 @@ from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
 from flowcabal_tui.project.search import Search
-from flowcabal_tui.project.steps import Steps, StepTools
+from flowcabal_tui.project.step_tools import StepTools
+from flowcabal_tui.project.steps import Steps
 from flowcabal_tui.project.story_desk import StoryDesk
 from flowcabal_tui.project.versions import VersionDesk
 from flowcabal_tui.project.views import FoundModel
@@ -52,7 +55,7 @@ from flowcabal_tui.settings.project_file import (
 from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
-PROMPTS = "prompts"
+PROMPTS, PROFILES = "prompts", "profiles"
 
 
 class Tasks:
@@ -91,6 +94,7 @@ class Parts:
         self.limits = Limits(settings.run.concurrency)
         self.models = ModelDesk(settings, store, self.limits, emit, pace=pace)
         self.prompts = PromptLibrary(folder / PROMPTS)
+        self.kinds = ProfileKinds(folder / PROFILES)
         self.queries = Queries(store)
         self.story = StoryDesk(store, emit)
         self.knowledge = KnowledgeDesk(
@@ -114,9 +118,11 @@ class Parts:
                 self.workshop,
                 self.mirror,
                 KnowledgeSteps(store, self.queries, self.knowledge.sync),
+                self.kinds,
                 settings.project.language,
                 self.curator,
-                lambda: self.models.is_offline("agent"),
+                self.is_by_rule,
+                lambda: self.settings.agents.profiles,
                 lambda edited: self.curation.offer(edited),
                 emit,
             )
@@ -215,6 +221,10 @@ class Parts:
         if not self.settings.agents.monitor:
             return None
         return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts)
+
+    def is_by_rule(self, chapter: Chapter) -> bool:
+        """True for imported text when the agents' model takes money."""
+        return chapter.author == "import" and not self.models.is_offline("agent")
 
     def curator(self, by_rule: bool) -> Curator | None:
         """The curator, with the agents' model or by rule alone; None when it is switched off."""

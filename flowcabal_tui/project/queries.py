@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
 from flowcabal_tui.domain.items import Output
@@ -124,6 +125,12 @@ class Queries:
     async def _title(self, uri: str) -> str:
         if uri.startswith("manuscript/"):
             return (await self._store.book.chapter(ChapterId(uri.removeprefix("manuscript/")))).title
+        if uri == WORK:
+            return _("The whole work")
+        if uri.startswith(ARCS):
+            view = await self._store.memory.view(None)
+            titles = {arc.uri: arc.title(view.language) for arc in arcs_of(await view.chapters())}
+            return titles.get(uri, uri.removeprefix(ARCS))
         return uri.rsplit("/", 1)[-1]
 
     async def source(self, uri: str, start: int, end: int, level: Level | None = None) -> SourceText:
@@ -132,7 +139,7 @@ class Queries:
         With a level, what stands of a profile in it; of a chapter, its summary in L0 and L1.
         """
         root, _slash, rest = uri.partition("/")
-        if level and (root == "profiles" or (root == "manuscript" and level != "L2")):
+        if level and (root in ("profiles", "summaries") or (root == "manuscript" and level != "L2")):
             derived = await (await self._store.memory.view(None)).derived(uri, level)
             if derived is not None:
                 return SourceText(uri, await self.title(uri), derived.text, start, end)
@@ -143,7 +150,7 @@ class Queries:
             return SourceText(uri, rest, await self._store.book.meta_text(rest), start, end)
         if root == "entities" and (entity := await self._entity(uri)):
             return SourceText(uri, entity.name, entity_text(entity), start, end)
-        if root == "profiles" and (text := await self.summary(uri)):
+        if root in ("profiles", "summaries") and (text := await self.summary(uri)):
             return SourceText(uri, await self.title(uri), text, start, end)
         raise RunError(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
 

@@ -65,6 +65,11 @@ class DerivedTexts:
         found = await self._standing("uri=? AND method<>'hand'", level, (uri,), choices={})
         return found[0] if found else None
 
+    async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        """The same for all below `prefix`, by position then uri."""
+        where = "uri>=? AND uri<? AND method<>'hand'"
+        return await self._standing(where, level, (prefix, prefix + _LAST), choices={})
+
     async def under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         """What stands of all below `prefix`, by position then uri."""
         return await self._standing("uri>=? AND uri<?", level, (prefix, prefix + _LAST))

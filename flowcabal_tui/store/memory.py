@@ -51,10 +51,10 @@ class Memory:
         )
         return row is not None
 
-    async def entities(self) -> tuple[Entity, ...]:
-        """All of them as they are now, mentioned or not, by first mention, then id."""
-        named = {entity.id: entity for entity in await (await self.view(None)).entities()}
-        rows = await self._database.rows(ENTITIES, (NOW,))
+    async def entities(self, generation: Generation | None = None) -> tuple[Entity, ...]:
+        """All of them as of `generation` (None: now), mentioned or not, by first mention, then id."""
+        named = {entity.id: entity for entity in await (await self.view(None, generation)).entities()}
+        rows = await self._database.rows(ENTITIES, (NOW if generation is None else generation,))
         others = [entity for row in rows if (entity := entity_of(row)).id not in named]
         return (*named.values(), *sorted(others, key=lambda entity: entity.id))
 

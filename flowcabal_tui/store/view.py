@@ -154,6 +154,10 @@ class View:
         """The newest state that no hand wrote, whether it stands or not."""
         return await self._texts.made(uri, level)
 
+    async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        """The same for all below `prefix`, by position then uri."""
+        return await self._texts.made_under(prefix, level)
+
     async def stale(self) -> tuple[StaleText, ...]:
         """Derived texts that stand and were made from other words than their chapters have."""
         return await self._texts.stale()

@@ -7,10 +7,8 @@ import pytest
 from flowcabal_tui.agents.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.profiler import ProfileGoal, Profiler
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
-from flowcabal_tui.domain.memory import Mention
+from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import ModelRequest
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
@@ -93,75 +91,6 @@ async def test_an_empty_line_falls_back_to_the_overview() -> None:
     made = await curator({"sentence": "  "}).l0(FIRST, overview, (), "zh", G)
     assert made.method == "extract"
     assert made.text[:5] == overview.text[:5]
-
-
-def test_a_chapter_changes_the_profiles_of_those_whom_it_names_often() -> None:
-    def named(entity: str, times: int) -> list[Mention]:
-        return [Mention(EntityId(entity), ChapterId("c1"), 1, at, at + 2) for at in range(times)]
-
-    known = [person(name) for name in "甲乙丙丁"] + [person("城", kind="location")]
-    mentions = [*named("e-甲", 2), *named("e-乙", 3), *named("e-丙", 9), *named("e-丁", 3), *named("e-城", 9)]
-    found = Curator(None, FakeTokens()).affected(mentions, known, most=2)
-    assert found == ("e-丙", "e-丁")
-
-
-PROFILE = {
-    "summary": "林远，带着铜铃的旅人。",
-    "sentences": [
-        {"sentence": "林远拿着铜铃。", "source_id": "s1", "quote": "林远把铜铃藏进怀里"},
-        {"sentence": "林远会飞。", "source_id": "s1", "quote": "林远飞过了山"},
-    ],
-}
-
-
-async def test_a_profile_is_made_from_passages_that_name_its_subject() -> None:
-    model = FakeModel(lambda request: PROFILE)
-    state = book("很久以前，林远离开了北城，谁也没有告诉。", TEXT + "\n雨下了一夜。" * 20)
-    view = state.before(3)
-    large, small = await Profiler(curator(None, model)).pursue(ProfileGoal(LIN, view, state.chapters()[1]))
-    assert (large.uri, large.level, large.position) == ("profiles/characters/e-林远", "L1", 2)
-    assert large.text == "林远拿着铜铃。"
-    assert small.text == "林远，带着铜铃的旅人。"
-    assert TEXT[large.evidence[0].start : large.evidence[0].end] == "林远把铜铃藏进怀里"
-    asked = model.requests[0].messages[1].content
-    assert "离开了北城" in asked
-    assert "雨下了一夜。\n雨下了一夜。\n雨下了一夜。" not in asked
-
-
-async def test_the_next_profile_starts_from_the_last_one_and_its_evidence() -> None:
-    model = FakeModel(lambda request: PROFILE)
-    state = book(TEXT, "林远在船上睡着了。", "沈青把船靠岸。林远醒了。")
-    profiler = Profiler(curator(None, model))
-    state.derived += await profiler.pursue(ProfileGoal(LIN, state.before(2), state.chapters()[0]))
-    await profiler.pursue(ProfileGoal(LIN, state.before(4), state.chapters()[2]))
-    asked = model.requests[-1].messages[1].content
-    assert "<previous>\n林远拿着铜铃。\n</previous>" in asked
-    assert "林远把铜铃藏进怀里" in asked
-    assert "林远醒了" in asked
-
-
-async def test_a_profile_is_fresh_while_its_sources_are_the_same() -> None:
-    profiler = Profiler(curator(PROFILE))
-    state = book(TEXT, "沈青与林远上了船。林远睡了。")
-    for chapter in state.chapters():
-        goal = ProfileGoal(LIN, state.before(3), chapter)
-        made = await profiler.pursue(goal)
-        state.derived += made
-        assert {each.source for each in made} == {await profiler.source(goal)}
-    changed = book(TEXT.replace("藏进怀里", "扔进河里"))
-    first = ProfileGoal(LIN, changed.before(2), changed.chapters()[0])
-    assert await profiler.source(first) != state.derived[0].source
-
-
-async def test_a_profile_without_evidence_is_made_of_sentences_that_name_its_subject() -> None:
-    state = book(TEXT)
-    made = await Profiler(curator({"summary": "x", "sentences": []})).pursue(
-        ProfileGoal(LIN, state.before(2), state.chapters()[0])
-    )
-    assert made[0].method == "extract"
-    assert "林远把铜铃藏进怀里。" in made[0].text
-    assert all("林远" in each.sentence for each in made[0].evidence)
-    assert await Profiler(curator(PROFILE)).pursue(ProfileGoal(SHEN, book("没有人。").before(2), FIRST)) == ()
 
 
 async def test_sources_change_with_their_text_and_nothing_else() -> None:

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.errors import SettingsError
 
 TASKS = {
     "monitor.timeline", "monitor.character_state", "monitor.world_rules", "monitor.echoes", "curator.l0",
-    "curator.l1", "curator.story", "curator.profile", "curator.keep", "context.inquiry",
+    "curator.l1", "curator.story", "curator.profile", "curator.arc", "curator.keep", "context.inquiry",
 }  # fmt: skip
 
 

@@ -1,0 +1,124 @@
+"""Arcs: how a book falls into them, and how they are told from the sentences of its chapters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flowcabal_tui.agents.arc_teller import ArcGoal, ArcTeller
+from flowcabal_tui.agents.arcs import arcs_of
+from flowcabal_tui.agents.curator import L0_TOKENS, Curator
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Derived, Evidence
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+
+LIN = person("林远")
+
+
+def chapters(*volumes: str) -> list[Chapter]:
+    return [Chapter(ChapterId(f"c{n}"), n, f"{n}", volume, version=1) for n, volume in enumerate(volumes, start=1)]
+
+
+def test_volumes_are_arcs_and_the_last_one_is_open() -> None:
+    first, second = arcs_of(chapters("卷一", "", "卷一", "卷二", "卷二"))
+    assert (first.volume, len(first.chapters), first.closed) == ("卷一", 3, True)
+    assert (second.volume, len(second.chapters), second.closed) == ("卷二", 2, False)
+    assert first.title("zh") == "卷一 (第1—3章)"
+    assert first.uri != second.uri
+
+
+def test_without_volumes_thirty_chapters_are_an_arc_and_growing_changes_no_earlier_one() -> None:
+    before, after = arcs_of(chapters(*[""] * 65)), arcs_of(chapters(*[""] * 66))
+    assert [len(arc.chapters) for arc in before] == [30, 30, 5]
+    assert [arc.closed for arc in before] == [True, True, False]
+    assert before[:2] == after[:2]
+    assert [arc.id for arc in before] == [arc.id for arc in after]
+
+
+def test_a_long_volume_is_cut_and_a_name_that_returns_is_another_arc() -> None:
+    arcs = arcs_of(chapters(*["卷一"] * 40, "卷二", "卷一"))
+    assert [len(arc.chapters) for arc in arcs] == [30, 10, 1, 1]
+    assert len({arc.id for arc in arcs}) == 4
+
+
+def test_an_arc_is_told_every_ten_chapters_and_at_its_end() -> None:
+    long, short = arcs_of(chapters(*["甲"] * 23, "乙", "乙"))
+    assert [len(part) for part in long.parts()] == [10, 20, 23]
+    assert short.parts() == ()
+    (whole,) = arcs_of(chapters(*[""] * 30))
+    assert [len(part) for part in whole.parts()] == [10, 20, 30]
+
+
+def novel(n: int) -> FakeBook:
+    """Chapters of two sentences, the first of which the L1 rests on, in other words."""
+    state = FakeBook([(f"第{at}章", f"林远在第{at}天出发。天黑了{at}次。") for at in range(1, n + 1)], (LIN,))
+    for at, (_title, text) in enumerate(state.texts, start=1):
+        evidence = (Evidence(f"总结{at}", ChapterId(f"c{at}"), 0, text.index("。")),)
+        state.derived.append(
+            Derived(f"manuscript/c{at}", "L1", f"总结{at}", Digest(f"{at}"), at, Generation(1), "model", evidence)
+        )
+    return state
+
+
+def goal(state: FakeBook, last: int, **more: Any) -> ArcGoal:
+    below = tuple(f"manuscript/c{at}" for at in range(1, last + 1))
+    return ArcGoal("summaries/arcs/part-1", "", below, state.before(last + 1), last, **more)
+
+
+def teller(model: FakeModel | None = None) -> ArcTeller:
+    paid = PaidOnce(model, FakeAnswers()) if model else None
+    return ArcTeller(Curator((lambda: paid) if paid else None, FakeTokens()))
+
+
+async def test_an_arc_is_told_from_the_books_own_sentences_and_never_from_summaries() -> None:
+    model = FakeModel(
+        lambda request: {
+            "summary": "林远一路向北。",
+            "sentences": [
+                {"sentence": "林远出发。", "source_id": "s2", "quote": "林远在第2天出发"},
+                {"sentence": "总结3", "source_id": "s3", "quote": "总结3"},
+            ],
+        }
+    )
+    state = novel(3)
+    large, small = await teller(model).pursue(goal(state, 3))
+    asked = model.requests[0].messages[1].content
+    assert "林远在第1天出发。" in asked
+    assert "总结" not in asked
+    assert (large.text, small.text, large.position) == ("林远出发。", "林远一路向北。", 3)
+    (rests,) = large.evidence
+    assert state.texts[1][1][rests.start : rests.end] == "林远在第2天出发"
+
+
+async def test_without_a_model_an_arc_is_an_even_spread_of_sentences() -> None:
+    large, small = await teller().pursue(goal(novel(30), 30))
+    assert large.method == "extract"
+    assert [each.chapter for each in large.evidence][:: len(large.evidence) - 1] == ["c1", "c30"]
+    assert len(large.evidence) == 10
+    assert FakeTokens().count(small.text) <= L0_TOKENS
+
+
+async def test_the_work_is_told_from_the_evidence_of_its_arcs() -> None:
+    state = novel(20)
+    for first, name in ((1, "part-1"), (11, "part-2")):
+        below = tuple(f"manuscript/c{at}" for at in range(first, first + 10))
+        arc = ArcGoal(f"summaries/arcs/{name}", "", below, state.before(21), first + 9)
+        state.derived += await teller().pursue(arc)
+    work = ArcGoal("summaries/work", "", ("summaries/arcs/part-1", "summaries/arcs/part-2"), state.before(21), 20)
+    large, _small = await teller().pursue(work)
+    assert {int(each.chapter[1:]) > 10 for each in large.evidence} == {True, False}
+    assert all("林远在第" in each.sentence for each in large.evidence)
+
+
+async def test_an_arc_waits_for_the_summaries_of_its_chapters_and_changes_with_their_text() -> None:
+    state = novel(3)
+    source = await teller().source(goal(state, 3))
+    changed = novel(3)
+    changed.texts[1] = ("第2章", "林远在第2天回来。天黑了2次。")
+    assert source != await teller().source(goal(changed, 3))
+    changed.texts[1] = ("第2章", "林远在第2天出发。天亮了。")
+    assert source == await teller().source(goal(changed, 3)), "what changed is not what the summary rests on"
+    state.derived.pop()
+    assert await teller().source(goal(state, 3)) == ""
+    assert await teller().pursue(goal(state, 3)) == ()
