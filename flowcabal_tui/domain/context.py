@@ -9,11 +9,12 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Level
 
 BudgetClass = Literal[
-    "meta", "entities", "profiles", "near", "last_meeting", "far", "summaries", "knowledge", "inquiry"
+    "meta", "entities", "facts", "profiles", "near", "last_meeting", "far", "summaries", "knowledge", "inquiry"
 ]
 BUDGET_CLASSES: tuple[BudgetClass, ...] = (
     "meta",
     "entities",
+    "facts",
     "profiles",
     "near",
     "last_meeting",

@@ -36,10 +36,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Knower:
-    """Someone who knows a fact, from chapter `since` on (None: from before the book)."""
+    """Someone who knows a fact, from chapter `since` on (None: from before the book); `evidence`: learning it."""
 
     entity: EntityId
     since: ChapterId | None = None
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def _still_said(read: _Read, horizon: Horizon, said: Mapping[ChapterId, str]) ->
 def _continued(record: StoryRecord, sequels: Sequence[Sequel]) -> StoryRecord:
     """With what later chapters add; the first end counts."""
     end = next((one for one in sequels if one.learned_by is None), None)
-    learned = tuple(Knower(one.learned_by, one.chapter) for one in sequels if one.learned_by is not None)
+    learned = tuple(Knower(one.learned_by, one.chapter, one.evidence) for one in sequels if one.learned_by is not None)
     match record:
         case Fact():
             until = record.until or (end.chapter if end else None)
@@ -143,7 +143,11 @@ def _cut(record: StoryRecord, horizon: Horizon) -> StoryRecord:
         case Relation():
             return replace(record, until=horizon.end(record.until), evidence=seen)
         case Fact():
-            known = tuple(one for one in record.known_by if horizon.position(one.since) is not None)
+            known = tuple(
+                replace(one, evidence=_seen(one.evidence, horizon))
+                for one in record.known_by
+                if horizon.position(one.since) is not None
+            )
             return replace(record, until=horizon.end(record.until), known_by=known, evidence=seen)
         case Promise():
             payment = _seen(record.payment, horizon)

@@ -103,7 +103,7 @@ async def test_what_a_later_chapter_adds_is_seen_only_after_it_and_leaves_with_i
     assert (before.promises, before.relations, before.facts) == ((jade,), (cousin,), (ill,))
     assert after.promises == (replace(jade, paid=three.id, payment=found),)
     assert after.relations == (replace(cousin, until=three.id),)
-    assert after.facts == (replace(ill, known_by=(Knower(LIN), Knower(JIA, three.id))),)
+    assert after.facts == (replace(ill, known_by=(Knower(LIN), Knower(JIA, three.id, learns))),)
     await store.book.delete(three.id)
     assert await story(store) == before
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.context import gather
+from flowcabal_tui.agents.context import facts, gather
 from flowcabal_tui.agents.context.budget import SHARES, Ledger
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import Reading, read_intent
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryPort
@@ -44,10 +45,12 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The book before the target chapter, and its last pages."""
+    """The book before the target chapter, its last pages, and through whose eyes it is seen (None: the narrator's)."""
 
     book: Book
     last_pages: str
+    finder: Finder | None
+    viewpoint: Viewpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Plan:
 
     reading: Reading
     candidates: dict[BudgetClass, list[Candidate]]
+    hidden: tuple[Candidate, ...]
     notes: tuple[str, ...]
 
 
@@ -96,9 +100,14 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         return await self.pursue(Assignment(workflow, node, params, prompt, chapter, generation, tuple(inquiries)))
 
     async def observe(self, goal: Assignment) -> Seen:
-        book = await gather.read_book(await self._memory.view(goal.chapter, goal.generation))
+        view, finder = await self._memory.view(goal.chapter, goal.generation), self._finder
+        viewpoint = await look_through(view, name) if (name := goal.params.point_of_view) else None
+        if viewpoint is not None:
+            view = VeiledView(view, viewpoint)
+            finder = VeiledFinder(finder, view, viewpoint) if finder else None
+        book = await gather.read_book(view)
         last = await book.view.chapter_text(book.chapters[-1].id) if book.chapters else ""
-        return Seen(book, last[-_LAST_PAGES:])
+        return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint)
 
     async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
         """Intent by rule, then candidates class by class."""
@@ -109,19 +118,30 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
             "entities": gather.entity_notes(reading),
+            "facts": await facts.told(book, reading),
             "profiles": await gather.profiles(book, reading),
             "near": await gather.near(book, self._counter, int(self._budget * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
-            "knowledge": await self._knowledge(book, reading, goal.prompt, notes),
+            "knowledge": await self._knowledge(seen, reading, goal.prompt, notes),
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
-        return Plan(reading, candidates, tuple(notes))
+        hidden: list[Candidate] = []
+        if (viewpoint := seen.viewpoint) is not None:
+            hidden = facts.withheld(viewpoint.hidden)
+            for name, found in candidates.items():
+                candidates[name], more = left_out(found)
+                hidden += more
+            if viewpoint.entity is None:
+                notes.append(_("The book knows nobody called {name}: no secret is told.").format(name=viewpoint.name))
+        return Plan(reading, candidates, tuple(hidden), tuple(notes))
 
     async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
         """Fills the budget, renders, and writes the receipt."""
         ledger = Ledger(self._budget, self._counter, seen.book.view.language, self._shares)
         notes = list(thought.notes)
+        for candidate in thought.hidden:
+            ledger.drop(candidate, _("known only to others than the point of view"))
         answers = await self._answers(goal, seen.book, notes)
         ledger.charge("inquiry", sum(answer.tokens for answer in answers))
         for name in self._shares:
@@ -150,12 +170,12 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         )
         return Injection(prefix, suffix, receipt, tuple((answer.question, answer.text) for answer in answers))
 
-    async def _knowledge(self, book: Book, reading: Reading, prompt: str, notes: list[str]) -> list[Candidate]:
-        if self._finder is None:
+    async def _knowledge(self, seen: Seen, reading: Reading, prompt: str, notes: list[str]) -> list[Candidate]:
+        if seen.finder is None:
             notes.append(_("The knowledge server took no part: it is not there."))
             return []
         try:
-            return await gather.knowledge(book, self._finder, " ".join((*reading.intent.entities, prompt))[:2_000])
+            return await gather.knowledge(seen.book, seen.finder, " ".join((*reading.intent.entities, prompt))[:2_000])
         except KnowledgeError as error:
             notes.append(_("The knowledge server took no part: {why}").format(why=error.title))
             return []

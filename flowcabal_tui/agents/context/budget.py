@@ -16,17 +16,19 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "inquiry": 0.06,
     "meta": 0.12,
     "entities": 0.05,
+    "facts": 0.04,
     "profiles": 0.14,
     "near": 0.14,
     "last_meeting": 0.05,
     "knowledge": 0.05,
     "far": 0.27,
-    "summaries": 0.12,
+    "summaries": 0.08,
 }
 """Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
 RENDERED: Final[tuple[BudgetClass, ...]] = (
     "entities",
     "profiles",
+    "facts",
     "summaries",
     "far",
     "knowledge",
@@ -34,7 +36,7 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
     "near",
 )
 """The user suffix from stable to volatile, so that providers' prompt caches hit."""
-ALWAYS: Final[tuple[BudgetClass, ...]] = ("meta", "entities", "profiles")
+ALWAYS: Final[tuple[BudgetClass, ...]] = ("meta", "entities", "facts", "profiles")
 """Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
 _LEAST_CUT: Final = 60
 _LEAST_REST: Final = 80
@@ -64,6 +66,14 @@ class Ledger:
         self._carry = 0
         self._frame = counter.count(f"{heading('preamble', language)}\n\n\n")
 
+    def drop(self, candidate: Candidate, rule: str) -> None:
+        """Writes down that a candidate does not go in, and why."""
+        self._dropped.append(
+            DroppedSource(
+                candidate.uri, rule, self._counter.count(candidate.text), candidate.budget_class, candidate.title
+            )
+        )
+
     def charge(self, name: BudgetClass, tokens: int) -> None:
         """Books tokens that are spent already."""
         self._used[name] = self._used.get(name, 0) + tokens
@@ -86,7 +96,7 @@ class Ledger:
         waiting, self._waiting = self._waiting, []
         for candidate in waiting:
             if not self._take(candidate, self.left):
-                self._drop(candidate, _("over the share of its class"))
+                self.drop(candidate, _("over the share of its class"))
 
     @property
     def left(self) -> int:
@@ -102,7 +112,7 @@ class Ledger:
                 return prefix, suffix
             last = self._chosen.pop()
             self._used[last.candidate.budget_class] -= last.tokens
-            self._drop(last.candidate, _("over the whole budget"))
+            self.drop(last.candidate, _("over the whole budget"))
 
     def measure(self, prefix: str, suffix: str) -> int:
         """Tokens of the two texts with the line breaks that join them to the prompt; nothing costs nothing."""
@@ -142,7 +152,7 @@ class Ledger:
         """True when the candidate is settled: taken, taken smaller, or there already."""
         rest = self._not_yet_there(candidate)
         if rest is None:
-            self._drop(candidate, _("already included"))
+            self.drop(candidate, _("already included"))
             return True
         extra = 0 if self._has(candidate.budget_class) else self._counter.count(self._section(candidate.budget_class))
         tokens = self._counter.count(rest.block) + extra
@@ -153,7 +163,7 @@ class Ledger:
             self._book(rest, tokens)
             return True
         if candidate.smaller is not None and self._take(candidate.smaller, room):
-            self._drop(candidate, _("a lower level was chosen: over the share of its class"))
+            self.drop(candidate, _("a lower level was chosen: over the share of its class"))
             return True
         return False
 
@@ -194,13 +204,6 @@ class Ledger:
 
     def _has(self, name: BudgetClass) -> bool:
         return name == "meta" or any(each.candidate.budget_class == name for each in self._chosen)
-
-    def _drop(self, candidate: Candidate, rule: str) -> None:
-        self._dropped.append(
-            DroppedSource(
-                candidate.uri, rule, self._counter.count(candidate.text), candidate.budget_class, candidate.title
-            )
-        )
 
     def _section(self, name: BudgetClass) -> str:
         return f"# {heading(name, self._language)}\n"

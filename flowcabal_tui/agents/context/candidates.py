@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,6 +19,7 @@ HEADINGS: Final[Words] = {
     "world-rules": ("世界规则", "World rules"),
     "notes": ("作者笔记", "Notes of the writer"),
     "entities": ("人物、地点与事物", "People, places and things"),
+    "facts": ("此时成立的事", "What holds at this point"),
     "profiles": ("侧写（截至本章之前）", "Profiles, as of the chapters before"),
     "summaries": ("前文各章提要", "The earlier chapters in one line each"),
     "far": ("前文相关段落", "Passages from earlier chapters"),
@@ -34,6 +36,9 @@ ENTITY_FOLDERS: Final[Mapping[EntityKind, str]] = {
     "organisation": "organisations",
 }
 UNRANKED: Final = 1_000_000
+HIDDEN: Final = "\ufffc"
+"""Stands for a character that the point of view must not be told."""
+_HIDDEN_PART: Final = re.compile(f"{HIDDEN}[{HIDDEN}\\s]*")
 
 
 def heading(key: BudgetClass | MetaName | str, language: str) -> str:
@@ -68,6 +73,7 @@ class Candidate:
     @property
     def block(self) -> str:
         """As it stands in the prompt, with its heading and the empty line behind it."""
+        text = _HIDDEN_PART.sub("…", self.text)
         if self.line:
-            return f"- {self.title}{': ' if self.title else ''}{' '.join(self.text.split())}\n"
-        return f"## {self.title}\n{self.text.strip()}\n\n"
+            return f"- {self.title}{': ' if self.title else ''}{' '.join(text.split())}\n"
+        return f"## {self.title}\n{text.strip()}\n\n"

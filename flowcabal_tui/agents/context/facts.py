@@ -1,0 +1,178 @@
+"""What the story says of the cast at this point: relations one hop on, facts that hold, promises that are due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
+from flowcabal_tui.locale import _
+
+_PROMISES: Final = 8
+_RELATIONS: Final = 16
+_FACTS: Final = 30
+_MOMENTS: Final = 3
+_WORDS: Final = {
+    "since": ("（第{n}章起）", " (since chapter {n})"),
+    "told": ("（第{n}章）", " (chapter {n})"),
+    "secret": ("（秘密，知情者：{who}）", " (a secret; known to: {who})"),
+    "open": ("尚未交代：{text}（第{n}章埋下）", "Still open: {text} (planted in chapter {n})"),
+    "due": ("应在此时交代：{text}（第{n}章埋下）", "Due at this point: {text} (planted in chapter {n})"),
+    "overdue": ("早该交代：{text}（第{n}章埋下）", "Overdue: {text} (planted in chapter {n})"),
+    "when": ("{when}：{text}", "{when}: {text}"),
+}
+"""In Chinese and in English: these lines stand in the language of the book, not of the screen."""
+
+
+async def told(book: Book, reading: Reading) -> list[Candidate]:
+    """The lines of the class, most needed first: promises, relations, facts, the story's time.
+
+    Superseded facts, ended relations and paid promises never enter: the view reads as open only what is open here.
+    """
+    words = _Words(book, reading)
+    cast = {entity.id: place for place, entity in enumerate(reading.cast)}
+    return [
+        *_promises(await book.view.promises(), cast, words),
+        *_relations(await book.view.relations(), cast, words),
+        *_facts(await book.view.facts(), cast, words),
+        *_moments(await book.view.moments(), words),
+    ]
+
+
+def withheld(hidden: Iterable[Fact]) -> list[Candidate]:
+    """Secrets that must not enter, for the receipt."""
+    return [Candidate(f"facts/{fact.id}", fact.text, "", "L2", "facts", fact.text, line=True) for fact in hidden]
+
+
+class _Words:
+    """Puts records into words, and tells how near they are to the prompt."""
+
+    def __init__(self, book: Book, reading: Reading) -> None:
+        self._book, self._chinese = book, book.view.language.startswith("zh")
+        self._names = {entity.id: entity.name for entity in book.entities}
+        self._places = {chapter.id: chapter.position for chapter in book.chapters}
+        self._wanted = reading.words
+
+    def name(self, entity: EntityId) -> str:
+        return self._names.get(entity, "")
+
+    def place(self, chapter: ChapterId | None) -> int:
+        """Its position; 0 for what was before the book."""
+        return self._places.get(chapter, 0) if chapter else 0
+
+    def say(self, key: str, **values: object) -> str:
+        return _WORDS[key][0 if self._chinese else 1].format(**values)
+
+    def since(self, chapter: ChapterId | None, key: str = "since") -> str:
+        return self.say(key, n=place) if (place := self.place(chapter)) else ""
+
+    def near(self, text: str) -> int:
+        """How many words of the prompt it has."""
+        lower = text.lower()
+        return sum(word in lower for word in self._wanted)
+
+    @property
+    def target(self) -> int:
+        return self._book.view.before
+
+    def candidate(
+        self, uri: str, reason: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
+    ) -> Candidate:
+        """A line of the class; it stands where its chapter stands in the story. The reason says where it is told."""
+        places = [f"manuscript/{each.chapter}:{each.start}-{each.end}" for each in evidence[:1]]
+        why = " · ".join([reason, *places])
+        return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True)
+
+
+def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+    """Those that are overdue, due, or open about the cast; in this order."""
+    found: list[tuple[int, int, Promise, str]] = []
+    for promise in promises:
+        if promise.paid is not None or promise.dropped:
+            continue
+        if promise.due_until and words.target > promise.due_until:
+            found.append((0, promise.due_until, promise, "overdue"))
+        elif promise.due_from and words.target >= promise.due_from:
+            found.append((1, promise.due_until, promise, "due"))
+        elif not promise.due_from and cast.keys() & set(promise.about):
+            found.append((2, -words.place(promise.planted), promise, "open"))
+    reasons = {
+        "overdue": _("a promise that is overdue"),
+        "due": _("a promise that is due"),
+        "open": _("an open promise"),
+    }
+    return [
+        words.candidate(
+            f"promises/{promise.id}",
+            reasons[key],
+            words.say(key, text=promise.text, n=words.place(promise.planted)),
+            promise.planted,
+            promise.evidence,
+        )
+        for _rank, _when, promise, key in sorted(found, key=lambda each: (*each[:2], each[2].id))[:_PROMISES]
+    ]
+
+
+def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+    """Those within the cast, then those one hop on; the nearest to the prompt, then the newest first."""
+    found = [each for each in relations if each.until is None and (each.source in cast or each.target in cast)]
+
+    def order(relation: Relation) -> tuple[bool, int, int, str]:
+        both = relation.source in cast and relation.target in cast
+        text = f"{words.name(relation.source)} {words.name(relation.target)} {relation.kind}"
+        return not both, -words.near(text), -words.place(relation.since), relation.id
+
+    return [
+        words.candidate(
+            f"relations/{each.id}",
+            _("a relation of the cast"),
+            f"{words.name(each.source)} {'→' if each.directed else '↔'} {words.name(each.target)}: {each.kind}"
+            f"{words.since(each.since)}",
+            each.since,
+            each.evidence,
+        )
+        for each in sorted(found, key=order)[:_RELATIONS]
+        if words.name(each.source) and words.name(each.target)
+    ]
+
+
+def _facts(facts: Iterable[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+    """Those about the cast that hold here: nearest to the prompt, then of the first of the cast, then the newest."""
+    found = [each for each in facts if each.until is None and cast.keys() & set(each.about)]
+
+    def order(fact: Fact) -> tuple[int, int, int, str]:
+        first = min(cast[each] for each in fact.about if each in cast)
+        return -words.near(fact.text), first, -words.place(fact.since), fact.id
+
+    return [
+        words.candidate(
+            f"facts/{each.id}", _("it holds at this chapter"), _fact_line(each, words), each.since, each.evidence
+        )
+        for each in sorted(found, key=order)[:_FACTS]
+    ]
+
+
+def _fact_line(fact: Fact, words: _Words) -> str:
+    who = ", ".join(filter(None, (words.name(each.entity) for each in fact.known_by)))
+    secret = words.say("secret", who=who) if fact.secret else ""
+    return f"{fact.text}{words.since(fact.since)}{secret}"
+
+
+def _moments(moments: Sequence[Moment], words: _Words) -> list[Candidate]:
+    """The newest that say when they happen."""
+    dated = sorted((each for each in moments if each.when), key=lambda each: (words.place(each.chapter), each.id))
+    return [
+        words.candidate(
+            f"moments/{each.id}",
+            _("the story's time"),
+            words.say("when", when=each.when, text=each.text) + words.since(each.chapter, "told"),
+            each.chapter,
+            each.evidence,
+        )
+        for each in dated[-_MOMENTS:]
+    ]

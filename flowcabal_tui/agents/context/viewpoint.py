@@ -1,0 +1,190 @@
+"""The book as one character may know it: secrets of others are taken out of everything that is read.
+
+A passage that tells a secret is replaced, character for character, by a mark, so that every offset stays true;
+derived texts lose the sentences that rest on it. What is left out is told to the receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
+from flowcabal_tui.agents.context.gather import Finder, Found
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Passage, PassageHit
+from flowcabal_tui.domain.memory import Derived, Evidence, Level
+from flowcabal_tui.domain.story import Fact, Moment, Promise
+from flowcabal_tui.domain.text import clean
+
+Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewpoint:
+    """Whose eyes: the entity (None: nobody that the book knows, who knows no secret), and what is hidden from them."""
+
+    name: str
+    entity: EntityId | None
+    hidden: tuple[Fact, ...]
+    spans: Spans
+
+    def hides(self, place: Evidence | Passage) -> bool:
+        """Does the span touch a passage that tells a secret?"""
+        return any(place.start < end and start < place.end for start, end in self.spans.get(place.chapter, ()))
+
+    def tells(self, text: str) -> bool:
+        """Does a text say a secret in its own words?"""
+        return any(fact.text in text or any(each.sentence in text for each in fact.evidence) for fact in self.hidden)
+
+
+async def look_through(view: MemoryView, name: str) -> Viewpoint:
+    """The view of a character by id or by name, as of the place before which the view looks."""
+    wanted, entities = clean(name).strip(), await view.entities()
+    by_id = (entity.id for entity in entities if wanted == entity.id)
+    by_name = (entity.id for entity in entities if wanted in entity.names)
+    seer = next(by_id, None) or next(by_name, None)
+    hidden = tuple(fact for fact in await view.facts() if fact.secret and not _knows(fact, seer))
+    return Viewpoint(wanted, seer, hidden, await _spans(view, hidden))
+
+
+def _knows(fact: Fact, seer: EntityId | None) -> bool:
+    return any(knower.entity == seer for knower in fact.known_by)
+
+
+async def _spans(view: MemoryView, hidden: Sequence[Fact]) -> Spans:
+    """The passages that tell one of the facts, by chapter; the words alone where there is no passage."""
+    told: dict[ChapterId, list[Evidence]] = {}
+    for fact in hidden:
+        for each in (*fact.evidence, *(each for knower in fact.known_by for each in knower.evidence)):
+            told.setdefault(each.chapter, []).append(each)
+    if not told:
+        return {}
+    places = [place for place in (await view.postings(())).passages if place.chapter in told]
+    spans: dict[ChapterId, set[tuple[int, int]]] = {
+        chapter: {(each.start, each.end) for each in evidence} for chapter, evidence in told.items()
+    }
+    for place in places:
+        if any(place.start < each.end and each.start < place.end for each in told[place.chapter]):
+            spans[place.chapter].add((place.start, place.end))
+    return {chapter: tuple(sorted(found)) for chapter, found in spans.items()}
+
+
+class VeiledView:
+    """A MemoryView through a character's eyes."""
+
+    def __init__(self, view: MemoryView, viewpoint: Viewpoint) -> None:
+        self._view, self._viewpoint = view, viewpoint
+        self.meta, self.entities, self.chapters = view.meta, view.entities, view.chapters
+        self.mentions, self.mention_counts = view.mentions, view.mention_counts
+        self.postings, self.relations, self.waived = view.postings, view.relations, view.waived
+
+    @property
+    def generation(self) -> Generation:
+        return self._view.generation
+
+    @property
+    def before(self) -> int:
+        return self._view.before
+
+    @property
+    def language(self) -> str:
+        return self._view.language
+
+    async def chapter_text(self, chapter: ChapterId) -> str:
+        """With the mark in the place of every hidden character."""
+        return self._veiled(chapter, 0, await self._view.chapter_text(chapter))
+
+    async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        return tuple(map(self._passage, await self._view.passages(chapter)))
+
+    async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
+        """Without hits in what is hidden."""
+        hits = await self._view.search(terms, limit)
+        return tuple(hit for hit in hits if not self._viewpoint.hides(hit.passage))
+
+    async def derived(self, uri: str, level: Level) -> Derived | None:
+        found = await self._view.derived(uri, level)
+        if found is None or level != "L0":
+            return self._told(found)
+        return None if self._is_touched(await self._view.derived(uri, "L1")) else self._told(found)
+
+    async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        touched: set[str] = set()
+        if level == "L0" and self._viewpoint.spans:
+            touched = {each.uri for each in await self._view.derived_under(prefix, "L1") if self._is_touched(each)}
+        found = (self._told(each) for each in await self._view.derived_under(prefix, level) if each.uri not in touched)
+        return tuple(each for each in found if each is not None)
+
+    async def facts(self) -> tuple[Fact, ...]:
+        hidden = {fact.id for fact in self._viewpoint.hidden}
+        return tuple(fact for fact in await self._view.facts() if fact.id not in hidden)
+
+    async def promises(self) -> tuple[Promise, ...]:
+        return tuple(each for each in await self._view.promises() if not self._hides(each.text, each.evidence))
+
+    async def moments(self) -> tuple[Moment, ...]:
+        return tuple(each for each in await self._view.moments() if not self._hides(each.text, each.evidence))
+
+    def _hides(self, text: str, evidence: Iterable[Evidence]) -> bool:
+        return self._viewpoint.tells(text) or any(self._viewpoint.hides(each) for each in evidence)
+
+    def _is_touched(self, overview: Derived | None) -> bool:
+        """Rests one of its sentences on a secret? Then the line that was made from it may tell it."""
+        return overview is not None and any(self._viewpoint.hides(each) for each in overview.evidence)
+
+    def _told(self, derived: Derived | None) -> Derived | None:
+        """Without the sentences that rest on a secret or say it; None when nothing is left, or it cannot be told."""
+        if derived is None or not self._viewpoint.hidden:
+            return derived
+        if not derived.evidence:
+            return None if self._viewpoint.tells(derived.text) else derived
+        kept = tuple(each for each in derived.evidence if not self._hides(each.sentence, (each,)))
+        if len(kept) == len(derived.evidence):
+            return derived
+        if not kept or derived.text != "\n".join(each.sentence for each in derived.evidence):
+            return None
+        return replace(derived, text="\n".join(each.sentence for each in kept), evidence=kept)
+
+    def _passage(self, passage: Passage) -> Passage:
+        return replace(passage, text=self._veiled(passage.chapter, passage.start, passage.text))
+
+    def _veiled(self, chapter: ChapterId, at: int, text: str) -> str:
+        """`text`, which begins at offset `at` of the chapter, with marks in the place of what is hidden."""
+        for start, end in self._viewpoint.spans.get(chapter, ()):
+            first, last = max(0, start - at), min(len(text), end - at)
+            if first < last:
+                text = text[:first] + HIDDEN * (last - first) + text[last:]
+        return text
+
+
+class VeiledFinder:
+    """A Finder whose finds tell no secret."""
+
+    def __init__(self, finder: Finder, view: VeiledView, viewpoint: Viewpoint) -> None:
+        self._finder, self._view, self._viewpoint = finder, view, viewpoint
+
+    async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
+        """Parts of chapters that hide nothing; summaries only as far as the view tells them. Raises KnowledgeError."""
+        found = await self._finder.find(query, before, limit)
+        return [hit for hit in found if not self._viewpoint.tells(hit.text) and await self._is_open(hit)]
+
+    async def _is_open(self, hit: Found) -> bool:
+        chapter = ChapterId(hit.uri.removeprefix("manuscript/").split("/")[0])
+        if hit.level == "L2" and hit.uri.startswith("manuscript/"):
+            end = hit.end if hit.start >= 0 else hit.start + 2**31
+            return not self._viewpoint.hides(Evidence("", chapter, max(0, hit.start), end))
+        told = await self._view.derived(hit.uri, hit.level)
+        return told is not None and told.text.strip() == hit.text.strip()
+
+
+def left_out(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """Those of which something is left to tell, and those of which something is hidden."""
+    told, hidden = list[Candidate](), list[Candidate]()
+    for each in candidates:
+        if HIDDEN in each.text:
+            hidden.append(each)
+        if each.text.replace(HIDDEN, "").strip():
+            told.append(each)
+    return told, hidden

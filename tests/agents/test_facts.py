@@ -1,0 +1,183 @@
+"""What holds goes in, what has ended does not, and a point of view is told no secret of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from flowcabal_tui.agents.context import ContextAgent, Found
+from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
+from flowcabal_tui.domain.memory import Derived, Evidence, Level
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story
+from flowcabal_tui.domain.workflow import InquiryBlock, Node, PromptParams, TextBlock, Workflow
+from tests.agents.fakes import FakeBook, FakeTokens, person
+
+LIN, SHEN, ZHOU, GU = (person(name) for name in ("林远", "沈青", "老周", "顾家"))
+SECRET = "老周把真铜铃埋在白鹭渡的柳树下。"
+TEXTS = (
+    "林远住在北城。沈青是林远的表妹。|林远与沈青在山道上走了很久，谁也没有说话。|"
+    + SECRET
+    + "只有江水听见。|老周回船。",
+    "林远搬到南城。老周撑船，一路无话。|沈青在灯下得知：" + SECRET + "她吹了灯。|三天后，林远醒来。",
+    "林远到了渡口。老周说起那年的雪。|沈青没有来。",
+    "天晴。|林远独自上路。" + SECRET + "老周在梦里说。",
+)
+
+
+def place(chapter: int, words: str) -> tuple[Evidence, ...]:
+    text = TEXTS[chapter - 1].replace("|", "\n\n")
+    at = text.index(words)
+    return (Evidence(words, ChapterId(f"c{chapter}"), at, at + len(words)),)
+
+
+def fact(name: str, text: str, chapter: int, words: str, **more: object) -> Fact:
+    return replace(Fact(RecordId(name), text, (LIN.id,), "", ChapterId(f"c{chapter}"), evidence=place(chapter, words)),
+                   **more)  # fmt: skip
+
+
+BELL = fact(
+    "bell", "真铜铃埋在柳树下。", 1, SECRET, about=(ZHOU.id,), secret=True,
+    known_by=(Knower(ZHOU.id), Knower(SHEN.id, ChapterId("c2"), place(2, SECRET))),
+)  # fmt: skip
+IN_A_DREAM = fact("dream", "铃在梦里。", 4, SECRET, about=(ZHOU.id,), secret=True, known_by=(Knower(ZHOU.id),))
+STORY = Story(
+    relations=(
+        Relation(
+            RecordId("kin"), SHEN.id, LIN.id, "表妹", since=ChapterId("c1"), evidence=place(1, "沈青是林远的表妹")
+        ),
+        Relation(RecordId("hop"), SHEN.id, GU.id, "养女", since=ChapterId("c1")),
+        Relation(RecordId("over"), ZHOU.id, LIN.id, "仇人", since=ChapterId("c1"), until=ChapterId("c2")),
+        Relation(RecordId("far"), ZHOU.id, GU.id, "债主"),
+    ),
+    facts=(
+        fact("old", "林远住在北城。", 1, "林远住在北城", until=ChapterId("c2")),
+        fact("now", "林远住在南城。", 2, "林远搬到南城"),
+        fact("other", "顾家败落。", 2, "老周撑船", about=(GU.id,)),
+        BELL,
+    ),
+    promises=(
+        Promise(RecordId("late"), "雪里的债", ChapterId("c1"), due_from=2, due_until=3),
+        Promise(RecordId("soon"), "柳树", ChapterId("c1"), due_from=4, due_until=9),
+        Promise(RecordId("paid"), "还了的债", ChapterId("c1"), paid=ChapterId("c2"), about=(LIN.id,)),
+        Promise(RecordId("open"), "北城的门", ChapterId("c2"), about=(LIN.id,)),
+        Promise(RecordId("not-yet"), "第九章的雷", ChapterId("c2"), due_from=9, about=(LIN.id,)),
+    ),
+    moments=(Moment(RecordId("wakes"), "林远醒来", ChapterId("c2"), "三天后", evidence=place(2, "三天后")),),
+)
+
+
+def derived(uri: str, level: Level, *evidence: Evidence, text: str = "") -> Derived:
+    said = text or "\n".join(each.sentence for each in evidence)
+    return Derived(uri, level, said, Digest(""), 1, Generation(1), evidence=evidence)
+
+
+def make_book(story: Story = STORY) -> FakeBook:
+    spoken = Evidence("老周藏了铃。", *_span(place(1, SECRET)))
+    walked = Evidence("林远与沈青同行。", *_span(place(1, "林远与沈青在山道上走了很久")))
+    return FakeBook(
+        [(f"第{n}章", text.replace("|", "\n\n")) for n, text in enumerate(TEXTS, 1)],
+        (LIN, SHEN, ZHOU, GU),
+        derived=[
+            derived("manuscript/c1", "L1", spoken, walked),
+            derived("manuscript/c1", "L0", text="一只铃有了下落。"),
+            derived("profiles/characters/e-林远", "L1", walked),
+            derived("profiles/characters/e-林远", "L0", text="旅人。"),
+        ],
+        story=story,
+        passage_size=10,
+    )
+
+
+def _span(evidence: tuple[Evidence, ...]) -> tuple[ChapterId, int, int]:
+    return evidence[0].chapter, evidence[0].start, evidence[0].end
+
+
+class Finder:
+    async def find(self, query: str, before: int, limit: int) -> list[Found]:
+        _chapter, start, end = _span(place(1, SECRET))
+        return [
+            Found("manuscript/c1", "第1章", SECRET, 0.9, "L2", 1, start, end),
+            Found("manuscript/c1", "第1章", "一只铃有了下落。", 0.8, "L0", 1),
+            Found("manuscript/c2", "第2章", "三天后，林远醒来。", 0.7, "L2", 2, 0, 9),
+        ]
+
+
+async def assemble(view: str = "", book: FakeBook | None = None, budget: int = 6_000, ask: str = "") -> Injection:
+    prompt = "林远与沈青、老周在渡口重逢，说起铜铃与柳树。"
+    blocks = (TextBlock(text=prompt), *((InquiryBlock(question=ask),) if ask else ()))
+    params = PromptParams(prompt=blocks, point_of_view=view)
+    agent = ContextAgent(book or make_book(), FakeTokens(), budget, finder=Finder())
+    node = Node(id=NodeId("draft"))
+    workflow = Workflow(id="w", nodes=(node,))
+    asked = (ask,) if ask else ()
+    return await agent.assemble(workflow, node, params, prompt, ChapterId("c4"), Generation(1), asked)
+
+
+async def test_what_holds_for_the_cast_goes_in_with_the_place_that_says_it() -> None:
+    injection = await assemble()
+    facts = [each for each in injection.receipt.sources if each.budget_class == "facts"]
+    told = {each.uri: each.reason for each in facts}
+    assert set(told) == {
+        "relations/kin", "relations/hop", "relations/far", "facts/now", "facts/bell", "promises/late",
+        "promises/soon", "promises/open", "moments/wakes",
+    }  # fmt: skip
+    assert told["relations/kin"].endswith("manuscript/c1:7-15")
+    section = injection.user_suffix.split("# 此时成立的事\n")[1].split("\n# ")[0]
+    assert "- 沈青 → 林远: 表妹（第1章起）" in section
+    assert "- 早该交代：雪里的债（第1章埋下）" in section
+    assert "- 应在此时交代：柳树（第1章埋下）" in section
+    assert "- 三天后：林远醒来（第2章）" in section
+    assert "（秘密，知情者：老周, 沈青）" in section
+    assert "北城。" not in section
+
+
+async def test_without_a_point_of_view_secrets_are_told_and_nothing_is_hidden() -> None:
+    injection = await assemble()
+    assert SECRET in injection.user_suffix
+    assert not [each for each in injection.receipt.dropped if "point of view" in each.rule]
+
+
+@pytest.mark.parametrize(("view", "knows"), [("林远", False), ("e-林远", False), ("沈青", True), ("老周", True)])
+async def test_a_point_of_view_is_told_what_it_knows_at_this_chapter(view: str, knows: bool) -> None:
+    injection = await assemble(view)
+    whole = injection.system_prefix + injection.user_suffix
+    assert (SECRET in whole, BELL.text in whole) == (knows, knows)
+    assert "林远住在南城" in whole
+    hidden = {each.uri for each in injection.receipt.dropped if "point of view" in each.rule}
+    assert ("facts/bell" in hidden) is not knows
+
+
+async def test_what_rests_on_a_secret_leaves_every_level_and_the_rest_stays() -> None:
+    blind = await assemble("林远")
+    assert "老周藏了铃" not in blind.user_suffix
+    assert "一只铃有了下落" not in blind.user_suffix
+    assert "林远与沈青同行" in blind.user_suffix
+    assert "三天后，林远醒来" in blind.user_suffix
+    assert "\ufffc" not in blind.user_suffix
+    assert "老周藏了铃" in (await assemble("沈青")).user_suffix
+
+
+async def test_who_is_unknown_to_the_book_is_told_no_secret_and_the_receipt_says_so() -> None:
+    injection = await assemble("过路人")
+    assert SECRET not in injection.user_suffix
+    assert any("过路人" in note for note in injection.receipt.notes)
+
+
+async def test_an_inquiry_is_answered_without_the_secret_too() -> None:
+    question = "老周把铜铃埋在哪里？"
+    ((_question, answer),) = (await assemble("林远", ask=question)).inquiries
+    assert SECRET not in answer
+    ((_question, answer),) = (await assemble(ask=question)).inquiries
+    assert SECRET in answer
+
+
+async def test_many_facts_stay_within_their_share_and_the_nearest_to_the_prompt_come_first() -> None:
+    many = tuple(fact(f"f{n}", f"林远第{n}次醉酒。", 2, "林远搬到南城") for n in range(60))
+    near = fact("near", "铜铃系在林远腰间，柳树为证。", 2, "林远搬到南城")
+    injection = await assemble(book=make_book(Story(facts=(*many, near))), budget=1_500)
+    facts = [each for each in injection.receipt.sources if each.budget_class == "facts"]
+    assert "facts/near" in [each.uri for each in facts]
+    assert injection.receipt.used <= 1_500
+    assert len(facts) <= 31
