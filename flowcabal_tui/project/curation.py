@@ -6,27 +6,21 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
-from flowcabal_tui.agents.names import discover
-from flowcabal_tui.domain.errors import FlowCabalError, ManuscriptError, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.mirror import Edited, Mirror
-from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import (
     AddChapter,
     BookChanged,
     DeleteOutput,
     EditChapter,
     Event,
-    ImportManuscript,
-    ImportProgress,
     OutputDeleted,
     OutputPersisted,
     OutsideEdit,
@@ -35,7 +29,6 @@ from flowcabal_tui.protocol import (
     WriteChapter,
 )
 from flowcabal_tui.runner.fold import fold
-from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Keeping, Store, TaskMaker
 
 log = logging.getLogger(__name__)
@@ -73,19 +66,13 @@ class Curation:
         self,
         store: Store,
         mirror: Mirror,
-        workshop: Workshop,
-        settings: Callable[[], ProjectSettings],
         emit: Callable[[Event], None],
         wake: Callable[[], None],
-        *,
-        free_agent: Callable[[], bool],
         moved: Callable[[Mapping[ChapterId, int]], None],
     ) -> None:
-        """`wake` starts the background worker; `free_agent` tells whether the agents' model costs nothing;
-        `moved` is told the chapters' places."""
-        self._store, self._mirror, self._workshop, self._settings = store, mirror, workshop, settings
-        self._emit, self._wake, self._free_agent = emit, wake, free_agent
-        self._moved = moved
+        """`wake` starts the background worker; `moved` is told the chapters' places."""
+        self._store, self._mirror = store, mirror
+        self._emit, self._wake, self._moved = emit, wake, moved
         self._outside: dict[ChapterId, Edited] = {}
 
     async def persist(self, command: PersistOutput) -> OutputId:
@@ -194,27 +181,6 @@ class Curation:
             found += tasks(kinds, chapter.id, digest_of(place), chapter.position)
         await self._store.outbox.add(found)
 
-    async def import_manuscript(self, command: ImportManuscript) -> int:
-        """Reads chapters from a file or folder to the end of the book, in one transaction; returns how many."""
-        preview = await self._workshop.do(read_manuscript, Path(command.path).expanduser())
-        chapters = preview.chapters[: command.last]
-        if not chapters:
-            raise ManuscriptError(
-                _("No chapter was found in {file}.").format(file=command.path), _("Nothing was imported.")
-            )
-        total = len(chapters)
-        self._emit(ImportProgress(0, total, preview.warnings))
-        names = await self._workshop.do(
-            discover, [chapter.text for chapter in chapters], self._settings().project.language
-        )
-        kinds = AFTER_KEEP if self._free_agent() else AFTER_IMPORT
-        # The names first: the index steps of the chapters may begin as soon as these are there.
-        await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
-        await self._store.book.import_chapters(chapters, following(kinds))
-        self._emit(ImportProgress(total, total))
-        self._changed(None)
-        return total
-
     async def watch_outside(self) -> None:
         """Offers what other programs changed in the chapters' files as new versions, as long as the project is open.
 
@@ -223,24 +189,28 @@ class Curation:
         seen = looked = await self._mirror.stamps()
         await self._mirror.sweep()
         await self._look_outside(None)
-        await self._write_lost()
+        lost = await self._write_lost()
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             before, seen = seen, await self._mirror.stamps()
-            if before.keys() - seen.keys():
-                await self._write_lost()
+            if lost or before.keys() - seen.keys():
+                lost = await self._write_lost()
             rested = {name: stamp for name, stamp in seen.items() if looked.get(name) != stamp == before.get(name)}
             if rested:
                 looked = looked | rested
                 await self._look_outside(rested)
 
-    async def _write_lost(self) -> None:
-        """Files of chapters that were deleted or renamed outside are written again: a chapter goes by a command."""
+    async def _write_lost(self) -> bool:
+        """Files of chapters that were deleted or renamed outside are written again: a chapter goes by a command.
+
+        True when there were such files, so that it is looked whether they are there.
+        """
         if lost := await self._mirror.lost():
             add = [tasks(("mirror",), one.id, digest_of(["lost", one.digest]), one.position) for one in lost]
             await self._store.outbox.add(task for made in add for task in made)
             await self._store.outbox.again(("mirror",), [one.id for one in lost])
             self._wake()
+        return bool(lost)
 
     async def _look_outside(self, names: Collection[str] | None) -> None:
         try:
