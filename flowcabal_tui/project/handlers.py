@@ -27,17 +27,20 @@ from flowcabal_tui.protocol import (
     FreezeBlock,
     FreezeNode,
     ImportManuscript,
+    PauseBootstrap,
     PersistOutput,
     PutEntity,
     PutRecord,
     RemoveEntity,
     RemoveRecord,
+    RemoveReference,
     ResumeRun,
     RetryBackground,
     RewriteSelection,
     RunWorkflow,
     SaveWorkflow,
     SelectVersion,
+    StartBootstrap,
     UnfreezeNode,
     WaiveFinding,
     WriteChapter,
@@ -57,12 +60,12 @@ class Handlers:
 
     def is_urgent(self, command: Command) -> bool:
         """True for commands that wait for no other: stopping works at once."""
-        return isinstance(command, CancelRun | CancelBackground)
+        return isinstance(command, CancelRun | CancelBackground | PauseBootstrap)
 
     async def handle(self, identity: CommandId, command: Command) -> str:
         """Raises FlowCabalError, and then nothing was changed."""
         parts = self._parts
-        if isinstance(command, RunWorkflow | ResumeRun | RewriteSelection | RetryBackground):
+        if isinstance(command, RunWorkflow | ResumeRun | RewriteSelection | RetryBackground | StartBootstrap):
             parts.limits.hurry()
         match command:
             case RunWorkflow() | ResumeRun() | CancelRun() | AdvanceRun() | Decide():
@@ -83,6 +86,11 @@ class Handlers:
                 return ""
             case ConfirmModels():
                 await parts.adopt_models(command.identity)
+                return ""
+            case StartBootstrap():
+                return await parts.bootstrap.start(command.first, command.last, command.max_cost)
+            case PauseBootstrap():
+                await parts.bootstrap.pause()
                 return ""
         return await self._book(command)
 
@@ -133,8 +141,12 @@ class Handlers:
                 return await curation.add(command)
             case EditChapter():
                 await curation.edit(command)
+            case ImportManuscript(reference=""):
+                return str(await self._parts.importer.manuscript(command))
             case ImportManuscript():
-                return str(await curation.import_manuscript(command))
+                return await self._parts.importer.reference(command)
+            case RemoveReference():
+                await self._parts.store.references.remove(command.reference)
             case WriteMeta():
                 await self._parts.store.book.write_meta(
                     command.name, clean(command.text), "human", tasks=following(("knowledge",))

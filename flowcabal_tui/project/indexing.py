@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -9,6 +10,7 @@ from flowcabal_tui.agents.names import NameIndex
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.store.references import WordsOfPassage, words_of
 from flowcabal_tui.viking.layout import pieces
 
 PASSAGE_SIZES: Final = {"zh": (150, 420), "en": (450, 1_400)}
@@ -18,6 +20,12 @@ PASSAGE_SIZES: Final = {"zh": (150, 420), "en": (450, 1_400)}
 @lru_cache(maxsize=2)
 def _names(entities: tuple[Entity, ...]) -> NameIndex:
     return NameIndex(entities)
+
+
+def index_reference(texts: Sequence[str], language: str) -> list[list[WordsOfPassage]]:
+    """The passages of each part of a reference book, with their words."""
+    least, most = PASSAGE_SIZES["zh" if language.startswith("zh") else "en"]
+    return [words_of(text, pieces(text, least, most)) for text in texts]
 
 
 def index_text(

@@ -62,6 +62,7 @@ class ModelDesk:
         self._models: dict[Endpoint, ModelPort] = {}
         self._paid: dict[Endpoint, PaidOnce] = {}
         self._totals = Totals()
+        self._caps: dict[RunId, tuple[Decimal | None, Totals]] = {}
         self.counter = TokenEstimator(self._agent_name())
 
     def use(self, settings: ProjectSettings) -> None:
@@ -147,8 +148,22 @@ class ModelDesk:
             return LexicalEmbedder()
         return make_embedder(endpoint, find_key(endpoint))
 
+    def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
+        """From now on no call of this job begins once it has cost so much; `spent` is what it has cost already."""
+        self._caps[job] = (max_cost, spent)
+
+    def _require_job_budget(self, job: RunId | None) -> None:
+        limit, spent = self._caps.get(job, (None, Totals())) if job else (None, Totals())
+        if limit is not None and (spent.cost is None or spent.cost >= limit):
+            raise BudgetExceeded(
+                _("The cap of {limit} {currency} is reached.").format(limit=limit, currency=spent.currency),
+                _("No new call was made. What was answered is kept."),
+                _("Start again with a higher cap to go on."),
+            )
+
     def require_budget(self) -> None:
-        """Raises BudgetExceeded when the hard cap on money or tokens is reached."""
+        """Raises BudgetExceeded when the hard cap on money or tokens is reached, or that of the job that pays."""
+        self._require_job_budget(PAYING_RUN.get())
         budget, spent = self._settings.budget, self._totals
         tokens = spent.input_tokens + spent.output_tokens
         if budget.max_cost is not None and spent.cost is None:
@@ -187,6 +202,9 @@ class ModelDesk:
         )
         await self._store.usage.add(record)
         self._totals = self._totals.plus(record)
+        if (job := PAYING_RUN.get()) in self._caps and job is not None:
+            limit, so_far = self._caps[job]
+            self._caps[job] = (limit, so_far.plus(record))
         self._emit(UsageChanged(self._totals))
 
     async def check_all(self) -> tuple[EndpointCheck, ...]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,12 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.actions_desk import ActionsDesk
 from flowcabal_tui.project.background import Background
+from flowcabal_tui.project.bootstrap import Bootstrap
 from flowcabal_tui.project.curation import Curation
 from flowcabal_tui.project.finder import RememberingFinder
 from flowcabal_tui.project.graphs import Graphs
 from flowcabal_tui.project.history import History
+from flowcabal_tui.project.importing import Importer
 from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.logs import close_log, open_log
@@ -111,32 +114,45 @@ class Parts:
         self.history = History(store)
         self.versions = VersionDesk(store, emit, self.runs.imagined, graphs)
         self.mirror = Mirror(folder, store)
-        self.steps = Steps(
-            StepTools(
-                store,
-                self.queries,
-                self.workshop,
-                self.mirror,
-                KnowledgeSteps(store, self.queries, self.knowledge.sync),
-                self.kinds,
-                settings.project.language,
-                self.curator,
-                self.is_by_rule,
-                lambda: self.settings.agents.profiles,
-                lambda edited: self.curation.offer(edited),
-                emit,
-            )
+        tools = StepTools(
+            store,
+            self.queries,
+            self.workshop,
+            self.mirror,
+            KnowledgeSteps(store, self.queries, self.knowledge.sync),
+            self.kinds,
+            settings.project.language,
+            self.curator,
+            self.is_by_rule,
+            lambda: self.settings.agents.profiles,
+            lambda edited: self.curation.offer(edited),
+            emit,
         )
+        self.steps = Steps(tools)
         self.background = Background(store.outbox, self.steps.do, emit, clock, lambda: self.knowledge.is_up)
+        self.bootstrap = Bootstrap(
+            store,
+            self.models,
+            self.kinds,
+            lambda pinned: Steps(replace(tools, pinned=pinned, by_rule=lambda _chapter: False)),
+            emit,
+            clock,
+            self.background.wake,
+        )
+        self.importer = Importer(
+            store,
+            self.workshop,
+            settings.project.language,
+            emit,
+            self.background.wake,
+            lambda: self.models.is_offline("agent"),
+        )
         self.curation = Curation(
             store,
             self.mirror,
-            self.workshop,
-            lambda: self.settings,
             emit,
             self.background.wake,
-            free_agent=lambda: self.models.is_offline("agent"),
-            moved=self.knowledge.set_positions,
+            self.knowledge.set_positions,
         )
 
     @classmethod
@@ -155,6 +171,7 @@ class Parts:
         try:
             parts = cls(folder, settings, store, emit, clock, pace)
             await parts.models.begin()
+            await parts.bootstrap.begin()
         except BaseException:  # cut off or not, the lock is let go
             await store.close()
             raise
@@ -223,8 +240,9 @@ class Parts:
         return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts)
 
     def is_by_rule(self, chapter: Chapter) -> bool:
-        """True for imported text when the agents' model takes money."""
-        return chapter.author == "import" and not self.models.is_offline("agent")
+        """True for imported text when the agents' model takes money, until the writer has it read for that."""
+        is_free = self.models.is_offline("agent")
+        return chapter.author == "import" and not is_free and not self.bootstrap.has_read(chapter)
 
     def curator(self, by_rule: bool) -> Curator | None:
         """The curator, with the agents' model or by rule alone; None when it is switched off."""
@@ -266,6 +284,7 @@ class Parts:
         """Runs first, so that their text is journalled; the store last."""
         self.emit(Status("closing"))
         await self.runs.close()
+        await self.bootstrap.close()
         await self.background.close()
         await self.tasks.close()
         await self.knowledge.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -25,6 +25,14 @@ _HITS: Final = f"""SELECT reference.id, reference.title, reference_part.number, 
     ORDER BY score, reference_words.rowid LIMIT :limit"""
 
 
+WordsOfPassage = tuple[Span, str]
+
+
+def words_of(text: str, spans: Iterable[Span]) -> list[WordsOfPassage]:
+    """The passages of a text with what the index of words takes of each; for a helper process."""
+    return [(span, " ".join(tokens(text[span.start : span.end]))) for span in spans]
+
+
 class References:
     """A shelf of books beside the writer's own. As of an earlier generation, those of that time."""
 
@@ -32,17 +40,17 @@ class References:
         self._database, self._clock = database, clock
 
     async def add(
-        self, title: str, parts: Sequence[ImportedChapter], cut: Callable[[str], Sequence[Span]]
+        self, title: str, parts: Sequence[ImportedChapter], passages: Sequence[Sequence[WordsOfPassage]]
     ) -> ReferenceId:
-        """Puts a book on the shelf in one transaction; `cut` gives the passages of a text."""
-        at, texts = self._clock().isoformat(), [clean(part.text) for part in parts]
-        passages = [[(span, " ".join(tokens(text[span.start : span.end]))) for span in cut(text)] for text in texts]
+        """Puts a book on the shelf in one transaction; `passages` has those of each part (see `words_of`)."""
+        at = self._clock().isoformat()
         book = ReferenceId(digest_of(["reference", title, at])[:12])
 
         def add(connection: sqlite3.Connection) -> ReferenceId:
             generation = next_generation(connection, "derived", 0, at)
             connection.execute("INSERT INTO reference VALUES (?, ?, ?, ?, NULL)", (book, clean(title), at, generation))
-            for number, (part, text, found) in enumerate(zip(parts, texts, passages, strict=True), 1):
+            for number, (part, found) in enumerate(zip(parts, passages, strict=True), 1):
+                text = clean(part.text)
                 row = connection.execute(
                     "INSERT INTO reference_part (reference, number, title, volume, digest, length)"
                     " VALUES (?, ?, ?, ?, ?, ?)",
