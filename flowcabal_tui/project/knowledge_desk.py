@@ -161,12 +161,13 @@ class KnowledgeDesk:
         if self._sync is None or self._client is None:
             return
         try:
+            await self._unpack(self._sync)
             if thorough:
                 await self._drained(self._client)
             if forgotten := await self._sync.repair(thorough=thorough):
                 log.warning("the knowledge server has lost %d texts", len(forgotten))
-        except KnowledgeError as error:
-            log.warning("repair: %s", error.title)
+        except (KnowledgeError, OSError) as error:
+            log.warning("repair: %s", error)
         held = self._sync.held()
         why, self._why_anew = ("" if held else self._why_anew), ""
         self._tell(replace(status, message=why or status.message))
@@ -185,6 +186,28 @@ class KnowledgeDesk:
         """Takes everything out of the server's tree; the tasks that bring it back are the caller's. Raises
         KnowledgeError while the server is not there."""
         await self.sync().clear()
+
+    async def pack(self, path: Path) -> bool:
+        """Writes what the server has into a file, for a backup; False when it has nothing that can be had."""
+        try:
+            await self.sync().export_pack(path)
+        except KnowledgeError as error:
+            log.warning("pack: %s", error.title)
+            return False
+        return True
+
+    async def _unpack(self, sync: KnowledgeSync) -> None:
+        """Takes in the pack of a backup that was restored here, once. What it lacks is sent like everything else."""
+        from flowcabal_tui.project.backup import KNOWLEDGE
+
+        pack = self._folder / paths.PROJECT_STATE / KNOWLEDGE
+        if not pack.exists():
+            return
+        try:
+            if not sync.held():
+                await sync.import_pack(pack)
+        finally:
+            pack.unlink(missing_ok=True)
 
     def _tell(self, status: StatusEvent) -> None:
         self.last = status

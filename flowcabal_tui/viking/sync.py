@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
-from flowcabal_tui.viking import layout, search
+from flowcabal_tui.viking import layout, pack, search
 from flowcabal_tui.viking.client import FileWrite, KnowledgeClient, KnowledgeMissing
 from flowcabal_tui.viking.manifest import MANIFEST, Head, Manifest, Record, head_of
 from flowcabal_tui.viking.search import KnowledgeHit
@@ -153,30 +152,29 @@ class KnowledgeSync:
         for path, _record in records:
             self._manifest.forget(path)
 
-    async def export_pack(self) -> tuple[bytes, str]:
-        """The tree with its vectors as an ovpack, and the manifest that `import_pack` needs with it."""
+    async def export_pack(self, path: Path) -> None:
+        """Writes the tree with its vectors, and what is known of it, into one file."""
         known = self._manifest.text()
-        return await self._client.export_pack(self._root), known
+        tree = await self._client.export_pack(self._root)
+        await asyncio.to_thread(pack.write, path, pack.Pack(tree, known))
 
-    async def import_pack(self, pack: bytes, known: str) -> None:
-        """Lays a tree that `export_pack` gave in place of this one; nothing is embedded again.
+    async def import_pack(self, path: Path) -> None:
+        """Lays a tree that `export_pack` wrote in place of this one; nothing is embedded again.
 
-        An ovpack has no tags: they are given again. Raises KnowledgeError for one with another embedder.
+        An ovpack has no tags: they are given again. Raises KnowledgeError for one that cannot be read, or was made
+        with another embedder; then nothing was changed.
         """
-        head = head_of(known)
+        found = await asyncio.to_thread(pack.read, path)
+        head = head_of(found.known)
         if head is None or replace(head, root=self._root) != self._head:
-            raise KnowledgeError(
-                _("The pack of the knowledge server does not fit this book."),
-                _("Its language, its form or its embedding model is another one."),
-                _("Nothing is lost: everything is sent to the server again."),
-            )
+            raise pack.unfit(_("Its language, its form or its embedding model is another one."))
         await self.clear()
-        await self._client.import_pack(pack, layout.RESOURCES)
+        await self._client.import_pack(found.tree, layout.RESOURCES)
         if head.root != self._root:
             await self._client.mv(head.root, self._root)
-        self._manifest.take(known)
-        for path, record in self._manifest:
-            await self._client.set_tags(f"{self._root}/{path}", self._tags(path, record))
+        self._manifest.take(found.known)
+        for path_in_tree, record in self._manifest:
+            await self._client.set_tags(f"{self._root}/{path_in_tree}", self._tags(path_in_tree, record))
 
     async def _put(self, path: str, record: Record, text: str, l0: str, l1: str, name: str) -> bool:
         l0 = next(words for words in (l0, name, "…") if words.strip())  # OpenViking keeps no empty L0

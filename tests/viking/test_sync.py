@@ -282,12 +282,13 @@ async def test_a_pack_brings_tree_vectors_and_tags_elsewhere(running: Running, r
     sync = KnowledgeSync(running.client, head(root), tmp_path / "one", running.server.workspace)
     await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口系船。", source="s1")
     await sync.put_resource("profiles/characters/e1", "阿青", "船家女", "渡口船家之女。", "", position=1)
-    pack = await sync.export_pack()
+    pack = tmp_path / "book.pack"
+    await sync.export_pack(pack)
     moved = KnowledgeSync(running.client, head(f"{root}-moved"), tmp_path / "two", running.server.workspace)
     await moved.put_chapter(RAIN, RAIN_TEXT, "rain", "rain")
     embedded = len(running.model.embedded)
     await sync.clear()
-    await moved.import_pack(*pack)
+    await moved.import_pack(pack)
     assert moved.held() == {layout.chapter_subject(RIVER.id): "s1", "profiles/characters/e1": ""}
     assert not await moved.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口系船。")
     assert await moved.repair(thorough=True) == ()
@@ -303,8 +304,13 @@ async def test_a_pack_brings_tree_vectors_and_tags_elsewhere(running: Running, r
 async def test_a_pack_with_other_vectors_is_refused(running: Running, root: str, tmp_path: Path) -> None:
     other = KnowledgeSync(running.client, Head(root, "zh", "another embedder"), tmp_path / "one")
     await other.put_chapter(RIVER, "灯火。\n", "L0", "L1")
-    pack = await other.export_pack()
+    pack = tmp_path / "book.pack"
+    await other.export_pack(pack)
     sync = KnowledgeSync(running.client, head(root), tmp_path / "two")
     with pytest.raises(KnowledgeError, match="does not fit"):
-        await sync.import_pack(*pack)
+        await sync.import_pack(pack)
+    assert await read_scenes(running, root, RIVER) == "灯火。\n"
+    pack.write_bytes(pack.read_bytes()[:500])
+    with pytest.raises(KnowledgeError, match="does not fit"):
+        await other.import_pack(pack)
     assert await read_scenes(running, root, RIVER) == "灯火。\n"

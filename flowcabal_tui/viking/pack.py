@@ -1,0 +1,55 @@
+"""The server's tree in one file: OpenViking's own pack, and beside it what we know of the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.locale import _
+from flowcabal_tui.viking.manifest import MANIFEST
+
+_TREE: Final = "tree.ovpack"
+_MOST_BYTES: Final = 1 << 30
+"""Of either part: a file that unpacks to more is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """`tree` is an ovpack with vectors, `known` the text of the manifest."""
+
+    tree: bytes
+    known: str
+
+
+def write(path: Path, pack: Pack) -> None:
+    """Raises OSError."""
+    import zipfile  # here and below: a book is opened sooner without
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_TREE, pack.tree)
+        archive.writestr(MANIFEST, pack.known)
+
+
+def read(path: Path) -> Pack:
+    """Raises KnowledgeError for a file that is no pack."""
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if any(archive.getinfo(name).file_size > _MOST_BYTES for name in (_TREE, MANIFEST)):
+                raise unfit(_("It is too large."))
+            return Pack(archive.read(_TREE), archive.read(MANIFEST).decode("utf-8", "replace"))
+    except (OSError, KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise unfit(str(error)) from error  # RuntimeError: encrypted
+
+
+def unfit(why: str) -> KnowledgeError:
+    """What is told of a pack that cannot be used."""
+    return KnowledgeError(
+        _("The pack of the knowledge server does not fit this book."),
+        why,
+        _("Nothing is lost: everything is sent to the server again."),
+    )
