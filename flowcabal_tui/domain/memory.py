@@ -12,7 +12,6 @@ from flowcabal_tui.domain.model_calls import UsageRecord
 
 Level = Literal["L0", "L1", "L2"]
 EntityKind = Literal["character", "location", "plot-thread", "item", "organisation"]
-ProfileKind = Literal["characters", "plot-threads", "world-state", "themes", "style"]
 Freshness = Literal["waiting", "running", "fresh", "stale", "failed", "cancelled"]
 MetaName = Literal["outline", "style-guide", "world-rules", "notes"]
 META_NAMES: tuple[MetaName, ...] = ("outline", "style-guide", "world-rules", "notes")
@@ -86,11 +85,15 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class StaleText:
-    """A derived text that stands and was made from other words than these `chapters` have by now."""
+    """A derived text that stands and was made from other words than these `chapters` have by now.
+
+    It is as of chapter `anchor` (None: of the position alone).
+    """
 
     uri: str
     position: int
     chapters: tuple[ChapterId, ...]
+    anchor: ChapterId | None = None
 
 
 KeepKind = Literal["chapter", "scene", "outline", "note", "entity"]

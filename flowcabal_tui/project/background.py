@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, get_args
@@ -174,6 +175,16 @@ class Background:
             for task in await self._outbox.all(("waiting", "running"))
             if not task.job
         )
+
+    @asynccontextmanager
+    async def standing(self) -> AsyncIterator[None]:
+        """Nothing is done meanwhile; what was under way is taken up again afterwards."""
+        await self.close()
+        try:
+            yield
+        finally:
+            await self._outbox.reset_running()
+            self.start()
 
     async def close(self) -> None:
         """Stops at once; what was running is taken up again by the next process."""

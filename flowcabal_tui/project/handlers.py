@@ -29,8 +29,10 @@ from flowcabal_tui.protocol import (
     ImportManuscript,
     PauseBootstrap,
     PersistOutput,
+    Purge,
     PutEntity,
     PutRecord,
+    Rebuild,
     RemoveEntity,
     RemoveRecord,
     RemoveReference,
@@ -56,7 +58,7 @@ class Handlers:
 
     def takes_long(self, command: Command) -> bool:
         """True for commands that must not hold up those behind them."""
-        return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels)
+        return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels | Rebuild)
 
     def is_urgent(self, command: Command) -> bool:
         """True for commands that wait for no other: stopping works at once."""
@@ -86,6 +88,11 @@ class Handlers:
                 return ""
             case ConfirmModels():
                 await parts.adopt_models(command.identity)
+                return ""
+            case Rebuild():
+                return str(await parts.upkeep.rebuild(command.what))
+            case Purge():
+                await parts.upkeep.purge(command)
                 return ""
             case StartBootstrap():
                 return await parts.bootstrap.start(command.first, command.last, command.max_cost)

@@ -41,6 +41,7 @@ from flowcabal_tui.project.search import Search
 from flowcabal_tui.project.step_tools import StepTools
 from flowcabal_tui.project.steps import Steps
 from flowcabal_tui.project.story_desk import StoryDesk
+from flowcabal_tui.project.upkeep import UpkeepDesk, UpkeepTools
 from flowcabal_tui.project.versions import VersionDesk
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
@@ -147,6 +148,18 @@ class Parts:
             self.background.wake,
             lambda: self.models.is_offline("agent"),
         )
+        self.upkeep = UpkeepDesk(
+            UpkeepTools(
+                store,
+                self.workshop,
+                self.mirror,
+                self.background,
+                self.knowledge,
+                settings.project.language,
+                self.is_idle,
+                emit,
+            )
+        )
         self.curation = Curation(
             store,
             self.mirror,
@@ -231,6 +244,7 @@ class Parts:
             model=self.models.agent,
             finder=RememberingFinder(self.knowledge, self.store, self.queries, generation, remember=spend),
             spend=spend,
+            kinds=self.kinds,
         )
 
     def monitor(self) -> Monitor | None:
@@ -250,6 +264,11 @@ class Parts:
             return None
         asks = not by_rule and self.models.endpoint("agent") is not None
         return Curator(self.models.agent if asks else None, self.models.counter, self.prompts, self.monitor())
+
+    async def is_idle(self) -> bool:
+        """True when no run and no paid job goes on."""
+        job = await self.bootstrap.status()
+        return self.runs.idle and (job is None or job.state in ("paused", "done"))
 
     async def found_models(self) -> tuple[FoundModel, ...]:
         """What the environment's keys and this machine's servers offer, and the embedded model."""

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, StaleText, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import Story
@@ -31,14 +31,16 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.manuscript.writer import export_manuscript
 from flowcabal_tui.project import quoting
+from flowcabal_tui.project.backup import Manifest, back_up
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.reading import Reading
+from flowcabal_tui.project.upkeep import RebuildPlan
 from flowcabal_tui.project.versions import name_of
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen
-from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event
+from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event, RebuildPart
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -299,6 +301,17 @@ class Project(Reading):
 
     async def background(self) -> tuple[BackgroundTask, ...]:
         return await self._ask(self._parts.store.outbox.all())
+
+    async def stale(self) -> tuple[StaleText, ...]:
+        return await self._ask(self._parts.upkeep.stale())
+
+    async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
+        return await self._ask(self._parts.upkeep.plan(what))
+
+    async def back_up(self, target: Path) -> Manifest:
+        """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
+        parts = self._parts
+        return await self._ask(back_up(parts.store, parts.folder, target, parts.clock()))
 
     async def totals(self) -> Totals:
         return await self._ask(self._parts.store.usage.totals())

@@ -66,6 +66,11 @@ class RunDesk:
         """True when nothing but a human can bring any run on: an answer, or the word to go on in step mode."""
         return all(run.only_waits or name in self._paused for name, run in tuple(self._runs.items()))
 
+    @property
+    def idle(self) -> bool:
+        """True when no run is being executed, waiting ones included."""
+        return not self._runs
+
     async def start(self, request: RunRequest) -> RunId:
         """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
         workflow = await self._store.workflows.get(request.workflow)

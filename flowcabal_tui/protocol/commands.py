@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from decimal import Decimal
+from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, NodeId, OutputId, QuestionId, RunId
+from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import Entity, KeepKind, KeepMode, Level, MetaName
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.story import RecordId, StoryRecord
@@ -187,11 +189,12 @@ class AddChapter(Command):
 
 @dataclass(frozen=True, slots=True)
 class EditChapter(Command):
-    """Renames, moves, deletes or undeletes a chapter."""
+    """Renames, moves, deletes or undeletes a chapter, or puts it into another volume."""
 
     type: ClassVar[str] = "chapter:edit"
     chapter: ChapterId
     title: str | None = None
+    volume: str | None = None
     position: int | None = None
     deleted: bool | None = None
 
@@ -280,12 +283,43 @@ class RegenerateProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class ImportManuscript(Command):
-    """Reads a file or folder as chapters at the end of the book; spends no money."""
+    """Reads a file or folder as chapters at the end of the book, or as a reference book; spends no money."""
 
     type: ClassVar[str] = "manuscript:import"
     path: str
     last: int | None = None
     """Import only the first so many chapters."""
+    reference: str = ""
+    """The title of a reference book, which never becomes a part of the writer's own; "": it is the writer's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveReference(Command):
+    """Takes a reference book off the shelf."""
+
+    type: ClassVar[str] = "reference:remove"
+    reference: ReferenceId
+
+
+@dataclass(frozen=True, slots=True)
+class StartBootstrap(Command):
+    """Has imported chapters read by the agents' model, for money; goes on with a reading that is paused.
+
+    `first` and `last` are places in the story (None: from the first, to the last); no call begins after `max_cost`.
+    The result is the job's id.
+    """
+
+    type: ClassVar[str] = "bootstrap:start"
+    first: int | None = None
+    last: int | None = None
+    max_cost: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseBootstrap(Command):
+    """Lets the calls that are under way end, and begins no more."""
+
+    type: ClassVar[str] = "bootstrap:pause"
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +357,31 @@ class CancelBackground(Command):
 
     type: ClassVar[str] = "background:cancel"
     task: int | None = None
+
+
+RebuildPart = Literal["index", "summaries", "profiles", "knowledge", "stale", "all"]
+"""stale: only what was made from text that was changed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild(Command):
+    """Makes what is derived of the book again from its texts; what hands wrote stays, what was paid is not paid twice.
+
+    The index is right when the command is done; the rest follows as background work. The result is how many steps
+    wait.
+    """
+
+    type: ClassVar[str] = "memory:rebuild"
+    what: RebuildPart = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Purge(Command):
+    """Takes a chapter, or a kept output, out of the project's file for good; it cannot be undone."""
+
+    type: ClassVar[str] = "memory:purge"
+    chapter: ChapterId | None = None
+    output: OutputId | None = None
 
 
 @dataclass(frozen=True, slots=True)

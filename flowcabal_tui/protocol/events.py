@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, OutputId, QuestionId, RunId
-from flowcabal_tui.domain.memory import BackgroundTask, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Totals
 from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, NodeState, Question, RunState
 
 
@@ -321,6 +321,14 @@ class OutsideEdit(Event):
     type: ClassVar[str] = "chapter:outside-edit"
     chapter: ChapterId
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapChanged(Event):
+    """The reading of imported chapters went on, paused or ended."""
+
+    type: ClassVar[str] = "bootstrap:status"
+    status: BootstrapStatus
 
 
 @dataclass(frozen=True, slots=True)

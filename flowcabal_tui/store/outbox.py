@@ -102,7 +102,7 @@ class Outbox:
             lambda connection: (
                 connection.execute(
                     "UPDATE task SET state='waiting', tries=0, error='', not_before=0 WHERE state<>'running'"
-                    " AND kind IN (SELECT value FROM json_each(?))"
+                    " AND job='' AND kind IN (SELECT value FROM json_each(?))"
                     " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
                     values,
                 ).rowcount

@@ -73,12 +73,15 @@ async def stale_texts(
     ):
         if (anchor is None or anchor in placed) and not out.takes(rests):
             newest[uri, level, anchor or ""] = (rests, placed[anchor].position if anchor else position)
-    found: dict[tuple[int, str], set[ChapterId]] = {}
-    for (uri, _level, _anchor), (rests, position) in newest.items():
+    found: dict[tuple[int, str, ChapterId], set[ChapterId]] = {}
+    for (uri, _level, anchor), (rests, position) in newest.items():
         for chapter, text in json.loads(rests).items():
             if placed[chapter].digest != text:
-                found.setdefault((position, uri), set()).add(chapter)
-    return tuple(StaleText(uri, position, tuple(sorted(found[position, uri]))) for position, uri in sorted(found))
+                found.setdefault((position, uri, ChapterId(anchor)), set()).add(chapter)
+    return tuple(
+        StaleText(uri, position, tuple(sorted(found[position, uri, anchor])), anchor or None)
+        for position, uri, anchor in sorted(found)
+    )
 
 
 def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId | None) -> str:
