@@ -13,11 +13,13 @@ from flowcabal_tui.agents.context.gather import Book, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import Reading, read_intent
 from flowcabal_tui.agents.context.pending import missing_outputs
+from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryPort
+from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.context import BudgetClass, Injection, Receipt
 from flowcabal_tui.domain.errors import KnowledgeError, ModelError
@@ -81,10 +83,12 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         finder: Finder | None = None,
         spend: bool = True,
         shares: Mapping[BudgetClass, float] = SHARES,
+        kinds: ProfileKinds | None = None,
     ) -> None:
         self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
         self._spend, self._shares = spend, shares
+        self._kinds = kinds or ProfileKinds()
 
     async def assemble(
         self,
@@ -113,13 +117,13 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         """Intent by rule, then candidates class by class."""
         book = seen.book
         reading = read_intent(goal.prompt, seen.last_pages, book.entities, book.view.language)
-        notes: list[str] = []
+        notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
         relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
             "entities": gather.entity_notes(reading),
             "facts": await facts.told(book, reading),
-            "profiles": await gather.profiles(book, reading),
+            "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._budget * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
             "knowledge": await self._knowledge(seen, reading, goal.prompt, notes),

@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Protocol
 
+from flowcabal_tui.agents.context.arcs import told
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, heading
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.relevance import Relevance, weigh
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.ports import MemoryView
-from flowcabal_tui.domain.context import BudgetClass, SceneKind
+from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
-from flowcabal_tui.domain.memory import Derived, Entity, Level, ProfileKind
+from flowcabal_tui.domain.memory import Derived, Entity, Level
 from flowcabal_tui.locale import _
 
 _NEAR_CHAPTERS: Final = 3
@@ -24,14 +25,6 @@ _PAIRED: Final = 4
 _RECIPROCAL: Final = 20
 _MOST_FOUND: Final = 300
 _TOLD: Final = 12
-_BY_SCENE: Final[dict[SceneKind, tuple[ProfileKind, ...]]] = {
-    "battle": ("world-state",),
-    "journey": ("world-state",),
-    "turn": ("plot-threads", "themes"),
-    "dialogue": ("style",),
-    "daily": ("style",),
-    "unknown": (),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +101,7 @@ def entity_notes(reading: Reading) -> list[Candidate]:
     ]
 
 
-async def profiles(book: Book, reading: Reading) -> list[Candidate]:
-    """L1 of those in the scene, L0 where that is too much; by the kind of scene also other kinds at L0."""
-    found = []
-    for entity in reading.cast:
-        uri = f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}"
-        larger, smaller = [await book.view.derived(uri, level) for level in ("L1", "L0")]
-        found += _levels(uri, entity.name, _("in the scene"), "profiles", larger, smaller)
-    for kind in _BY_SCENE[reading.intent.scene]:
-        for derived in await book.view.derived_under(f"profiles/{kind}/", "L0"):
-            reason = _("a scene of this kind: {scene}").format(scene=reading.intent.scene)
-            found += _levels(derived.uri, derived.uri.split("/", 1)[1], reason, "profiles", None, derived)
-    return found
-
-
-def _levels(
+def levels(
     uri: str,
     title: str,
     reason: str,
@@ -160,7 +139,7 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
             start=span.start,
             end=span.end,
         )
-        told = _levels(
+        told = levels(
             uri,
             chapter.title,
             _how_far(_("what happened"), distance),
@@ -239,7 +218,8 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
 
 
 async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
-    """The most relevant chapters at L1, and a line for each of the others, newest and relevant ones first."""
+    """Arcs, the most relevant chapters at L1, and a line for each of the others, newest and relevant ones first."""
+    arcs = await told(book.view, book.chapters, relevant.chapters)
     lines = {derived.uri: derived for derived in await book.view.derived_under("manuscript/", "L0")}
     ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
     newest_first = list(reversed(book.chapters))
@@ -251,10 +231,10 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
         ),
     )
     by_id = {chapter.id: chapter for chapter in book.chapters}
-    told = [
+    overviews = [
         candidate
         for chapter in (by_id[each] for each in relevant.chapters[:_TOLD])
-        for candidate in _levels(
+        for candidate in levels(
             f"manuscript/{chapter.id}",
             chapter.title,
             _("an earlier chapter that matters here"),
@@ -264,7 +244,7 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
             position=chapter.position,
         )
     ]
-    return told + [
+    one_liners = [
         Candidate(
             f"manuscript/{chapter.id}",
             chapter.title,
@@ -276,8 +256,9 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
             line=True,
         )
         for _age, chapter in ranked
-        if f"manuscript/{chapter.id}" in lines
+        if f"manuscript/{chapter.id}" in lines and (arcs.chapters is None or chapter.id in arcs.chapters)
     ]
+    return [*arcs.first, *overviews, *one_liners, *arcs.last]
 
 
 async def knowledge(book: Book, finder: Finder, query: str, limit: int = 12) -> list[Candidate]:

@@ -81,8 +81,12 @@ class ProfileKind:
     @property
     def title(self) -> str:
         """In the language of the screen."""
+        return self.title_in(language_in_use())
+
+    def title_in(self, language: str) -> str:
+        """What the kind is called in this language."""
         titles = self.settings.title
-        return titles.zh if language_in_use().startswith("zh") and titles.zh else titles.en
+        return titles.zh if language.startswith("zh") and titles.zh else titles.en
 
     def uri(self, subject: EntityId | None) -> str:
         """`profiles/<kind>/<entity>`, or `profiles/<kind>/book`."""
