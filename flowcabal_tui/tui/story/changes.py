@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, count
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
@@ -30,10 +31,9 @@ def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
 
 def new_id(name: str, cast: Cast) -> EntityId:
     """An id made of the name that nobody has."""
-    base = slug(name) or "name"
-    taken = {each.id for each in cast.entities}
-    numbered = (EntityId(f"{base}-{number}") for number in range(2, len(taken) + 3))
-    return EntityId(base) if base not in taken else next(each for each in numbered if each not in taken)
+    base, taken = slug(name), {each.id for each in cast.entities}
+    names = chain((base,), (f"{base}-{number}" for number in count(2)))
+    return EntityId(next(each for each in names if each not in taken))
 
 
 def merged(gone: Entity, kept: Entity) -> Entity:

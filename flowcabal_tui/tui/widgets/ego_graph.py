@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -16,6 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour, EgoPlan, Piece, draw_row, lay_out
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -73,7 +74,10 @@ class EgoGraph(ScrollView, can_focus=True):
 
     def show(self, centre: str, neighbours: Iterable[EgoNeighbour], cursor: str = "") -> None:
         """Draw another graph; the cursor goes to `cursor`, or stays at its neighbour, or goes to the first one."""
-        self._centre_name, self._neighbours = " ".join(centre.split()), tuple(neighbours)
+        self._centre_name = _one_row(centre)
+        self._neighbours = tuple(
+            replace(each, name=_one_row(each.name), words=_one_row(each.words)) for each in neighbours
+        )
         known = [each.id for each in self._neighbours]
         wanted = next((each for each in (cursor, self._cursor_at) if each in known), None)
         self._lay_out()
@@ -160,3 +164,7 @@ class EgoGraph(ScrollView, can_focus=True):
                     self.action_select()
                 self._move_to(each.neighbour)
                 return
+
+
+def _one_row(words: str) -> str:
+    return " ".join(clean(words).split())

@@ -106,7 +106,7 @@ def draw_row(plan: EgoPlan, centre: str, row: int, width: int, *, plain: bool = 
     centre_name = crop(centre, min(CENTRE_CELLS, max(4, width // 3)))
     box = cell_width(centre_name) + 6
     side = max(0, (width - box - 2) // 2)
-    name = min(max((cell_width(each.name) for each in plan.order), default=0), side // 2)
+    name = min(max((1, *(cell_width(each.name) for each in plan.order))), side // 2)
     line = min(LINE_CELLS, side - name - 1)
     pieces = (
         Piece(" " * ((width - box - 2) // 2 - name - line - 1)),
