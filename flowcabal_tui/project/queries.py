@@ -9,8 +9,10 @@ from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
 from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level
 from flowcabal_tui.domain.run import Attempt
+from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -150,9 +152,27 @@ class Queries:
             return SourceText(uri, rest, await self._store.book.meta_text(rest), start, end)
         if root == "entities" and (entity := await self._entity(uri)):
             return SourceText(uri, entity.name, entity_text(entity), start, end)
+        if root == "reference":
+            book, _slash, number = rest.partition("/")
+            title, text = await self._store.references.text(ReferenceId(book), int(number) if number.isdecimal() else 1)
+            return SourceText(uri, title, text, start, end)
+        if root in ("relations", "facts", "promises", "moments"):
+            return await self._told(uri, root, rest)
         if root in ("profiles", "summaries") and (text := await self.summary(uri)):
             return SourceText(uri, await self.title(uri), text, start, end)
-        raise RunError(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
+        raise _nothing_at(uri)
+
+    async def _told(self, uri: str, kind: str, identity: str) -> SourceText:
+        """A record of the story, at the words of the chapter that say it. Raises RunError for one that is gone."""
+        story = await (await self._store.memory.view(None)).story()
+        records: Sequence[StoryRecord] = getattr(story, kind)
+        record = next((each for each in records if each.id == identity), None)
+        if record is None:
+            raise _nothing_at(uri)
+        if record.evidence:
+            said = record.evidence[0]
+            return await self.source(f"manuscript/{said.chapter}", said.start, said.end)
+        return SourceText(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
 
     async def summary(self, uri: str) -> str:
         """What stands as L0 and L1 of a chapter or profile; "" if there are none yet."""
@@ -173,6 +193,10 @@ class Queries:
 def entity_text(entity: Entity) -> str:
     """All that is known of an entity by hand, as it is read and searched."""
     return f"{' · '.join(entity.names)}\n\n{entity.note}"
+
+
+def _nothing_at(uri: str) -> RunError:
+    return RunError(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
 
 
 def _title(workflow: Workflow, node: NodeId) -> str:

@@ -1,4 +1,4 @@
-"""Questions about the text of the book: where something stands. `Project` answers them with the others."""
+"""Questions about texts: where something stands, what was imported and read. `Project` answers them with the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
+from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Level
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.views import SourceText
@@ -31,3 +32,20 @@ class Reading(ABC):
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         return await self._ask(self._parts.search.occurrences(words))
+
+    async def references(self) -> tuple[Reference, ...]:
+        return await self._ask(self._parts.store.references.all())
+
+    async def reference_parts(self, book: ReferenceId) -> tuple[tuple[int, str, str], ...]:
+        return await self._ask(self._parts.store.references.parts(book))
+
+    async def search_references(
+        self, query: str, book: ReferenceId | None = None, limit: int = 20
+    ) -> tuple[ReferenceHit, ...]:
+        return await self._ask(self._parts.store.references.search(query.split(), limit, book))
+
+    async def bootstrap(self) -> BootstrapStatus | None:
+        return await self._ask(self._parts.bootstrap.status())
+
+    async def quote_bootstrap(self, first: int | None = None, last: int | None = None) -> BootstrapQuote:
+        return await self._ask(self._parts.bootstrap.quote(first, last))

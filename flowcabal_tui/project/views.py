@@ -9,8 +9,26 @@ from typing import Protocol
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, RunId
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Derived, Entity, Level, Mention, MetaName, Totals
+from flowcabal_tui.domain.manuscript import (
+    Chapter,
+    ChapterVersion,
+    ImportPreview,
+    Reference,
+    ReferenceHit,
+    ReferenceId,
+)
+from flowcabal_tui.domain.memory import (
+    BackgroundTask,
+    BootstrapQuote,
+    BootstrapStatus,
+    Curated,
+    Derived,
+    Entity,
+    Level,
+    Mention,
+    MetaName,
+    Totals,
+)
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
@@ -272,6 +290,28 @@ class Workbench(Protocol):
     async def totals(self) -> Totals: ...
 
     async def preview_import(self, path: Path) -> ImportPreview: ...
+
+    async def references(self) -> tuple[Reference, ...]:
+        """The reference books, oldest first."""
+        ...
+
+    async def reference_parts(self, book: ReferenceId) -> tuple[tuple[int, str, str], ...]:
+        """Number, title and volume of each part; `source` opens one at `reference/<book>/<number>`."""
+        ...
+
+    async def search_references(
+        self, query: str, book: ReferenceId | None = None, limit: int = 20
+    ) -> tuple[ReferenceHit, ...]:
+        """The passages that hold any of the words, best first, in one reference book or in all."""
+        ...
+
+    async def bootstrap(self) -> BootstrapStatus | None:
+        """How far the reading of imported chapters is; None when there never was one."""
+        ...
+
+    async def quote_bootstrap(self, first: int | None = None, last: int | None = None) -> BootstrapQuote:
+        """What reading imported chapters would take at most; of a reading that is paused, what is left."""
+        ...
 
     async def export(self, path: Path, form: str) -> Path: ...
 

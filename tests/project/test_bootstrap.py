@@ -1,0 +1,159 @@
+"""Imported chapters read by a model that takes money: quoted, capped, paused, gone on with, never paid twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.memory import BootstrapStatus
+from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, calls, endpoint, make, opened, write_chapters
+
+PRICE = {"price_in": Decimal(1), "price_out": Decimal(2)}
+
+
+async def imported(folder: Path, server: FaultServer, **model: Any) -> Path:
+    """A project with three chapters that were read by rule."""
+    await make(folder, both(endpoint(server, **model)))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
+        await desk.settled()
+    return folder
+
+
+async def ended(desk: Desk, state: str = "done") -> BootstrapStatus:
+    return (await desk.until(BootstrapChanged, lambda event: event.status.state == state)).status
+
+
+def asked(server: FaultServer) -> Counter[str]:
+    """How often each prompt was answered."""
+    return Counter(
+        json.dumps(entry["body"]["messages"]) for entry in server.log if entry["path"].endswith("completions")
+    )
+
+
+async def test_an_import_costs_nothing_and_a_reading_asks_as_often_as_was_quoted_at_most(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, **PRICE)
+    assert calls(server) == 0
+    async with opened(folder) as desk:
+        assert await desk.project.bootstrap() is None
+        quote = await desk.project.quote_bootstrap()
+        assert quote.chapters == 3 and quote.cost is not None and quote.cost > 0
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert (status.done, status.failed) == (status.total, 0)
+        assert 9 <= calls(server) <= quote.calls
+        assert status.spent.calls == calls(server)
+        assert (status.spent.cost or 0) <= quote.cost
+        assert max(asked(server).values()) == 1
+        await desk.settled()
+        assert calls(server) == status.spent.calls, "nothing else was asked"
+
+
+async def test_what_a_model_has_read_is_read_by_it_from_then_on(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap(last=2))
+        await ended(desk)
+        read = await desk.project.quote_bootstrap()
+        assert read.chapters == 1, "one chapter is left"
+    async with opened(folder) as desk:
+        assert (await desk.project.quote_bootstrap()).chapters == 1
+        with pytest.raises(RunError, match="No imported chapter"):
+            await desk.project.carry_out(StartBootstrap(last=2))
+
+
+async def test_the_cap_stops_new_calls_and_a_higher_one_goes_on(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server, concurrency=1, **PRICE)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap(max_cost=Decimal("0.000001")))
+        status = await ended(desk, "paused")
+        assert calls(server) == 1 and "cap" in status.reason
+        desk.events.clear()
+        await desk.project.carry_out(StartBootstrap(max_cost=Decimal(9)))
+        status = await ended(desk)
+        assert status.done == status.total
+        assert max(asked(server).values()) == 1
+
+
+async def test_a_cap_that_cannot_be_kept_is_refused(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        with pytest.raises(RunError, match="price"):
+            await desk.project.carry_out(StartBootstrap(max_cost=Decimal(1)))
+        assert calls(server) == 0
+
+
+async def test_a_pause_lets_what_is_under_way_end_and_is_gone_on_with_by_the_next_process(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
+        await desk.project.carry_out(PauseBootstrap())
+        paused = await ended(desk, "paused")
+        before = calls(server)
+        assert paused.reason == "" and 0 < paused.done < paused.total
+    async with opened(folder) as desk:
+        status = await desk.project.bootstrap()
+        assert status is not None and (status.state, status.done) == ("paused", paused.done)
+        assert (await desk.project.quote_bootstrap()).calls > 0
+        await desk.project.carry_out(StartBootstrap())
+        await ended(desk)
+    assert calls(server) > before
+    assert max(asked(server).values()) == 1
+
+
+async def test_a_project_that_is_closed_in_the_midst_pauses_and_asks_no_answered_question_again(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server)
+    for _time in range(4):
+        async with opened(folder) as desk:
+            await desk.project.carry_out(StartBootstrap())
+            await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
+    async with opened(folder) as desk:
+        status = await desk.project.bootstrap()
+        assert status is not None
+        if status.state == "paused":
+            assert status.reason
+            await desk.project.carry_out(StartBootstrap())
+            await ended(desk)
+    whole = [entry for entry in server.log if entry["outcome"] == "complete"]
+    answered = Counter(json.dumps(entry["body"]["messages"]) for entry in whole)
+    assert max(answered.values()) == 1
+
+
+async def test_a_key_that_is_refused_pauses_all_and_a_text_that_is_refused_fails_alone(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, concurrency=1)
+    server.push({"status": 401, "times": 2})
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        assert (await ended(desk, "paused")).reason
+        server._faults.clear()
+        server.push({"finish": "content_filter"})
+        desk.events.clear()
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert status.failed == 1 and status.done == status.total - 1
+
+
+async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: Path) -> None:
+    await make(folder, ModelsSettings(user=OFFLINE, agent=OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
+        await desk.settled()
+        assert (await desk.project.quote_bootstrap()).chapters == 0
