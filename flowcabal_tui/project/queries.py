@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ReferenceId
-from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level
+from flowcabal_tui.domain.memory import META_NAMES, Entity, Level
 from flowcabal_tui.domain.run import Attempt
 from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
@@ -18,7 +18,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.overrides import no_node
 from flowcabal_tui.project.tracing import trace
-from flowcabal_tui.project.views import NodeView, ProfileRow, ProfileView, SourceText
+from flowcabal_tui.project.views import NodeView, SourceText
 from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
@@ -90,35 +90,6 @@ class Queries:
         if found.done:
             return found.attempt(await self._store.runs.text(Digest(found.done["digest"])))
         return found.attempt(await self._store.runs.partial_text(run, node, found.number))
-
-    async def profiles(self) -> tuple[ProfileRow, ...]:
-        """One row for each profile, and one for each chapter's summaries, in story order."""
-        view = await self._store.memory.view(None, await self._store.memory.generation())
-        names = {entity.id: entity.name for entity in await view.entities()}
-        titles = {f"manuscript/{chapter.id}": chapter.title for chapter in await view.chapters()}
-        states = await self._store.memory.derived_counts("")
-        rows: list[ProfileRow] = []
-        for derived in await view.derived_under("profiles/", "L0"):
-            _root, kind, subject = derived.uri.split("/", 2)
-            rows.append(_row(kind, names.get(EntityId(subject), subject), derived, states))
-        for derived in await view.derived_under("manuscript/", "L0"):
-            if derived.uri in titles:
-                rows.append(_row("chapters", titles[derived.uri], derived, states))
-        return tuple(rows)
-
-    async def profile(self, uri: str) -> ProfileView:
-        """A profile's newest state in each level, and all its states, newest first."""
-        history = await self._store.memory.derived_history(uri)
-        newest: dict[str, Derived] = {}
-        for state in history:
-            newest.setdefault(state.level, state)
-        return ProfileView(
-            uri,
-            await self.title(uri),
-            tuple(newest[level] for level in sorted(newest)),
-            history,
-            await self._entity(uri),
-        )
 
     async def _entity(self, uri: str) -> Entity | None:
         wanted = uri.rsplit("/", 1)[-1]
@@ -201,7 +172,3 @@ def _nothing_at(uri: str) -> RunError:
 
 def _title(workflow: Workflow, node: NodeId) -> str:
     return next((one.title for one in workflow.nodes if one.id == node), node.rsplit("/", 1)[-1])
-
-
-def _row(kind: str, name: str, derived: Derived, states: Mapping[str, int]) -> ProfileRow:
-    return ProfileRow(kind, name, derived.uri, derived.text, derived.position, states[derived.uri])

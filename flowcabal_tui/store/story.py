@@ -81,7 +81,7 @@ async def story_of(rows: Sequence[Row], horizon: Horizon, entities: Set[EntityId
     ]
     moments = [one for one in found if isinstance(one, Moment)]
     return Story(
-        tuple(one for one in found if isinstance(one, Relation) and {one.source, one.target} <= entities),
+        _once(one for one in found if isinstance(one, Relation) and {one.source, one.target} <= entities),
         _superseded([one for one in found if isinstance(one, Fact)], horizon),
         tuple(one for one in found if isinstance(one, Promise)),
         tuple(sorted(moments, key=lambda one: one.order if one.order is not None else horizon.place(one)[0])),
@@ -160,19 +160,39 @@ def _seen(evidence: Iterable[Evidence], horizon: Horizon) -> tuple[Evidence, ...
     return tuple(one for one in evidence if one.chapter in horizon.seen)
 
 
-def _superseded(facts: Sequence[Fact], horizon: Horizon) -> tuple[Fact, ...]:
-    """A state ends where a later fact tells another one; a secret one does not end what everybody believes."""
+def _once(relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    """What a later chapter says again of a relation that holds is evidence of it, and no second one."""
+    open_ones: dict[tuple[object, str], int] = {}
+    found: list[Relation] = []
+    for one in relations:
+        ends = (one.source, one.target) if one.directed else frozenset((one.source, one.target))
+        at = open_ones.setdefault((ends, one.kind), len(found))
+        if at < len(found) and found[at].until is None and one.by == "agent":
+            found[at] = replace(found[at], until=one.until, evidence=(*found[at].evidence, *one.evidence))
+            continue
+        open_ones[ends, one.kind] = len(found)
+        found.append(one)
+    return tuple(found)
+
+
+def _superseded(facts: Iterable[Fact], horizon: Horizon) -> tuple[Fact, ...]:
+    """A state ends where a later fact tells another one; a secret one does not end what everybody believes.
+
+    Facts come in story order. The same words said again of a state that holds are evidence of it, and no second fact.
+    """
     found: list[Fact] = []
-    next_open: dict[tuple[EntityId, str], ChapterId | None] = {}
-    next_any: dict[tuple[EntityId, str], ChapterId | None] = {}
-    for fact in reversed(facts):
-        if fact.attribute and fact.about:
-            state = (fact.about[0], fact.attribute)
-            later = (next_any if fact.secret else next_open).get(state)
-            if later and (fact.until is None or (horizon.position(fact.until) or 0) > (horizon.position(later) or 0)):
-                fact = replace(fact, until=later)
-            next_any[state] = fact.since
-            if not fact.secret:
-                next_open[state] = fact.since
+    open_ones: defaultdict[tuple[EntityId, str], list[int]] = defaultdict(list)
+    for fact in facts:
+        holding = open_ones[fact.about[0], fact.attribute] if fact.attribute and fact.about else []
+        same = [at for at in holding if (found[at].text, found[at].secret) == (fact.text, fact.secret)]
+        if same and fact.by == "agent":
+            found[same[0]] = replace(found[same[0]], evidence=(*found[same[0]].evidence, *fact.evidence))
+            continue
+        for at in [at for at in holding if found[at].secret or not fact.secret]:
+            holding.remove(at)
+            end = horizon.position(found[at].until) if found[at].until else None
+            if end is None or end > (horizon.position(fact.since) or 0):
+                found[at] = replace(found[at], until=fact.since)
+        holding.append(len(found))
         found.append(fact)
-    return tuple(reversed(found))
+    return tuple(found)

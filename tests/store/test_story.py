@@ -108,6 +108,21 @@ async def test_what_a_later_chapter_adds_is_seen_only_after_it_and_leaves_with_i
     assert await story(store) == before
 
 
+async def test_what_is_said_again_is_evidence_and_no_second_record(store, book):
+    one, two, three, _four = book
+    kin, again = quoted(TEXTS[0], "林是贾的表妹。", one.id), quoted(TEXTS[1], "贾丢了玉。", two.id)
+    ends = (LIN, JIA, "朋友", False)
+    other_way = Relation(RecordId("b"), JIA, LIN, "朋友", False, two.id, None, again, "agent")
+    home = lives(two, "扬州", "贾丢了玉。", TEXTS[1])
+    friends = Relation(RecordId("a"), *ends, one.id, None, kin, "agent")
+    await read(store, one, friends, lives(one, "扬州", "林住在扬州。", TEXTS[0]))
+    await read(store, two, other_way, replace(home, id=RecordId("again")))
+    await read(store, three, Relation(RecordId("c"), LIN, JIA, "朋友", True, three.id, None, again, "agent"))
+    now = await story(store)
+    assert [(each.id, len(each.evidence)) for each in now.relations] == [("a", 2), ("c", 1)]
+    assert [(each.since, each.until, len(each.evidence)) for each in now.facts] == [(one.id, None, 2)]
+
+
 async def test_a_hands_word_wins_over_every_later_reading(store, book):
     one, two, *_rest = book
     fact, other = lives(one, "扬州", "林住在扬州。", TEXTS[0]), lives(one, "苏州", "林住在扬州。", TEXTS[0])

@@ -1,0 +1,143 @@
+"""The story of a kept chapter: read once, replaced with the text, gone with the chapter, a hand's word above it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.story import Fact, Promise, RecordId, Relation
+from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, PutRecord, RemoveRecord, WriteChapter
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from tests.project.desk import Desk, make_one, opened
+
+INES, TOBIAS = EntityId("ines"), EntityId("tobias")
+FERRY = (
+    "Ines Marlow was Tobias Crane's sister. Ines Marlow now lives in Saltreach. Tobias Crane vowed to ring the "
+    "bell of Saltreach for her.\n\nOnly Tobias Crane knew that the ledger was forged. Ines Marlow slept. "
+    "Tobias Crane walked to Saltreach and back again with the forged ledger under his coat."
+)
+LATER = (
+    "Ines Marlow moved to Northwick. Tobias Crane kept his vow: he would ring the bell of Saltreach for her that night."
+    "\n\nInes Marlow learned that the ledger was forged. Tobias Crane said nothing of it for two years before he died."
+)
+
+
+async def written(desk: Desk, *texts: str) -> list[ChapterId]:
+    """Chapters with these texts, and everything made that follows."""
+    made = []
+    for number, text in enumerate(texts, 1):
+        made.append(ChapterId(await desk.project.carry_out(AddChapter(f"Chapter {number}"))))
+        await desk.project.carry_out(WriteChapter(made[-1], text))
+        await desk.settled()
+    return made
+
+
+@pytest.fixture
+async def desk(folder):
+    async with opened(await make_one(folder, ModelsSettings(user=OFFLINE, agent=OFFLINE))) as desk:
+        for name in ("Ines Marlow", "Tobias Crane"):
+            await desk.project.carry_out(PutEntity(Entity(EntityId(name.split()[0].lower()), "character", name)))
+        yield desk
+
+
+async def test_a_kept_chapter_tells_its_relations_states_secrets_and_vows(desk):
+    one, two = await written(desk, FERRY, LATER)
+    story = await desk.project.story()
+    (sister,) = story.relations
+    assert (sister.source, sister.kind, sister.target) == (INES, "sister of", TOBIAS)
+    homes = [(fact.text, fact.since, fact.until) for fact in story.facts if fact.attribute == "lives in"]
+    assert homes == [("Ines Marlow now lives in Saltreach.", one, two), ("Ines Marlow moved to Northwick.", two, None)]
+    (secret,) = [fact for fact in story.facts if fact.secret]
+    assert [knower.entity for knower in secret.known_by] == [TOBIAS, INES]
+    assert secret.known_by[1].since == two
+    (vow,) = [promise for promise in story.promises if promise.planted == one]
+    assert vow.paid == two
+    text = await desk.project.chapter_text(one)
+    evidence = secret.evidence[0]
+    assert text[evidence.start : evidence.end] == evidence.sentence
+    opened_at = await desk.project.source(f"facts/{secret.id}")
+    assert (opened_at.uri, opened_at.start, opened_at.text) == (f"manuscript/{one}", evidence.start, text)
+
+
+async def test_keeping_again_pays_nothing_and_doubles_nothing(desk):
+    one, _two = await written(desk, FERRY, LATER)
+    before, calls = await desk.project.story(), (await desk.project.totals()).calls
+    await desk.project.carry_out(WriteChapter(one, FERRY))
+    await desk.settled()
+    assert (await desk.project.story(), (await desk.project.totals()).calls) == (before, calls)
+
+
+async def test_records_leave_with_their_text_and_with_their_chapter(desk):
+    one, two = await written(desk, FERRY, LATER)
+    whole = await desk.project.story()
+    await desk.project.carry_out(EditChapter(two, deleted=True))
+    (secret,) = [fact for fact in (await desk.project.story()).facts if fact.secret]
+    assert len(secret.known_by) == 1
+    await desk.project.carry_out(EditChapter(two, deleted=False))
+    assert await desk.project.story() == whole
+    await desk.project.carry_out(WriteChapter(one, FERRY.replace("was Tobias Crane's sister", "hummed")))
+    await desk.settled()
+    assert (await desk.project.story()).relations == ()
+
+
+async def test_what_a_hand_writes_and_removes_stays_so_when_the_chapter_is_read_again(desk):
+    one, _two = await written(desk, FERRY, LATER)
+    story = await desk.project.story()
+    (sister,) = story.relations
+    await desk.project.carry_out(PutRecord(replace(sister, kind="half-sister of")))
+    for promise in story.promises:
+        await desk.project.carry_out(RemoveRecord(promise.id))
+    made = await desk.project.carry_out(PutRecord(Fact(RecordId(""), "She hums.", (INES,), since=one)))
+    await desk.project.carry_out(WriteChapter(one, f"{FERRY} It rained."))
+    await desk.settled()
+    after = await desk.project.story()
+    assert [(each.kind, each.by) for each in after.relations] == [("half-sister of", "hand")]
+    assert after.promises == ()
+    assert made in [fact.id for fact in after.facts]
+    assert (await desk.project.source(f"facts/{made}")).text == "She hums."
+    with pytest.raises(RunError):
+        await desk.project.source("facts/none")
+
+
+async def test_a_record_that_says_nothing_or_names_nobody_is_refused(desk):
+    (one,) = await written(desk, FERRY)
+    for record in (
+        Promise(RecordId(""), "  ", one),
+        Promise(RecordId("../x"), "A bell.", one),
+        Relation(RecordId(""), EntityId("none"), TOBIAS, "friend of"),
+    ):
+        with pytest.raises(RunError):
+            await desk.project.carry_out(PutRecord(record))
+    with pytest.raises(RunError):
+        await desk.project.carry_out(RemoveRecord(RecordId("none")))
+
+
+async def test_a_name_that_an_agent_finds_for_one_that_a_hand_wrote_waits(desk):
+    await written(desk, FERRY)
+    ines = next(entity for entity in await desk.project.entities() if entity.id == INES)
+    await desk.project.carry_out(PutEntity(replace(ines, aliases=("the ferrywoman",))))
+    memory = desk.project._parts.store.memory  # what an agent does, which no command can do
+    said = replace(ines, aliases=("Mistress Tide",), proposed=("Mistress Tide", "the ferrywoman"), by="agent")
+    stands = await desk.project._engine.call(memory.put_entity(said))
+    assert (stands.aliases, stands.proposed, stands.by) == (("the ferrywoman",), ("Mistress Tide",), "hand")
+
+
+async def test_the_context_of_a_point_of_view_is_told_no_secret_of_others(desk):
+    _one, two = await written(desk, FERRY, LATER)
+    last = ChapterId(await desk.project.carry_out(AddChapter("Chapter 3")))
+
+    async def told(view: str, chapter: ChapterId) -> set[str]:
+        wish, eyes = ("instruction", "Ines Marlow meets Tobias Crane."), ("draft", {"point_of_view": view})
+        request = RunRequest("quick-draft", chapter, (wish,), overrides=(eyes,))
+        receipt = await desk.project.preview_context(request, "draft")
+        return {source.uri for source in receipt.sources if source.budget_class == "facts"}
+
+    (secret,) = [fact for fact in (await desk.project.story()).facts if fact.secret]
+    assert f"facts/{secret.id}" in await told("Tobias Crane", two)
+    assert f"facts/{secret.id}" not in await told("Ines Marlow", two)
+    assert f"facts/{secret.id}" in await told("Ines Marlow", last)
