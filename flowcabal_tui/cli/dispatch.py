@@ -73,12 +73,19 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import settings
 
         return {"doctor": settings.doctor, "models": settings.models, "config": settings.config}[command]
-    if command in ("new", "import", "export", "keep"):
+    if command in ("import", "bootstrap", "references"):
+        from flowcabal_tui.cli import importing
+
+        return {
+            "import": importing.import_,
+            "bootstrap": importing.bootstrap,
+            "references": importing.references,
+        }[command]
+    if command in ("new", "export", "keep"):
         from flowcabal_tui.cli import writing
 
         return {
             "new": writing.new,
-            "import": writing.import_,
             "export": writing.export,
             "keep": writing.keep,
         }[command]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from decimal import Decimal
 from pathlib import Path
 
 from flowcabal_tui.domain.context import BUDGET_CLASSES
@@ -13,6 +14,8 @@ COMMANDS = [
     "new",
     "demo",
     "import",
+    "bootstrap",
+    "references",
     "run",
     "keep",
     "decide",
@@ -83,6 +86,27 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     imported.add_argument("source", type=Path, metavar=_("SOURCE"))
     imported.add_argument("--last", type=int, help=_("import only the first so many chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
+    imported.add_argument(
+        "--as",
+        dest="kind",
+        choices=("manuscript", "reference"),
+        default="manuscript",
+        help=_("a part of your book, or a book to look into"),
+    )
+    imported.add_argument("--title", help=_("of a reference book (default: the file's name)"))
+    read = _add(commands, "bootstrap", _("have imported chapters read by the agents' model, for money"))
+    _project(read)
+    read.add_argument("--from", dest="first", type=int, metavar="N", help=_("from the chapter at this place"))
+    read.add_argument("--to", dest="last", type=int, metavar="M", help=_("to the chapter at this place"))
+    read.add_argument("--yes", action="store_true", help=_("begin without a question"))
+    read.add_argument("--max-cost", type=Decimal, metavar="X", help=_("begin no call after it has cost so much"))
+    shelf = _add(commands, "references", _("the reference books beside the book"))
+    _project(shelf)
+    shelf.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them: its parts"))
+    shelf.add_argument("part", nargs="?", type=int, metavar="N", help=_("print this part"))
+    shelf.add_argument("--search", metavar=_("WORDS"), help=_("passages that hold any of these words"))
+    shelf.add_argument("--remove", action="store_true", help=_("take the book off the shelf"))
+    shelf.add_argument("--json", action="store_true")
     exported = _add(commands, "export", _("write the book to a file"))
     _project(exported)
     exported.add_argument("target", type=Path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx"))

@@ -1,14 +1,13 @@
-"""Commands that change a project: new, import, export, keep."""
+"""Commands that change a project: new, export, keep."""
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import ImportManuscript, PersistOutput
+from flowcabal_tui.protocol import PersistOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.settings.user_file import remember_project
 
@@ -24,26 +23,6 @@ async def new(arguments: Namespace) -> int:
     print(_("Made {folder}.").format(folder=folder))
     if not arguments.offline:
         print(_("No model is set yet: see `flowcabal-tui models {folder}`.").format(folder=folder))
-    return 0
-
-
-async def import_(arguments: Namespace) -> int:
-    """Reads chapters from a file or folder."""
-    project = await Project.open(arguments.project, knowledge=False)
-    try:
-        preview = await project.preview_import(arguments.source)
-        for warning in preview.warnings:
-            print(_("note: {text}").format(text=warning), file=sys.stderr)
-        chapters = preview.chapters[: arguments.last]
-        if arguments.dry_run:
-            for chapter in chapters:
-                print(chapter.volume, chapter.title, len(chapter.text), sep="\t")
-            return 0
-        await project.carry_out(ImportManuscript(str(arguments.source), arguments.last))
-        print(_("Imported {n} chapters ({encoding}).").format(n=len(chapters), encoding=preview.encoding))
-        await project.settled()
-    finally:
-        await project.close()
     return 0
 
 
