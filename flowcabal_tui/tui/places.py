@@ -25,7 +25,7 @@ from flowcabal_tui.tui.screens.ego import EgoScreen
 from flowcabal_tui.tui.screens.entities import EntitiesScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.first_run import FirstRunScreen
-from flowcabal_tui.tui.screens.form import FormScreen
+from flowcabal_tui.tui.screens.form import Choice, FormScreen
 from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.node_form import NodeForm
@@ -70,6 +70,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Relations, the graph"), EgoGraph),
     (mark("Promises, timeline, facts"), RecordsScreen),
     (mark("Forms of names and records"), FormScreen),
+    (mark("Lists in forms of names"), Choice),
     (mark("Text over the whole screen"), ProseScreen),
     (mark("Decisions"), DecisionsScreen),
     (mark("Candidates"), Bench),

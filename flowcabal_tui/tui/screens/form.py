@@ -67,6 +67,14 @@ class NameSuggester(Suggester):
         return value + name[len(begun) :] if name else None
 
 
+class Choice(Select[str], inherit_bindings=False):
+    """A list that opens by Enter or the space bar, so that Up and Down go on to another field."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "show_overlay", mark("Choose"), show=False, id="record-form.choose")
+    ]
+
+
 class FormScreen(ModalScreen[T | None]):
     """Gives back what `read` makes of the fields, or None. `read` raises Unreadable with what is wrong."""
 
@@ -119,7 +127,7 @@ class FormScreen(ModalScreen[T | None]):
         inner: Widget
         if field.choices:
             options = [(words, key) for key, words in field.choices]
-            inner = Select(options, value=field.value, allow_blank=False, id=known, compact=True)
+            inner = Choice(options, value=field.value, allow_blank=False, id=known, compact=True)
         else:
             inner = Input(
                 _shown(field.value), placeholder=field.hint, id=known, compact=True,

@@ -1,0 +1,349 @@
+"""Names, the places of a name and who stands around, over an invented project."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.story import RecordId, Relation
+from flowcabal_tui.protocol import Command, PutEntity, PutRecord, RemoveEntity, RemoveRecord
+from flowcabal_tui.tui.desks.story_doors import StoryDoors
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.screens.ego import EgoScreen
+from flowcabal_tui.tui.screens.entities import EntitiesScreen
+from flowcabal_tui.tui.screens.form import FormScreen
+from flowcabal_tui.tui.screens.mentions import MentionsScreen
+from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.screens.story_page import Place, StoryPage
+from flowcabal_tui.tui.trouble import Trouble
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
+from tests.tui import fake_books as books
+from tests.tui.fake_story import FERRYMAN, HERO, VOICE
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import HOSTILE, Host, shown
+
+
+class RefusingWorkbench(FakeWorkbench):
+    """Refuses every command."""
+
+    async def carry_out(self, command: Command) -> str:
+        raise RunError("No.", "It is refused.")
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Reads have come back and are shown. Workers that wait for the writer are left waiting."""
+    for _round in range(6):
+        await pilot.pause()
+
+
+@asynccontextmanager
+async def opened(page: StoryPage, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
+    """The page over an empty app; `answers` of the app are what it gave back."""
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        app.answers = []
+        app.push_screen(page, app.answers.append)
+        await settled(pilot)
+        yield pilot
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot)
+
+
+def names(workbench: FakeWorkbench, entity: EntityId | None = None) -> EntitiesScreen:
+    return EntitiesScreen(StoryDoors(workbench), entity)
+
+
+def screen(pilot: Pilot[None]) -> str:
+    return "\n".join(shown(pilot.app))
+
+
+def listed(pilot: Pilot[None]) -> list[str]:
+    return [option.id for option in pilot.app.screen.query_one("#list", PickList).options]
+
+
+def put(workbench: FakeWorkbench) -> Entity:
+    """The entity of the last command."""
+    last = workbench.sent[-1]
+    assert isinstance(last, PutEntity)
+    return last.entity
+
+
+async def test_names_stand_by_how_often_they_are_mentioned_and_tell_from_where_to_where():
+    async with opened(names(FakeWorkbench())) as pilot:
+        assert listed(pilot) == ["hero", "ferryman", "voice"]
+        row = next(row for row in shown(pilot.app) if "Mara" in row)
+        assert row.split()[:4] == ["?", "2", "1-3", "Mara"]
+        assert "mentioned 2 times · chapters 1 to 3" in screen(pilot)
+        assert "? Mar  waits for your word" in screen(pilot)
+
+
+async def test_the_list_follows_what_is_typed_in_names_and_aliases():
+    workbench = FakeWorkbench()
+    workbench.people[1] = replace(workbench.people[1], aliases=("Old Salt",))
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "slash", *"sal")
+        assert listed(pilot) == ["ferryman"]
+        assert pilot.app.screen.entity.name == "Joss"
+        await press(pilot, "enter")
+        assert pilot.app.screen.query_one("#list").has_focus
+        await press(pilot, "escape")
+        assert listed(pilot) == ["hero", "ferryman", "voice"]
+        await press(pilot, "escape")
+        assert pilot.app.answers == [None]
+
+
+async def test_digits_choose_a_kind_and_a_new_one_is_of_it():
+    workbench = FakeWorkbench()
+    workbench.people.append(Entity(EntityId("city"), "location", "The City"))
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "3")
+        assert listed(pilot) == ["city"]
+        await press(pilot, "a", *"Ferry", "ctrl+s")
+        assert put(workbench) == Entity(EntityId("Ferry"), "location", "Ferry", by="hand")
+        assert pilot.app.screen.entity.name == "Ferry"
+
+
+async def test_a_proposed_name_is_confirmed_or_rejected_by_one_key():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "c")
+        assert (put(workbench).aliases, put(workbench).proposed) == (("Mar",), ())
+        assert "= Mar" in screen(pilot)
+        await press(pilot, "x")
+        assert (put(workbench).aliases, put(workbench).rejected) == ((), ("Mar",))
+        assert "x Mar  rejected" in screen(pilot)
+
+
+async def test_the_name_under_the_cursor_is_judged():
+    workbench = FakeWorkbench()
+    workbench.people[0] = replace(workbench.people[0], proposed=("Mar", "Swan"))
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "tab", "j", "x")
+        assert put(workbench).rejected == ("Swan",)
+
+
+async def test_an_entity_is_edited_in_a_form():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "e", "down", "down", *"Swan, Mar", "down", *"tall", "ctrl+s")
+        assert (put(workbench).aliases, put(workbench).proposed, put(workbench).note) == (("Swan", "Mar"), (), "tall")
+
+
+async def test_a_form_without_a_name_is_not_taken():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "a", "ctrl+s")
+        assert isinstance(pilot.app.screen, FormScreen)
+        assert "! A name is missing." in screen(pilot)
+        await press(pilot, "escape")
+        assert workbench.sent == []
+
+
+async def test_a_note_of_several_lines_is_left_as_it_is():
+    workbench = FakeWorkbench()
+    workbench.people[0] = replace(workbench.people[0], note="one\ntwo")
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "e", "ctrl+s")
+        assert put(workbench).note == "one\ntwo"
+
+
+async def test_a_name_is_removed_after_a_question():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench, FERRYMAN)) as pilot:
+        await press(pilot, "d")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        await press(pilot, "n")
+        assert workbench.sent == []
+        await press(pilot, "d", "y")
+        assert workbench.sent == [RemoveEntity(FERRYMAN)]
+        assert listed(pilot) == ["hero", "voice"]
+
+
+async def test_two_names_of_one_are_merged():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench, VOICE)) as pilot:
+        await press(pilot, "M", *"jos", "right", "enter")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        await press(pilot, "y")
+        assert put(workbench).names == ("Joss", "The voice")
+        assert RemoveEntity(VOICE) in workbench.sent
+        moved = [command.record for command in workbench.sent if isinstance(command, PutRecord)]
+        assert {record.id for record in moved} == {"r1", "p1"}
+        assert pilot.app.screen.entity.id == FERRYMAN
+
+
+async def test_enter_shows_the_places_and_leads_to_one():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, MentionsScreen)
+        assert "place 1 of 2 · 1 Rain" in screen(pilot)
+        await press(pilot, "n")
+        assert "place 2 of 2 · 3 Empty City" in screen(pilot)
+        assert "Nobody rang the bell" in screen(pilot)
+        await press(pilot, "n", "p", "enter")
+        start = books.EN.texts[2].index("Mara")
+        assert pilot.app.answers == [Place(books.chapter_id(3), start, start + 4)]
+
+
+async def test_a_name_that_stands_nowhere_has_no_places():
+    async with opened(names(FakeWorkbench(), VOICE)) as pilot:
+        pilot.app.screen.doors.mentions = no_mentions
+        await press(pilot, "enter", "n", "enter")
+        assert "Nothing in the book names it." in screen(pilot)
+
+
+async def no_mentions(_entity: EntityId) -> tuple[()]:
+    return ()
+
+
+async def test_the_list_is_read_again_when_the_book_has_moved(monkeypatch):
+    monkeypatch.setattr("flowcabal_tui.tui.screens.story_page.RELOAD_SECONDS", 0.01)
+    workbench = FakeWorkbench()
+    async with opened(names(workbench, FERRYMAN)) as pilot:
+        workbench.people.append(Entity(EntityId("new"), "item", "Lamp"))
+        pilot.app.screen.book_moved()
+        pilot.app.screen.book_moved()
+        await pilot.pause(0.05)
+        await settled(pilot)
+        assert "new" in listed(pilot)
+        assert pilot.app.screen.entity.id == FERRYMAN
+
+
+async def test_a_refusal_is_told_and_nothing_is_shown_as_changed():
+    async with opened(names(RefusingWorkbench())) as pilot:
+        await press(pilot, "c")
+        assert next(str(item.error) for item in pilot.app.seen if isinstance(item, Trouble)).startswith("No.")
+        assert "? Mar" in screen(pilot)
+
+
+async def test_hostile_names_are_shown_as_words():
+    workbench = FakeWorkbench()
+    workbench.people = [Entity(HERO, "character", HOSTILE, (HOSTILE + "2",), HOSTILE, proposed=("[/b]",))]
+    async with opened(names(workbench), (120, 30)) as pilot:
+        await press(pilot, "r", "escape")
+        assert "\x1b" not in screen(pilot)
+        assert "[/] [b]bold[/b] red" in screen(pilot)
+
+
+# Who stands around
+
+
+def around(workbench: FakeWorkbench, centre: EntityId = HERO) -> EgoScreen:
+    return EgoScreen(StoryDoors(workbench), centre)
+
+
+async def test_relations_begin_and_end_with_the_chapter():
+    async with opened(around(FakeWorkbench())) as pilot:
+        assert "as of chapter 3 of 4 · 3 Empty City" in screen(pilot)
+        assert "ferries" in screen(pilot)
+        assert "enemy of" not in screen(pilot).partition("Mara · ")[2].partition("Mara · ")[0]
+        await press(pilot, "left", "left")
+        assert "as of chapter 1 of 4" in screen(pilot)
+        assert "enemy of" in screen(pilot)
+        assert "4x, last in 3" in screen(pilot)
+        await press(pilot, "home")
+        assert "before the book" in screen(pilot)
+        await press(pilot, "end")
+        assert "as of chapter 4 of 4" in screen(pilot)
+
+
+async def test_a_neighbour_comes_to_the_middle_and_backspace_goes_back():
+    async with opened(around(FakeWorkbench())) as pilot:
+        graph = pilot.app.screen.query_one(EgoGraph)
+        assert graph.cursor == FERRYMAN
+        await press(pilot, "enter")
+        assert "Joss · 1 stands around" in screen(pilot)
+        assert graph.cursor == HERO
+        await press(pilot, "backspace")
+        assert "Mara · 2 stand around" in screen(pilot)
+        assert graph.cursor == FERRYMAN
+
+
+async def test_anybody_comes_to_the_middle_by_name():
+    async with opened(around(FakeWorkbench())) as pilot:
+        await press(pilot, "slash", *"The v", "right", "enter")
+        assert "The voice · 1 stands around" in screen(pilot)
+
+
+async def test_a_relation_is_added_between_the_two():
+    workbench = FakeWorkbench()
+    async with opened(around(workbench)) as pilot:
+        await press(pilot, "a", "down", *"trusts", "ctrl+s")
+        assert workbench.sent == [PutRecord(Relation(RecordId(""), HERO, FERRYMAN, "trusts"))]
+        assert "ferries / trusts" in screen(pilot)
+
+
+async def test_a_relation_is_edited_and_its_evidence_stays():
+    workbench = FakeWorkbench()
+    before = workbench.records.relations[1]
+    async with opened(around(workbench)) as pilot:
+        await press(pilot, "e", "down", *"!", "down", "down", "space", "ctrl+s")
+        assert workbench.sent == [PutRecord(replace(before, kind="ferries!", directed=False))]
+
+
+async def test_a_relation_ends_at_a_chapter():
+    workbench = FakeWorkbench()
+    before = workbench.records.relations[1]
+    async with opened(around(workbench)) as pilot:
+        await press(pilot, "u", "enter")
+        assert workbench.sent == [PutRecord(replace(before, until=books.chapter_id(3)))]
+        assert "(not in this chapter)" in screen(pilot)
+
+
+@pytest.mark.parametrize(("until", "words"), [("9", "no chapter 9"), ("1", "end comes before"), ("x", "no number")])
+async def test_an_end_that_cannot_be_is_told(until, words):
+    async with opened(around(workbench := FakeWorkbench())) as pilot:
+        await press(pilot, "u", "backspace", *until, "enter")
+        assert words in screen(pilot)
+        assert workbench.sent == []
+
+
+async def test_a_relation_is_removed_after_a_question():
+    workbench = FakeWorkbench()
+    async with opened(around(workbench)) as pilot:
+        await press(pilot, "d", "y")
+        assert workbench.sent == [RemoveRecord(RecordId("r2"))]
+        assert "4x, last in 3" in screen(pilot)
+
+
+async def test_the_words_that_say_a_relation_are_shown():
+    async with opened(around(FakeWorkbench())) as pilot:
+        await press(pilot, "v")
+        assert isinstance(pilot.app.screen, SourceScreen)
+        assert "The fog on the river" in screen(pilot)
+
+
+async def test_the_graph_is_complete_with_twelve_neighbours_in_eighty_columns():
+    workbench = FakeWorkbench("zh")
+    others = [Entity(EntityId(f"e{n}"), "character", f"人物之{n}号") for n in range(12)]
+    workbench.people += others
+    ends = [(HERO, other.id) if n % 2 else (other.id, HERO) for n, other in enumerate(others)]
+    relations = tuple(Relation(RecordId(f"n{n}"), *pair, f"关系{n}") for n, pair in enumerate(ends))
+    workbench.records = replace(workbench.records, relations=relations)
+    async with opened(around(workbench)) as pilot:
+        for n in range(12):
+            row = next(row for row in shown(pilot.app) if f"人物之{n}号" in row)
+            assert f"关系{n}" in row
+        assert "14 stand around" in screen(pilot)
+
+
+async def test_typing_in_the_filter_is_no_command():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "slash", *"cxd3")
+        assert pilot.app.screen.query_one(Input).value == "cxd3"
+        assert workbench.sent == []
