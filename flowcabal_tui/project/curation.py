@@ -146,7 +146,7 @@ class Curation:
         """Adds an empty chapter."""
         before = await self._store.book.chapters()
         added = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
-        await self._placed(before)
+        await self.placed(before)
         self._changed(added.id)
         return added.id
 
@@ -154,18 +154,19 @@ class Curation:
         """Renames, moves, deletes or undeletes."""
         book = self._store.book
         before = await book.chapters()
-        if command.title is not None:
-            await book.rename(command.chapter, clean(command.title))
+        if command.title is not None or command.volume is not None:
+            title = (await book.chapter(command.chapter)).title if command.title is None else command.title
+            await book.rename(command.chapter, title, command.volume)
         if command.position is not None:
             await book.move(command.chapter, command.position)
         if command.deleted is True:
             await book.delete(command.chapter)
         elif command.deleted is False:
             await book.undelete(command.chapter)
-        await self._placed(before)
+        await self.placed(before)
         self._changed(command.chapter)
 
-    async def _placed(self, chapters: Sequence[Chapter]) -> None:
+    async def placed(self, chapters: Sequence[Chapter]) -> None:
         """What follows when chapters moved, were named anew, left or came back: their files, and the server's tree."""
         before = {chapter.id: chapter for chapter in chapters}
         after = {chapter.id: chapter for chapter in await self._store.book.chapters()}

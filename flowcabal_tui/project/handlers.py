@@ -27,26 +27,34 @@ from flowcabal_tui.protocol import (
     FreezeBlock,
     FreezeNode,
     ImportManuscript,
+    MergeChapters,
     PauseBootstrap,
     PersistOutput,
+    PinProfile,
     Purge,
     PutEntity,
     PutRecord,
     Rebuild,
+    RegenerateProfile,
     RemoveEntity,
     RemoveRecord,
     RemoveReference,
+    ReplaceText,
     ResumeRun,
     RetryBackground,
+    RevertChange,
     RewriteSelection,
     RunWorkflow,
     SaveWorkflow,
     SelectVersion,
+    SplitChapter,
     StartBootstrap,
+    TakeProfile,
     UnfreezeNode,
     WaiveFinding,
     WriteChapter,
     WriteMeta,
+    WriteProfile,
 )
 
 
@@ -76,6 +84,9 @@ class Handlers:
                 return await self._version(command)
             case RewriteSelection():
                 parts.emit(await rewrite(parts, identity, command))
+                return ""
+            case WriteProfile() | PinProfile() | TakeProfile() | RegenerateProfile():
+                await parts.profiles.carry_out(command)
                 return ""
             case WaiveFinding():
                 await parts.store.memory.waive((command.draft_quote, command.source_quote), clean(command.reason))
@@ -145,9 +156,14 @@ class Handlers:
             case DeleteOutput():
                 await curation.forget(command)
             case AddChapter():
-                return await curation.add(command)
+                added = await curation.add(command)
+                await self._chapters_moved(moved=command.position is not None)
+                return added
             case EditChapter():
                 await curation.edit(command)
+                await self._chapters_moved(moved=command.position is not None or command.deleted is not None)
+            case ReplaceText() | RevertChange() | SplitChapter() | MergeChapters():
+                return await self._parts.chapters_edit.do(command)
             case ImportManuscript(reference=""):
                 return str(await self._parts.importer.manuscript(command))
             case ImportManuscript():
@@ -171,6 +187,12 @@ class Handlers:
             case _:
                 raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return ""
+
+    async def _chapters_moved(self, *, moved: bool) -> None:
+        """Arcs are looked at again: other chapters may belong to them."""
+        if moved:
+            await self._parts.store.outbox.add(await self._parts.steps.summaries.all_arc_tasks())
+            self._parts.background.wake()
 
     async def _put_entity(self, entity: Entity) -> None:
         name, identity = clean(entity.name).strip(), entity.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,12 +19,15 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.actions_desk import ActionsDesk
 from flowcabal_tui.project.background import Background
+from flowcabal_tui.project.blame import Blame
 from flowcabal_tui.project.bootstrap import Bootstrap
+from flowcabal_tui.project.chapters_edit import ChaptersEdit
 from flowcabal_tui.project.curation import Curation
 from flowcabal_tui.project.finder import RememberingFinder
 from flowcabal_tui.project.graphs import Graphs
@@ -35,6 +38,8 @@ from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.logs import close_log, open_log
 from flowcabal_tui.project.mirror import Mirror
 from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.overview import OverviewDesk
+from flowcabal_tui.project.profile_desk import ProfileDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
 from flowcabal_tui.project.search import Search
@@ -130,7 +135,13 @@ class Parts:
             emit,
         )
         self.steps = Steps(tools)
-        self.background = Background(store.outbox, self.steps.do, emit, clock, lambda: self.knowledge.is_up)
+
+        def step(task: BackgroundTask) -> Awaitable[None]:
+            """One that was done before is done as it was then."""
+            pinned = task.pinned
+            return (self.steps if pinned is None else Steps(replace(tools, pinned=pinned, restoring=True))).do(task)
+
+        self.background = Background(store.outbox, step, emit, clock, lambda: self.knowledge.is_up)
         self.bootstrap = Bootstrap(
             store,
             self.models,
@@ -160,6 +171,7 @@ class Parts:
                 emit,
             )
         )
+        self.profiles = ProfileDesk(store, self.queries, self.kinds, emit, self.background.wake)
         self.curation = Curation(
             store,
             self.mirror,
@@ -167,6 +179,9 @@ class Parts:
             self.background.wake,
             self.knowledge.set_positions,
         )
+        self.chapters_edit = ChaptersEdit(store, emit, self.background.wake, self.curation.placed)
+        self.overview = OverviewDesk(store, lambda: self.settings, self.curation.outside_text, clock)
+        self.blame = Blame(store)
 
     @classmethod
     async def open(

@@ -6,8 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Passage, Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Level
+from flowcabal_tui.domain.origin import BlamedLine, Provenance
+from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.views import SourceText
@@ -32,6 +35,18 @@ class Reading(ABC):
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         return await self._ask(self._parts.search.occurrences(words))
+
+    async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
+        return await self._ask(self._parts.blame.lines(chapter))
+
+    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+        return await self._ask(self._parts.blame.provenance(chapter, line))
+
+    async def overview(self) -> Overview:
+        return await self._ask(self._parts.overview.overview())
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        return await self._ask(self._parts.overview.scenes(chapter))
 
     async def references(self) -> tuple[Reference, ...]:
         return await self._ask(self._parts.store.references.all())

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.manuscript import (
     Chapter,
     ChapterVersion,
     ImportPreview,
+    Passage,
     Reference,
     ReferenceHit,
     ReferenceId,
@@ -30,6 +31,8 @@ from flowcabal_tui.domain.memory import (
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
+from flowcabal_tui.domain.origin import BlamedLine, Provenance
+from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.story import Story
@@ -277,6 +280,22 @@ class Workbench(Protocol):
 
     async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
         """The best `limit` places of each kind in the whole project; an empty query finds nothing."""
+        ...
+
+    async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
+        """Every line of the newest text that is not blank, with the version and output that brought it."""
+        ...
+
+    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+        """What wrote a line (by its number), and what it was given."""
+        ...
+
+    async def overview(self) -> Overview:
+        """Lengths, goals, and how each chapter stands."""
+        ...
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """The scenes of a chapter's newest text, in order, without gaps."""
         ...
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:

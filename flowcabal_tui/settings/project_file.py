@@ -103,6 +103,14 @@ class KnowledgeSettings(_Table):
     api_key_env: str = Field("", description="Name of the environment variable with that server's root key.")
 
 
+class GoalsSettings(_Table):
+    """Lengths in characters for a Chinese book, in words otherwise; 0: no goal."""
+
+    book: int = Field(0, ge=0, description="Length that the book is to reach; 0: none.")
+    chapter: int = Field(0, ge=0, description="Length that a chapter is to reach; 0: none.")
+    day: int = Field(0, ge=0, description="Length that is to be written in a day; 0: none.")
+
+
 class RunSettings(_Table):
     concurrency: int = Field(8, ge=1, le=256, description="Nodes that work at the same time, over all runs.")
 
@@ -128,6 +136,7 @@ class ProjectSettings(_Table):
     knowledge: KnowledgeSettings = KnowledgeSettings()
     run: RunSettings = RunSettings()
     actions: ActionsSettings = ActionsSettings()
+    goals: GoalsSettings = GoalsSettings()
 
 
 OFFLINE = ModelSettings(provider="offline", model="offline")

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
-from flowcabal_tui.domain.text import clean, digest, digest_of
+from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.blobs import unpack
 from flowcabal_tui.store.connection import Database
@@ -28,6 +28,7 @@ from flowcabal_tui.store.shelf import (
     chapter_of,
     chapters_now,
     latest,
+    new_places,
     places,
     version_of,
 )
@@ -79,7 +80,7 @@ class Book:
         def add(connection: sqlite3.Connection) -> Chapter:
             order = places(connection)
             at = len(order) if position is None else max(0, min(position - 1, len(order)))
-            (new,) = self._new_places(connection, [(title, volume)])
+            (new,) = new_places(connection, [(title, volume)], self._clock().isoformat())
             arrange(connection, [*order[:at], new, *order[at:]], self._truth(connection, at + 1))
             return chapter_now(connection, new.chapter)
 
@@ -92,7 +93,8 @@ class Book:
 
         def add(connection: sqlite3.Connection) -> tuple[Chapter, ...]:
             order = places(connection)
-            new = self._new_places(connection, [(found.title, found.volume) for found in chapters])
+            named = [(found.title, found.volume) for found in chapters]
+            new = new_places(connection, named, self._clock().isoformat())
             generation = self._truth(connection, len(order) + 1)
             arrange(connection, [*order, *new], generation)
             for position, (place, found) in enumerate(zip(new, chapters, strict=True), len(order) + 1):
@@ -249,11 +251,3 @@ class Book:
 
     def _truth(self, connection: sqlite3.Connection, position: int) -> Generation:
         return next_generation(connection, "truth", position, self._clock().isoformat())
-
-    def _new_places(self, connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[Place]:
-        (known,) = connection.execute("SELECT count(DISTINCT chapter) FROM place").fetchone()
-        at = self._clock().isoformat()
-        return [
-            Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean(title), clean(volume))
-            for number, (title, volume) in enumerate(named, known + 1)
-        ]

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
-from flowcabal_tui.domain.text import clean, digest, word_count
+from flowcabal_tui.domain.text import clean, digest, digest_of, word_count
 from flowcabal_tui.store.blobs import put_text
 from flowcabal_tui.store.connection import Row
 from flowcabal_tui.store.generations import NOW
@@ -87,6 +87,15 @@ def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: 
 
 def places(connection: sqlite3.Connection) -> list[Place]:
     return [Place(at.id, at.title, at.volume, at.position) for at in chapters_now(connection)]
+
+
+def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]], at: str) -> list[Place]:
+    """Chapters that are not there yet, by title and volume, each with an id of its own."""
+    (known,) = connection.execute("SELECT count(DISTINCT chapter) FROM place").fetchone()
+    return [
+        Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean(title), clean(volume))
+        for number, (title, volume) in enumerate(named, known + 1)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

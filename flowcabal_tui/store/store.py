@@ -13,6 +13,7 @@ from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book import Book
 from flowcabal_tui.store.connection import Database, Durability, Readers, Writer, open_writable
+from flowcabal_tui.store.edits import Edits
 from flowcabal_tui.store.faults import damaged, no_room
 from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.jobs import JobTasks
@@ -58,6 +59,7 @@ class Store:
         self.answers = Answers(self.runs)
         self.workflows = Workflows(database, clock)
         self.book = Book(database, clock, language)
+        self.edits = Edits(database, clock, language)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
         self.references = References(database, clock)

@@ -1,0 +1,66 @@
+"""Where a paragraph of the manuscript comes from: version, author, run, node, attempt, and what the node was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Author
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What brought a paragraph into the book: a version of a chapter, and the output that was kept there, if one was.
+
+    `before` is what the paragraph was changed from, if it was changed and not written anew.
+    """
+
+    chapter: ChapterId
+    version: int
+    author: Author
+    at: datetime
+    text: str
+    note: str = ""
+    run: RunId = RunId("")
+    node: NodeId = NodeId("")
+    attempt: int = 0
+    before: Origin | None = None
+
+    @property
+    def chain(self) -> tuple[Origin, ...]:
+        """This one and what it was changed from, newest first."""
+        return (self, *(self.before.chain if self.before else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedLine:
+    """A line of a chapter's newest text: its number from 1, blank lines counted, and where it begins."""
+
+    number: int
+    start: int
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The attempt that wrote a paragraph first: the one that was kept, or one on which that was built."""
+
+    run: RunId
+    node: NodeId
+    title: str
+    attempt: int
+    author: str
+    model: str
+    workflow: str
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """All that is known of a line. `written` is None for what was typed, imported, or changed outside."""
+
+    line: BlamedLine
+    written: Written | None = None

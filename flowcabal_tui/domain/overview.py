@@ -1,0 +1,45 @@
+"""The book at a glance: how far it is, and how each chapter stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.manuscript import Chapter
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """Lengths that the writer wants to reach, in characters (Chinese) or words; 0: none."""
+
+    book: int = 0
+    chapter: int = 0
+    day: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterStanding:
+    """A chapter, whether its file was changed outside, and how the memory (not the server) follows its newest text.
+
+    `left` counts steps that are to be done, `failed` tells why others could not be.
+    """
+
+    chapter: Chapter
+    changed_outside: bool = False
+    left: int = 0
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All chapters in story order, the goals, and how much longer the book became since the day began.
+
+    `today` is negative when more was cut than written; what was imported does not count.
+    """
+
+    chapters: tuple[ChapterStanding, ...]
+    goals: Goals = Goals()
+    today: int = 0
+
+    @property
+    def length(self) -> int:
+        return sum(standing.chapter.length for standing in self.chapters)

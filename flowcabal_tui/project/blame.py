@@ -1,0 +1,153 @@
+"""From a line of a chapter back to the version, run and sources that brought it: versions compared, oldest first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import Final
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.manuscript import ChapterVersion
+from flowcabal_tui.domain.memory import Curated
+from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
+from flowcabal_tui.locale import _
+from flowcabal_tui.runner.fold import AttemptFold, fold
+from flowcabal_tui.store import Store
+
+_ALIKE: Final = 0.5
+"""The ratio of `difflib` from which a new line counts as an old one that was changed."""
+_WIDEST: Final = 40
+"""Lines of a changed stretch that are compared with each other; in a wider one, only those at the same place."""
+_SAYING: Final = 4
+"""Characters from which a line that comes back is taken for the same one."""
+
+
+class Blame:
+    """Reads only; lives on the engine's loop."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def lines(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
+        """Every line of the newest text that says something."""
+        found, start = [], 0
+        for number, origin in enumerate(await self._origins(chapter, None), 1):
+            if origin.text.strip():
+                found.append(BlamedLine(number, start, origin.text, origin))
+            start += len(origin.text) + 1
+        return tuple(found)
+
+    async def provenance(self, chapter: ChapterId, number: int) -> Provenance:
+        """What wrote a line, and what it was given. Raises RunError when there is no such line."""
+        line = next((each for each in await self.lines(chapter) if each.number == number), None)
+        if line is None:
+            raise RunError(_("The chapter has no text in line {n}.").format(n=number))
+        kept = next((origin for origin in line.origin.chain if origin.run), None)
+        return Provenance(line, await self._written(kept) if kept else None)
+
+    async def _origins(self, chapter: ChapterId, last: int | None) -> list[Origin]:
+        """The origin of every line of a version (None: the newest)."""
+        versions = [each for each in reversed(await self._store.book.versions(chapter))
+                    if last is None or each.version <= last]  # fmt: skip
+        texts = await self._store.runs.texts(tuple({version.digest for version in versions}))
+        outputs = {output.id: output for output in await self._store.book.kept(chapter)}
+        lines: list[Origin] = []
+        known: dict[str, Origin] = {}
+        for version in versions:
+            known |= {origin.text: origin for origin in await self._donated(version)}
+            new = [_origin(version, text, outputs) for text in texts[version.digest].split("\n")]
+            lines = await asyncio.to_thread(traced, lines, new, known)
+            known |= {origin.text: origin for origin in lines if origin.text not in known}
+        return lines
+
+    async def _donated(self, version: ChapterVersion) -> list[Origin]:
+        """The lines of chapters that were split or merged when the version was made."""
+        donors = await self._store.edits.donors(version)
+        return [origin for chapter, last in donors for origin in await self._origins(chapter, last)]
+
+    async def _written(self, kept: Origin) -> Written | None:
+        """The first attempt of the run, in the order of its log, whose text has the line.
+
+        What was served from an earlier run is looked for there.
+        """
+        nodes = fold(await self._store.runs.history(kept.run)).nodes
+        if not nodes[kept.node].attempts:
+            return await self._written_earlier(kept, nodes[kept.node].digest)
+        made = [
+            (path, attempt)
+            for path, node in nodes.items()
+            for _number, attempt in sorted(node.attempts.items())
+            if attempt.done
+        ]
+        texts = await self._store.runs.texts(tuple({Digest(attempt.done["digest"]) for _path, attempt in made}))
+        wanted = kept.text.strip()
+        for path, attempt in made:
+            done = attempt.done
+            text = Output(texts[Digest(done["digest"])], done.get("form", "text")).text
+            is_kept = (path, attempt.number) == (kept.node, kept.attempt)
+            if is_kept or wanted in map(str.strip, text.split("\n")):
+                return await self._attempt(kept.run, path, attempt)
+        return None
+
+    async def _written_earlier(self, kept: Origin, output: Digest) -> Written | None:
+        workflow = (await self._store.runs.workflow_of(kept.run)).id
+        chapter = (await self._store.runs.run_request(kept.run)).chapter
+        for version in await self._store.versions.of(workflow, chapter, kept.node):
+            if version.digest == output and version.run and version.run != kept.run:
+                return await self._written(replace(kept, run=version.run, attempt=version.attempt))
+        return None
+
+    async def _attempt(self, run: RunId, path: NodeId, found: AttemptFold) -> Written:
+        workflow = await self._store.runs.workflow_of(run)
+        title = next((node.title for node in workflow.nodes if node.id == path), path.rsplit("/", 1)[-1])
+        attempt = found.attempt("")
+        return Written(
+            run=run,
+            node=path,
+            title=title,
+            attempt=attempt.number,
+            author=attempt.author,
+            model=attempt.model,
+            workflow=workflow.name or workflow.id,
+            receipt=attempt.receipt,
+        )
+
+
+def _origin(version: ChapterVersion, text: str, outputs: Mapping[OutputId, Curated]) -> Origin:
+    origin = Origin(version.chapter, version.version, version.author, version.at, text, version.note)
+    output = outputs.get(version.output) if version.output else None
+    if output is None or not output.run:
+        return origin
+    return replace(origin, run=RunId(output.run), node=NodeId(output.node), attempt=output.attempt)
+
+
+def traced(old: Sequence[Origin], new: Sequence[Origin], known: Mapping[str, Origin]) -> list[Origin]:
+    """The lines of a version with their origins: those that stayed keep theirs, those that come back (`known`)
+    have it again, those that were changed remember from what."""
+    found: list[Origin] = []
+    matcher = SequenceMatcher(None, [line.text for line in old], [line.text for line in new], autojunk=False)
+    for change, i, i_end, j, j_end in matcher.get_opcodes():
+        if change == "equal":
+            found += old[i:i_end]
+            continue
+        for place, line in enumerate(new[j:j_end]):
+            back = known.get(line.text) if len(line.text.strip()) >= _SAYING else None
+            found.append(back or replace(line, before=_changed(line.text, place, old[i:i_end])))
+    return found
+
+
+def _changed(text: str, place: int, gone: Sequence[Origin]) -> Origin | None:
+    """Of the lines that went, the one that is most alike; None when none is alike enough."""
+    candidates = gone if len(gone) <= _WIDEST else gone[place : place + 1]
+    best, likeness = None, _ALIKE
+    for origin in candidates:
+        matcher = SequenceMatcher(None, origin.text, text, autojunk=False)
+        if text.strip() and matcher.real_quick_ratio() > likeness and matcher.quick_ratio() > likeness:
+            ratio = matcher.ratio()
+            if ratio > likeness:
+                best, likeness = origin, ratio
+    return best

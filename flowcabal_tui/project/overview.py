@@ -1,0 +1,67 @@
+"""The book at a glance, and the scenes of a chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Passage
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.store import Store
+from flowcabal_tui.viking.layout import scenes
+
+
+class OverviewDesk:
+    """Reads only; lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Callable[[], ProjectSettings],
+        outside_text: Callable[[ChapterId], str | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store, self._settings, self._outside_text, self._clock = store, settings, outside_text, clock
+
+    async def overview(self) -> Overview:
+        """The day begins at midnight where the writer is."""
+        chapters = await self._store.book.chapters()
+        tasks: dict[ChapterId, list[BackgroundTask]] = {chapter.id: [] for chapter in chapters}
+        for task in await self._store.outbox.all():
+            if task.kind != "knowledge":  # a server that is down is owed, not waited for
+                tasks.get(_chapter_of(task.subject), []).append(task)
+        goals = self._settings().goals
+        return Overview(
+            tuple(
+                ChapterStanding(
+                    chapter,
+                    self._outside_text(chapter.id) is not None,
+                    sum(task.state in ("waiting", "running", "stale") for task in tasks[chapter.id]),
+                    tuple(task.error for task in tasks[chapter.id] if task.state == "failed"),
+                )
+                for chapter in chapters
+            ),
+            Goals(goals.book, goals.chapter, goals.day),
+            sum(chapter.length for chapter in chapters) - await self._length_this_morning(),
+        )
+
+    async def _length_this_morning(self) -> int:
+        now = self._clock().astimezone()
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(self._clock().tzinfo)
+        return await self._store.edits.length_at(midnight)
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """The pieces into which the newest text is cut for the memory. KeyError for an unknown chapter."""
+        known, text = await self._store.book.chapter(chapter), await self._store.book.text(chapter)
+        return tuple(
+            Passage(chapter, known.position, index, span.start, span.end, text[span.start : span.end])
+            for index, span in enumerate(scenes(text, self._settings().project.language))
+        )
+
+
+def _chapter_of(subject: str) -> ChapterId:
+    """The chapter that a background task is about: `<chapter>`, `manuscript/<chapter>` or `<entity>@<chapter>`."""
+    return ChapterId(subject.rpartition("@")[2].removeprefix("manuscript/"))

@@ -1,0 +1,57 @@
+"""What a guest may ask that changes several chapters in one go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.search import TextPlace
+from flowcabal_tui.protocol.commands import Command
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceText(Command):
+    """Puts `by` in the place of `words` at these places: one new version of each chapter, or nothing at all.
+
+    The result is the generation, by which `RevertChange` takes all of it back.
+    """
+
+    type: ClassVar[str] = "text:replace"
+    words: str
+    by: str
+    places: tuple[TextPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RevertChange(Command):
+    """Takes back what `ReplaceText` did: the texts before it become the newest versions, unless one was changed since.
+
+    The result is the generation.
+    """
+
+    type: ClassVar[str] = "text:revert"
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class SplitChapter(Command):
+    """From the character `at` on the text becomes a chapter of its own behind this one, which keeps its id.
+
+    The result is the new chapter's id.
+    """
+
+    type: ClassVar[str] = "chapter:split"
+    chapter: ChapterId
+    at: int
+    title: str
+    expected_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeChapters(Command):
+    """Puts the text of the following chapter at the end of this one; that one leaves the book, its versions stay."""
+
+    type: ClassVar[str] = "chapter:merge"
+    chapter: ChapterId
+    following: ChapterId
