@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -181,15 +182,17 @@ def _one_a_chapter(places: Iterable[Found]) -> list[Found]:
 
 
 def _places_of(mentions: Iterable[Mention], passages: Sequence[PassagePlace]) -> list[int]:
-    """The numbers of the passages that hold the mentions, in story order."""
+    """The numbers of the passages that hold the mentions, which come in story order."""
     starts: dict[ChapterId, list[int]] = {}
     for mention in mentions:
         starts.setdefault(mention.chapter, []).append(mention.start)
-    return [
-        at
-        for at, place in enumerate(passages)
-        if any(place.start <= start < place.end for start in starts.get(place.chapter, ()))
-    ]
+    found = []
+    for at, place in enumerate(passages):
+        own = starts.get(place.chapter, ())
+        first = bisect_left(own, place.start)
+        if first < len(own) and own[first] < place.end:
+            found.append(at)
+    return found
 
 
 async def _read(view: MemoryView, place: PassagePlace) -> Passage:

@@ -294,10 +294,10 @@ class Project(Reading):
         return receipt
 
     async def profiles(self) -> tuple[ProfileRow, ...]:
-        return await self._ask(self._parts.queries.profiles())
+        return await self._ask(self._parts.profiles.rows())
 
     async def profile(self, uri: str) -> ProfileView:
-        return await self._ask(self._parts.queries.profile(uri))
+        return await self._ask(self._parts.profiles.view(uri))
 
     async def background(self) -> tuple[BackgroundTask, ...]:
         return await self._ask(self._parts.store.outbox.all())

@@ -36,6 +36,8 @@ class StepTools:
     """How many profiles one kept chapter may have written anew."""
     offer: Callable[[Edited], None]
     emit: Callable[[Event], None]
+    restoring: bool = False
+    """What was made before is made again, of the generation of then; nothing follows from it."""
     pinned: Generation | None = None
     """Of a step of a paid job: the generation that it reads, so that repeating it asks what is paid already."""
 
@@ -46,9 +48,12 @@ class StepTools:
             raise KeyError(subject)
         return chapter, await self.store.book.text(chapter.id)
 
-    def curator_for(self, chapter: Chapter) -> Curator | None:
-        """The curator for this chapter: imported text is summarised by rule, since an import spends no money."""
-        return self.curator(self.by_rule(chapter))
+    def curator_for(self, chapter: Chapter, sample: int = 0) -> Curator | None:
+        """The curator for this chapter: imported text is summarised by rule, since an import spends no money.
+
+        A further answer, which only the writer asks for, is a model's.
+        """
+        return self.curator(not sample and self.by_rule(chapter))
 
     async def generation(self) -> Generation:
         """What the steps read: the newest, but for a paid job."""

@@ -58,7 +58,7 @@ class SummarySteps:
 
     async def _overview(self, chapter: Chapter, text: str, sample: int = 0) -> Derived | None:
         """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
-        curator = self._tools.curator_for(chapter)
+        curator = self._tools.curator_for(chapter, sample)
         if curator is None:
             return None
         uri = f"manuscript/{chapter.id}"
@@ -106,13 +106,13 @@ class SummarySteps:
         """One profile as of one chapter. Raises SettingsError for a kind that cannot be read."""
         uri, _at, chapter_id = task.subject.rpartition("@")
         chapter, _text = await self._tools.chapter(chapter_id)
-        curator = self._tools.curator_for(chapter)
+        sample = sample_of(task.source)
+        curator = self._tools.curator_for(chapter, sample)
         if curator is None:
             return
         _root, kind, subject = uri.split("/")
         names = {entity.id: entity for entity in await self._store.memory.names()}
         entity = None if subject == BOOK else names[EntityId(subject)]
-        sample = sample_of(task.source)
         goal = ProfileGoal(self._tools.kinds.get(kind), entity, await self._as_of(chapter), chapter, sample)
         profiler, made = Profiler(curator), await (await self._as_of(chapter, now=True)).made(uri, "L1")
         if not is_fresh(made, await profiler.source(goal), sample):
@@ -142,19 +142,27 @@ class SummarySteps:
             raise KeyError(task.subject)
         sample = sample_of(task.source)
         if arc is not None:
-            changed = [await self._part(arc, part, sample) for part in arc.parts()]
+            parts = await self._parts_of(arc)
+            changed = [await self._part(arc, part, sample if part == parts[-1] else 0) for part in parts]
             if not (arc.closed and any(changed)):
                 return
         closed = [each for each in arcs if each.closed]
         if closed:
             await self._work(closed, sample if task.subject == WORK else 0)
 
+    async def _parts_of(self, arc: StoryArc) -> Sequence[tuple[Chapter, ...]]:
+        """The parts to be told, the longest last; that of the newest state too, whose chapter may have moved."""
+        parts = {len(part): part for part in arc.parts()}
+        newest = await (await self._as_of(arc.chapters[-1], now=True)).made(arc.uri, "L1")
+        if newest is not None:
+            known = tuple(chapter for chapter in arc.chapters if chapter.position <= newest.position)
+            parts |= {len(known): known} if known else {}
+        return [parts[length] for length in sorted(parts)]
+
     async def _part(self, arc: StoryArc, chapters: Sequence[Chapter], sample: int) -> bool:
-        """The arc as of the last of these chapters; a further answer is asked for of the newest part only."""
-        last = chapters[-1]
-        wanted = sample if len(chapters) == len(arc.parts()[-1]) else 0
-        below = tuple(f"manuscript/{chapter.id}" for chapter in chapters)
-        return await self._tell(arc.uri, arc.volume, below, last, wanted, arc.title(self._tools.language))
+        """The arc as of the last of these chapters."""
+        last, below = chapters[-1], tuple(f"manuscript/{chapter.id}" for chapter in chapters)
+        return await self._tell(arc.uri, arc.volume, below, last, sample, arc.title(self._tools.language))
 
     async def _work(self, arcs: Sequence[StoryArc], sample: int) -> None:
         last = arcs[-1].chapters[-1]
@@ -163,7 +171,7 @@ class SummarySteps:
 
     async def _tell(self, uri: str, title: str, below: tuple[str, ...], last: Chapter, sample: int, name: str) -> bool:
         """Tells an arc or the work from what is below, as of a chapter; True when a new state was made."""
-        curator = self._tools.curator_for(last)
+        curator = self._tools.curator_for(last, sample)
         if curator is None:
             return False
         view = await self._as_of(last, now=True)
@@ -189,7 +197,7 @@ class SummarySteps:
 
     async def _put(self, states: Sequence[Derived], kind: str, name: str) -> None:
         if states:
-            await self._store.memory.put_derived(*states)
+            await self._store.memory.put_derived(*states, restored=self._tools.restoring)
             self._tools.emit(ProfileUpdated(((kind, name, states[0].uri),)))
 
     async def tell_knowledge(self, uri: str, position: int) -> None:

@@ -40,7 +40,7 @@ async def told(view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterab
     lines, overviews = [{each.uri: each for each in await view.derived_under(ARCS, level)} for level in _LEVELS]
     mattering = _mattering(arcs, relevant)
     very_long = len(chapters) > VERY_LONG
-    before = [arc for arc in reversed(arcs[:-1]) if arc.uri in lines]
+    before = [arc for arc in reversed(arcs[:-1]) if arc.uri in lines and _tells(lines[arc.uri], arc)]
     large = {arc.uri for arc in [*before[:1], *(mattering if very_long else ())]} & overviews.keys()
     first: list[Candidate] = []
     last: list[Candidate] = []
@@ -64,10 +64,15 @@ def _mattering(arcs: tuple[StoryArc, ...], relevant: Iterable[ChapterId]) -> lis
     return [by_uri[uri] for uri in list(found)[:_LARGE]]
 
 
+def _tells(state: Derived, arc: StoryArc) -> bool:
+    """Not when the chapter that it was told as of has moved away, before the arc."""
+    return state.position >= arc.chapters[0].position
+
+
 def _candidate(arc: StoryArc, state: Derived, language: str) -> Candidate:
     """An arc as far as the state tells it, which may be less than the whole."""
     known = tuple(chapter for chapter in arc.chapters if chapter.position <= state.position)
-    title = replace(arc, chapters=known or arc.chapters).title(language)
+    title = replace(arc, chapters=known).title(language)
     is_line = state.level == "L0"
     return Candidate(
         arc.uri, title, _("an earlier arc"), state.level, "summaries", state.text, state.position, line=is_line

@@ -1,0 +1,246 @@
+"""Profiles and arcs in a project: made by the background, handled by the writer, read by contexts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import EntityId, Generation, NodeId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.project.views import ProfileView
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BackgroundChanged,
+    CancelBackground,
+    EditChapter,
+    ImportManuscript,
+    PinProfile,
+    ProfileUpdated,
+    PutEntity,
+    RegenerateProfile,
+    RetryBackground,
+    TakeProfile,
+    WriteChapter,
+    WriteProfile,
+)
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.agents.test_profile_kinds import add
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
+
+INES = "profiles/characters/ines"
+FOURTH = (
+    "Ines Marlow wept on the ferry at Saltreach. Tobias Crane had sold the bell to the king.\n\n"
+    "Ines Marlow no longer trusted Tobias Crane. Ines Marlow untied the rope and Tobias Crane let her go."
+)
+
+
+async def imported(desk: Desk, tmp_path: Path, chapters: dict[str, str] | None = None) -> None:
+    await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow")))
+    await desk.project.carry_out(PutEntity(Entity(EntityId("tobias"), "character", "Tobias Crane")))
+    await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", chapters))))
+    await desk.settled()
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
+    """Three chapters with the offline model, all that follows from them, and a fourth that is empty."""
+    await make(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path, {f"Chapter {n} The Rope": FOURTH for n in (1, 2, 3)})
+        await desk.project.carry_out(AddChapter("Chapter 4 The Bell"))
+        yield desk
+
+
+async def write(desk: Desk, number: int, text: str) -> None:
+    await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
+    await desk.settled()
+
+
+async def texts(desk: Desk, uri: str = INES) -> dict[str, str]:
+    return {level: state.text for level, state in (await desk.levels(uri)).items()}
+
+
+def newest(view: ProfileView, method: str) -> Generation:
+    return next(state.generation for state in view.history if state.method == method)
+
+
+async def test_every_kind_gets_its_profiles_and_each_has_three_levels(desk: Desk) -> None:
+    for number in range(4, 8):
+        if number > 4:
+            await desk.project.carry_out(AddChapter(f"Chapter {number}"))
+        await write(desk, number, FOURTH.replace("the king", f"king number {number}"))
+    rows = await desk.project.profiles()
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    assert kinds == ["characters", "emotional-arcs", "style", "themes", "world-state", "chapters"]
+    assert {row.kind_title for row in rows if row.kind == "emotional-arcs"} == {"Emotional arcs"}
+    for row in rows:
+        if row.kind != "chapters":
+            levels = await desk.levels(row.uri)
+            assert set(levels) == {"L0", "L1", "L2"}, row.uri
+            for evidence in (*levels["L1"].evidence, *levels["L2"].evidence):
+                text = await desk.project.chapter_text(evidence.chapter)
+                assert evidence.sentence in text[evidence.start : evidence.end] or levels["L1"].method == "model"
+    whole = (await desk.levels(INES))["L2"]
+    assert [each.chapter for each in whole.evidence][::2] == [chapter.id for chapter in await desk.project.chapters()]
+
+
+async def test_what_the_writer_wrote_stands_and_what_is_made_later_is_offered_beside_it(desk: Desk) -> None:
+    await desk.project.carry_out(WriteProfile(INES, "L1", "Ines Marlow cannot swim."))
+    assert await texts(desk) | {"L2": ""} == (await texts(desk)) | {"L1": "Ines Marlow cannot swim.", "L2": ""}
+    await write(desk, 4, FOURTH)
+    view = await desk.project.profile(INES)
+    assert (await texts(desk))["L1"] == "Ines Marlow cannot swim."
+    (offered,) = [state for state in view.offered if state.level == "L1"]
+    assert offered.position == 4
+    assert offered.text != "Ines Marlow cannot swim."
+    await desk.project.carry_out(TakeProfile(INES))
+    assert (await texts(desk))["L1"] == offered.text
+    assert (await desk.project.profile(INES)).offered == ()
+
+
+async def test_sentences_that_the_writer_keeps_keep_their_evidence(desk: Desk) -> None:
+    before = (await desk.levels(INES))["L1"]
+    kept = before.evidence[0]
+    await desk.project.carry_out(WriteProfile(INES, "L1", f"{kept.sentence}\nShe cannot swim."))
+    assert {each.sentence for each in (await desk.levels(INES))["L1"].evidence} == {kept.sentence}
+
+
+async def test_a_pinned_state_is_what_contexts_read_until_it_is_unpinned(desk: Desk) -> None:
+    await desk.project.carry_out(WriteProfile(INES, "L1", "Ines Marlow cannot swim."))
+    by_hand = newest(await desk.project.profile(INES), "hand")
+    await desk.project.carry_out(WriteProfile(INES, "L1", "Ines Marlow swims well."))
+    await desk.project.carry_out(PinProfile(INES, by_hand))
+    view = await desk.project.profile(INES)
+    assert (view.pinned, (await texts(desk))["L1"]) == (by_hand, "Ines Marlow cannot swim.")
+    await desk.project.carry_out(PinProfile(INES))
+    assert (await texts(desk))["L1"] == "Ines Marlow swims well."
+    assert {updated.profiles[0][2] for updated in desk.told(ProfileUpdated)} >= {INES}
+
+
+async def test_a_profile_is_made_again_when_the_writer_asks(desk: Desk) -> None:
+    before = (await desk.project.profile(INES)).history
+    await desk.project.carry_out(RegenerateProfile(INES))
+    await desk.settled()
+    after = (await desk.project.profile(INES)).history
+    assert len(after) == len(before) + 2
+    assert after[0].position == before[0].position
+    await desk.project.carry_out(RetryBackground())
+    await desk.settled()
+    assert (await desk.project.profile(INES)).history == after
+
+
+async def test_what_is_no_profile_is_refused_and_changes_nothing(desk: Desk) -> None:
+    for command in (
+        WriteProfile(INES, "L2", "All of it."),
+        WriteProfile(INES, "L1", " \n"),
+        WriteProfile("profiles/characters/nobody", "L1", "Nobody."),
+        WriteProfile("profiles/nothing/book", "L1", "Nothing."),
+        PinProfile(INES, Generation(999_999)),
+        TakeProfile("profiles/characters/nobody"),
+        RegenerateProfile("profiles/style/ines"),
+        RegenerateProfile("meta/outline"),
+    ):
+        before = await texts(desk)
+        with pytest.raises(RunError, match=r"nothing|no text|full text"):
+            await desk.project.carry_out(command)
+        assert await texts(desk) == before
+
+
+async def test_a_kind_that_the_writer_added_is_made_and_one_that_is_wrong_says_so(desk: Desk, folder: Path) -> None:
+    settings = 'subject = "book"\nscenes = ["daily"]\n[title]\nen = "Ropes"\n[words]\nen = ["rope"]\n'
+    add(folder / "profiles", "ropes", settings)
+    await desk.project.carry_out(RegenerateProfile("profiles/ropes/book"))
+    await desk.settled()
+    assert "untied the rope" in (await texts(desk, "profiles/ropes/book"))["L1"]
+    (row,) = [row for row in await desk.project.profiles() if row.kind == "ropes"]
+    assert (row.name, row.kind_title) == ("Ropes", "Ropes")
+    (folder / "profiles" / "ropes" / "kind.toml").write_text("subject = 1", encoding="utf-8")
+    receipt = await desk.project.preview_context(RunRequest("chapter", await desk.chapter(4)), NodeId("plan"))
+    assert any("ropes" in note for note in receipt.notes)
+
+
+async def test_contexts_read_the_old_state_while_a_new_one_is_made(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path)
+        await write(desk, 3, FOURTH)
+        await desk.project.carry_out(AddChapter("Chapter 4 The Bell"))
+        old = await texts(desk)
+        request = RunRequest("chapter", await desk.chapter(4), inputs=(("instruction", "Ines Marlow rows."),))
+        before = await desk.project.preview_context(request, NodeId("plan"))
+        assert INES in {source.uri for source in before.sources}
+        server.push({"header_delay": 1_000})
+        desk.told(BackgroundChanged)
+        desk.events.clear()
+        await desk.project.carry_out(RegenerateProfile(INES))
+        await desk.until(BackgroundChanged, lambda event: event.task is not None and event.task.state == "running")
+        during = await desk.project.preview_context(request, NodeId("plan"))
+        assert during.digest == before.digest
+        assert await texts(desk) == old
+        await desk.project.carry_out(CancelBackground())
+        said = {"sentence": "Ines left.", "source_id": "s1", "quote": "Ines Marlow untied the rope"}
+        server.push({"content": json.dumps({"summary": "Ines left.", "sentences": [said]})})
+        await desk.project.carry_out(RetryBackground())
+        await desk.settled()
+        assert (await texts(desk))["L1"] == "Ines left."
+        assert (await desk.project.preview_context(request, NodeId("plan"))).digest != before.digest
+
+
+async def test_arcs_and_the_work_follow_the_chapters_and_only_what_changed_is_told_anew(
+    folder: Path, tmp_path: Path
+) -> None:
+    await make(folder, both(OFFLINE))
+    book = {f"Chapter {n:02}": f"Ines Marlow sold boat number {n}. Tobias Crane paid {n} coins." for n in range(1, 33)}
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path, book)
+        first, whole = [await desk.project.profile(uri) for uri in ("summaries/arcs/part-1", "summaries/work")]
+        assert [(state.level, state.position) for state in first.history] == [
+            (level, position) for position in (30, 20, 10) for level in ("L0", "L1")
+        ]
+        assert {state.position for state in whole.history} == {30}
+        assert (first.name, whole.name) == ("Chapters 1-30", "The whole work")
+        assert [row.uri for row in await desk.project.profiles() if row.kind == "arcs"] == [whole.uri, first.uri]
+        request = RunRequest("chapter", await desk.chapter(32), inputs=(("instruction", "Ines Marlow rows."),))
+        receipt = await desk.project.preview_context(request, NodeId("plan"))
+        assert first.uri in {source.uri for source in receipt.sources}
+        receipt = await desk.project.preview_context(replace(request, chapter=await desk.chapter(15)), NodeId("plan"))
+        assert not [source.uri for source in receipt.sources if source.uri.startswith("summaries/")]
+        await write(desk, 25, "Ines Marlow burned the last boat. Tobias Crane wept.")
+        again = await desk.project.profile(first.uri)
+        new = again.history[: len(again.history) - len(first.history)]
+        assert {state.position for state in new} == {30}, "the arc as of chapters 10 and 20 does not know chapter 25"
+        assert len(new) == 2
+        assert len((await desk.project.profile(whole.uri)).history) == 2 * len(whole.history)
+
+
+async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_path: Path) -> None:
+    await make(folder, both(OFFLINE))
+    book = {f"Chapter {n:02}": f"Ines Marlow sold boat number {n}. Tobias Crane paid {n} coins." for n in range(1, 12)}
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path, book)
+        await desk.project.carry_out(EditChapter(await desk.chapter(11), position=1))
+        await desk.settled()
+        levels = await desk.levels("summaries/arcs/part-1")
+        assert "boat number 11" in levels["L1"].text
+
+
+async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_allow(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    change(folder, "agents", profiles=2)
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path)
+        await write(desk, 3, FOURTH)
+        kinds = [str(entry["body"]).count("curator.profile") for entry in server.log]
+        assert sum(1 for n in kinds if n) == 2
