@@ -7,15 +7,14 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
-from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
+from flowcabal_tui.project.bootstrap_words import quoted, said
 from flowcabal_tui.protocol import (
     BootstrapChanged,
     ImportManuscript,
@@ -85,31 +84,6 @@ async def bootstrap(arguments: Namespace) -> int:
         await project.close()
 
 
-def quoted(quote: BootstrapQuote) -> str:
-    """In one line."""
-    return _(
-        "{chapters} chapters: at most {calls} calls, {sent} tokens in and about {received} out, {cost}, about {time}"
-    ).format(
-        chapters=quote.chapters,
-        calls=quote.calls,
-        sent=f"{quote.input_tokens:,}",
-        received=f"{quote.output_tokens:,}",
-        cost=_money(quote.cost, quote.currency),
-        time=_duration(quote.seconds),
-    )
-
-
-def _money(cost: Decimal | None, currency: str) -> str:
-    return _("cost unknown") if cost is None else f"{cost:.2f} {currency}"
-
-
-def _duration(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    if minutes < 60:
-        return _("{n} min").format(n=minutes)
-    return _("{h} h {n} min").format(h=minutes // 60, n=minutes % 60)
-
-
 async def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes."))
@@ -136,20 +110,6 @@ async def _followed(project: Project) -> int:
             await project.carry_out(PauseBootstrap())
             if (task := asyncio.current_task()) is not None:
                 task.uncancel()
-
-
-def said(status: BootstrapStatus) -> str:
-    """How far it is, in one line."""
-    parts = [_("{done} of {total} steps").format(done=status.done, total=status.total)]
-    if status.failed:
-        parts.append(_("{n} failed").format(n=status.failed))
-    parts.append(_("{n} calls").format(n=status.spent.calls))
-    parts.append(_money(status.spent.cost, status.spent.currency))
-    if status.seconds_left is not None:
-        parts.append(_("about {time} left").format(time=_duration(status.seconds_left)))
-    if status.state == "paused":
-        parts.append(_("paused") + (f": {status.reason}" if status.reason else ""))
-    return " · ".join(parts)
 
 
 async def references(arguments: Namespace) -> int:

@@ -16,6 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import (
     BackgroundChanged,
     BookChanged,
+    BootstrapChanged,
     Event,
     ImportProgress,
     KnowledgeStatus,
@@ -49,6 +50,7 @@ from flowcabal_tui.tui.messages import (
     NodeTextMoved,
     ProfilesMoved,
     QuestionsMoved,
+    ReadingMoved,
     RewriteCame,
     RunMoved,
     Said,
@@ -147,6 +149,8 @@ class Bridge:
                     for numbers, owing in ((counts, False), (owed, True))
                 ]
                 return (MemoryMoved(*memory, knowledge),)
+            case BootstrapChanged(status=reading):
+                return (ReadingMoved(reading),)
             case RewriteProposed():
                 return (RewriteCame(event),)
             case _:

@@ -9,7 +9,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-    from flowcabal_tui.domain.memory import Totals
+    from flowcabal_tui.domain.memory import BootstrapStatus, Totals
     from flowcabal_tui.domain.run import NodeState, RunState
     from flowcabal_tui.protocol import RewriteProposed
 
@@ -96,6 +96,13 @@ class MemoryMoved(Message):
     failed: int
     reason: str | None
     owed: tuple[int, int, str | None]
+
+
+@dataclass
+class ReadingMoved(Message):
+    """The reading of imported chapters went on, paused or ended."""
+
+    status: BootstrapStatus
 
 
 @dataclass

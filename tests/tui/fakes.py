@@ -11,7 +11,16 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Level, Mention, MetaName, Totals
+from flowcabal_tui.domain.memory import (
+    BackgroundTask,
+    BootstrapQuote,
+    Curated,
+    Entity,
+    Level,
+    Mention,
+    MetaName,
+    Totals,
+)
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import RecordId, Story
@@ -406,6 +415,12 @@ class FakeWorkbench(FakeReading):
 
     async def totals(self) -> Totals:
         return Totals(3, 7_200, 900)
+
+    async def bootstrap(self) -> None:
+        return None
+
+    async def quote_bootstrap(self) -> BootstrapQuote:
+        return BootstrapQuote(0, 0, 0, 0, None, "", 0.0)
 
     async def preview_import(self, path: Path) -> ImportPreview:
         return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)

@@ -21,6 +21,7 @@ from flowcabal_tui.protocol import (
     RewriteSelection,
     WriteChapter,
 )
+from flowcabal_tui.tui.desks.reading import ReadingDesk
 from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
@@ -43,6 +44,7 @@ class BookDesk:
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
         self._screen, self._workbench, self._now, self._editor = screen, workbench, now, editor
+        self.reading = ReadingDesk(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
         self.current: ChapterId | None = None
         self._unsaved: dict[ChapterId, str] = {}
@@ -60,6 +62,7 @@ class BookDesk:
             self.current = self.chapters[min(written, len(self.chapters) - 1)].id
         self._list()
         await self.show()
+        await self.reading.load()
 
     def _list(self) -> None:
         self._screen.query_one(ChapterList).show(self.chapters, self.current)
@@ -208,6 +211,7 @@ class BookDesk:
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._workbench.carry_out(ImportManuscript(str(path)))
             await self.load()
+            await self.reading.offer()
 
     async def export_book(self) -> None:
         """Asks for the form and the file, and writes the book."""

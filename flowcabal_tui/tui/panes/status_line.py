@@ -15,10 +15,11 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.bootstrap_words import said
 from flowcabal_tui.tui.panes.words import one_line
 
 if TYPE_CHECKING:
-    from flowcabal_tui.domain.memory import Totals
+    from flowcabal_tui.domain.memory import BootstrapStatus, Totals
 
 _SPINNER: Final = "|/-\\"
 _SPIN_SECONDS: Final = 0.25
@@ -66,7 +67,7 @@ class StatusLine(Horizontal):
         self._saved_at: datetime | None = None
         self._knowledge_state = self._knowledge_message = ""
         self._owed_count = self._owed_failed = 0
-        self._owed_reason = ""
+        self._owed_reason = self._reading_words = ""
         self._spin_timer: Timer | None = None
         self._spin_step = 0
 
@@ -101,6 +102,11 @@ class StatusLine(Horizontal):
         """How much background work is left, how much failed, and what hinders it ("": nothing, None: as before)."""
         self._memory_left, self._memory_failed = left, failed
         self._memory_reason = one_line(self._memory_reason if reason is None else reason, 60)
+        self._show_words()
+
+    def update_reading(self, status: BootstrapStatus) -> None:
+        """How far the paid reading of an import is; nothing once it is done."""
+        self._reading_words = "" if status.state == "done" else _("reading: {words}").format(words=said(status))
         self._show_words()
 
     def update_knowledge(self, state: str, reason: str) -> None:
@@ -166,6 +172,8 @@ class StatusLine(Horizontal):
         if self._memory_failed:
             words = _("memory: {n} failed: R").format(n=self._memory_failed)
             parts.append(_Part(words + ("" if self._memory_left else reason), 2))
+        if self._reading_words:
+            parts.append(_Part(one_line(self._reading_words, 100), 2))
         if self._knowledge_state:
             parts.append(_Part(self._knowledge_words(), 6))
         return parts or [_Part(_("nothing runs"), 9)]

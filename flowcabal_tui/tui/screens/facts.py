@@ -10,6 +10,7 @@ from textual import on
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
 from flowcabal_tui.tui import messages
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.desks.book import BookDesk
@@ -139,6 +140,13 @@ class FactsScreen(ColumnsScreen):
         """Background work."""
         self.status.update_memory(event.left, event.failed, event.reason)
         self.status.update_owed(*event.owed)
+
+    @on(messages.ReadingMoved)
+    def show_reading(self, event: messages.ReadingMoved) -> None:
+        """The paid reading of an import."""
+        self.status.update_reading(event.status)
+        if event.status.state == "paused" and event.status.reason:
+            self.notify(clean(event.status.reason), title=_("The reading paused"), severity="warning", markup=False)
 
     @on(messages.RewriteCame)
     def show_rewrite(self, event: messages.RewriteCame) -> None:

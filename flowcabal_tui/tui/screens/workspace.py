@@ -170,6 +170,10 @@ class WorkspaceScreen(FactsScreen):
         """Chapters from a file."""
         self._work(self.book.import_book())
 
+    def action_read_import(self) -> None:
+        """The paid reading of imported chapters: paused, or begun."""
+        self._work(self.book.reading.toggle(), "reading", exclusive=True)
+
     def action_export_book(self) -> None:
         """The book as a file."""
         self._work(self.book.export_book())

@@ -1,0 +1,47 @@
+"""A reading of imported chapters in words: what it would take, and how far it is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus
+from flowcabal_tui.locale import _
+
+
+def quoted(quote: BootstrapQuote) -> str:
+    """In one line."""
+    return _(
+        "{chapters} chapters: at most {calls} calls, {sent} tokens in and about {received} out, {cost}, about {time}"
+    ).format(
+        chapters=quote.chapters,
+        calls=quote.calls,
+        sent=f"{quote.input_tokens:,}",
+        received=f"{quote.output_tokens:,}",
+        cost=_money(quote.cost, quote.currency),
+        time=_duration(quote.seconds),
+    )
+
+
+def _money(cost: Decimal | None, currency: str) -> str:
+    return _("cost unknown") if cost is None else f"{cost:.2f} {currency}"
+
+
+def _duration(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    if minutes < 60:
+        return _("{n} min").format(n=minutes)
+    return _("{h} h {n} min").format(h=minutes // 60, n=minutes % 60)
+
+
+def said(status: BootstrapStatus) -> str:
+    """How far it is, in one line."""
+    parts = [_("{done} of {total} steps").format(done=status.done, total=status.total)]
+    if status.failed:
+        parts.append(_("{n} failed").format(n=status.failed))
+    parts.append(_("{n} calls").format(n=status.spent.calls))
+    parts.append(_money(status.spent.cost, status.spent.currency))
+    if status.seconds_left is not None:
+        parts.append(_("about {time} left").format(time=_duration(status.seconds_left)))
+    if status.state == "paused":
+        parts.append(_("paused") + (f": {status.reason}" if status.reason else ""))
+    return " · ".join(parts)

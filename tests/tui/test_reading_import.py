@@ -1,0 +1,64 @@
+"""The paid reading of an import on the screen: offered with its price, paused and gone on with by one key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
+from flowcabal_tui.protocol import BootstrapChanged, PauseBootstrap, StartBootstrap
+from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.test_workspace import until, workspace
+
+RUNNING = BootstrapStatus("running", 34, 120, 0, 1860.0, Totals(40, cost=Decimal("1.25"), currency="USD"))
+
+
+class ImportedWorkbench(FakeWorkbench):
+    """Twelve chapters were imported and no model has read them."""
+
+    status: BootstrapStatus | None = None
+
+    async def bootstrap(self) -> BootstrapStatus | None:
+        return self.status
+
+    async def quote_bootstrap(self) -> BootstrapQuote:
+        return BootstrapQuote(12, 90, 200_000, 60_000, Decimal("3.20"), "USD", 900.0)
+
+
+async def test_the_price_is_shown_before_anything_is_sent(tmp_path) -> None:
+    workbench = ImportedWorkbench(offline=False)
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        page = "\n".join(shown(pilot.app))
+        assert "90 calls" in page and "3.20 USD" in page
+        await pilot.press("n")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmScreen))
+        assert not any(isinstance(command, StartBootstrap) for command in workbench.sent)
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await until(pilot, lambda: StartBootstrap() in workbench.sent)
+
+
+async def test_how_far_it_is_stands_in_the_status_line_and_the_key_pauses_it(tmp_path) -> None:
+    workbench = ImportedWorkbench(offline=False)
+    workbench.status = RUNNING
+    workbench.script.append((BootstrapChanged(replace(RUNNING, done=35)),))
+    async with workspace(workbench, tmp_path) as pilot:
+        line = pilot.app.screen.query_one(StatusLine)
+        await until(pilot, lambda: "35 of 120" in line.words)
+        assert "1.25 USD" in line.words and "31 min" in line.words
+        await pilot.press("B")
+        await until(pilot, lambda: PauseBootstrap() in workbench.sent)
+
+
+async def test_a_reading_that_an_earlier_session_left_is_told(tmp_path) -> None:
+    workbench = ImportedWorkbench(offline=False)
+    workbench.status = replace(RUNNING, state="paused", reason="the cap is reached")
+    async with workspace(workbench, tmp_path) as pilot:
+        line = pilot.app.screen.query_one(StatusLine)
+        await until(pilot, lambda: "paused: the cap is reached" in line.words)
