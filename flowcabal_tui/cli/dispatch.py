@@ -61,6 +61,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import bench
 
         return bench.context
+    if command in ("search", "blame"):
+        from flowcabal_tui.cli import searching
+
+        return {"search": searching.search, "blame": searching.blame}[command]
     if command in ("runs", "replay"):
         from flowcabal_tui.cli import history
 

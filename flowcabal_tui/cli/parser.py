@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from flowcabal_tui.domain.context import BUDGET_CLASSES
+from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 
 COMMANDS = [
@@ -24,6 +25,8 @@ COMMANDS = [
     "simulate",
     "status",
     "context",
+    "search",
+    "blame",
     "chapters",
     "workflows",
     "validate",
@@ -53,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     _runs(commands)
     _history(commands)
     _documents(commands)
+    _looking(commands)
     _others(commands)
     _bench(commands)
     return top
@@ -227,6 +231,20 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     schema = _add(commands, "schema", _("what may stand in a workflow, as JSON Schema or in words"))
     schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; none: a whole document"))
     schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
+
+
+def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    search = _add(commands, "search", _("words anywhere in the project: text, names, story, profiles, rules"))
+    _project(search)
+    search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese is found by any character"))
+    search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
+    search.add_argument("--limit", type=int, default=20, metavar="N", help=_("so many of each kind"))
+    blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
+    _project(blame)
+    blame.add_argument("chapter", type=int, metavar=_("CHAPTER"), help=_("its place in the story"))
+    blame.add_argument("--line", type=int, metavar="N", help=_("all that is known of this line"))
+    for command in (search, blame):
+        command.add_argument("--json", action="store_true")
 
 
 def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -43,9 +43,12 @@ ENDED = ("done", "failed", "cancelled", "interrupted")
 
 
 async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None:
+    """The chapter at a place in the story, if one is named. Raises RunError."""
+    return None if number is None else await the_chapter(project, number)
+
+
+async def the_chapter(project: Workbench, number: int) -> ChapterId:
     """The chapter at a place in the story. Raises RunError."""
-    if number is None:
-        return None
     chapters = await project.chapters()
     for chapter in chapters:
         if chapter.position == number:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass
+from flowcabal_tui.domain.manuscript import Author
 from flowcabal_tui.domain.memory import Freshness, Level, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, NodeState, RunState
 from flowcabal_tui.domain.search import SearchKind
@@ -56,6 +57,12 @@ LEVELS: Final[Mapping[Level, str]] = {
     "L0": mark("one line"),
     "L1": mark("summary"),
     "L2": mark("full text"),
+}
+AUTHORS: Final[Mapping[Author, str]] = {
+    "human": mark("by hand"),
+    "model": mark("from a model"),
+    "import": mark("imported"),
+    "outside": mark("changed outside"),
 }
 SEARCHED: Final[Mapping[SearchKind, str]] = {
     "chapters": mark("chapters"),

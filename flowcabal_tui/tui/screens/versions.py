@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,8 +13,9 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.manuscript import Author, ChapterVersion
+from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import AUTHORS
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
@@ -23,12 +24,6 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-AUTHORS: Final[dict[Author, str]] = {
-    "human": mark("by hand"),
-    "model": mark("from a model"),
-    "import": mark("imported"),
-    "outside": mark("changed outside"),
-}
 Load = Callable[[int], Awaitable[str]]
 
 

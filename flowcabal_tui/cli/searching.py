@@ -1,0 +1,99 @@
+"""Words found in the whole project, and where the lines of a chapter come from."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+
+from flowcabal_tui.cli.running import the_chapter
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance
+from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.words import AUTHORS, CLASSES, LEVELS, SEARCHED
+
+_LINE = 60
+"""Characters of a line that are shown beside its origin."""
+
+
+async def search(arguments: Namespace) -> int:
+    """The best places of each kind; 1 when there is none."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        answer = await project.search(arguments.query, tuple(arguments.kind) or SEARCH_KINDS, arguments.limit)
+    finally:
+        await project.close()
+    if arguments.json:
+        print(json.dumps(to_plain(answer), ensure_ascii=False, indent=2))
+    else:
+        _print_answer(answer)
+    return 0 if answer.hits else 1
+
+
+def _print_answer(answer: SearchAnswer) -> None:
+    for kind, count in answer.counts:
+        if count:
+            print(f"{_(SEARCHED[kind])}: {count}")
+            for hit in answer.hits:
+                if hit.kind == kind:
+                    print("\t".join(("", str(hit.position or "-"), hit.title, _marked(hit))))
+
+
+def _marked(hit: SearchHit) -> str:
+    """The line with what was sought between brackets."""
+    line = hit.line
+    for span in reversed(hit.spans):
+        line = f"{line[: span.start]}[{line[span.start : span.end]}]{line[span.end :]}"
+    return line
+
+
+async def blame(arguments: Namespace) -> int:
+    """Every line with the version, run and node that brought it; of one line, all that is known."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        chapter = await the_chapter(project, arguments.chapter)
+        if arguments.line:
+            provenance = await project.provenance(chapter, arguments.line)
+            plain = to_plain(provenance)
+        else:
+            lines = await project.blame(chapter)
+            plain = [to_plain(line) for line in lines]
+    finally:
+        await project.close()
+    if arguments.json:
+        print(json.dumps(plain, ensure_ascii=False, indent=2))
+    elif arguments.line:
+        _print_provenance(provenance, chapter)
+    else:
+        _print_lines(lines, chapter)
+    return 0
+
+
+def _print_lines(lines: tuple[BlamedLine, ...], chapter: ChapterId) -> None:
+    for line in lines:
+        print("\t".join((str(line.number), *_origin(line.origin, chapter), line.text[:_LINE])))
+
+
+def _origin(origin: Origin, chapter: ChapterId) -> tuple[str, ...]:
+    elsewhere = "" if origin.chapter == chapter else f"{origin.chapter} "
+    made = f"{origin.run}/{origin.node}#{origin.attempt}" if origin.run else "-"
+    return f"{elsewhere}v{origin.version}", f"{origin.at:%Y-%m-%d %H:%M}", _(AUTHORS[origin.author]), made
+
+
+def _print_provenance(provenance: Provenance, chapter: ChapterId) -> None:
+    for origin in provenance.line.origin.chain:
+        print("\t".join((*_origin(origin, chapter), origin.text)))
+    written = provenance.written
+    if written is None:
+        return
+    print(
+        _("written by {model}: {workflow}, {node}, attempt {n} of run {run}").format(
+            model=written.model, workflow=written.workflow, node=written.title, n=written.attempt, run=written.run
+        )
+    )
+    for source in written.receipt.sources if written.receipt else ():
+        place = f"{source.uri}:{source.start}-{source.end}" if source.start >= 0 else source.uri
+        words = (_(CLASSES[source.budget_class]), _(LEVELS[source.level]), place, source.title, source.reason)
+        print("\t".join(("", *words)))
