@@ -43,6 +43,7 @@ from flowcabal_tui.project.profile_desk import ProfileDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.run_desk import RunDesk
 from flowcabal_tui.project.search import Search
+from flowcabal_tui.project.shelf import PinnedShelf
 from flowcabal_tui.project.step_tools import StepTools
 from flowcabal_tui.project.steps import Steps
 from flowcabal_tui.project.story_desk import StoryDesk
@@ -260,6 +261,7 @@ class Parts:
             finder=RememberingFinder(self.knowledge, self.store, self.queries, generation, remember=spend),
             spend=spend,
             kinds=self.kinds,
+            shelf=PinnedShelf(self.store.references, generation, always=self.settings.agents.references),
         )
 
     def monitor(self) -> Monitor | None:

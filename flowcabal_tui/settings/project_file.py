@@ -95,6 +95,7 @@ class AgentsSettings(_Table):
     monitor: bool = Field(True, description="Checks drafts for contradictions with the book.")
     curator: bool = Field(True, description="Makes summaries and profiles of what is kept.")
     profiles: int = Field(4, ge=0, le=50, description="Profiles that one kept chapter may have written anew.")
+    references: bool = Field(False, description="Looks into all reference books; else only an inquiry that names one.")
 
 
 class KnowledgeSettings(_Table):

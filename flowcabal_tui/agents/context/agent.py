@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.context import facts, gather
+from flowcabal_tui.agents.context import facts, gather, references
 from flowcabal_tui.agents.context.budget import SHARES, Ledger
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
@@ -68,8 +68,9 @@ class Plan:
 class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     """Assembles contexts. `budget` is in tokens of `counter` and never exceeded.
 
-    `model` answers inquiries (None: excerpts stand in their place); with `spend` False only answers that were
-    paid for before are used, as for a preview. A class left out of `shares` is switched off.
+    `shelf` has the reference books. `model` answers inquiries (None: excerpts stand in their place); with `spend`
+    False only answers that were paid for before are used, as for a preview. A class left out of `shares` is switched
+    off.
     """
 
     def __init__(
@@ -84,11 +85,12 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         spend: bool = True,
         shares: Mapping[BudgetClass, float] = SHARES,
         kinds: ProfileKinds | None = None,
+        shelf: references.Shelf | None = None,
     ) -> None:
         self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
         self._spend, self._shares = spend, shares
-        self._kinds = kinds or ProfileKinds()
+        self._kinds, self._shelf = kinds or ProfileKinds(), shelf
 
     async def assemble(
         self,
@@ -130,6 +132,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
+        if self._shelf is not None and self._shelf.always:
+            candidates["knowledge"] += await references.near(self._shelf, reading)
         hidden: list[Candidate] = []
         if (viewpoint := seen.viewpoint) is not None:
             hidden = facts.withheld(viewpoint.hidden)
@@ -195,6 +199,6 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             notes.append(_("Inquiries were answered with excerpts: {why}").format(why=error.title))
         room = int(self._budget * self._shares.get("inquiry", 0.0)) // len(questions)
         return [
-            await answer_inquiry(book, question, room, self._counter, self._prompts, model, self._spend)
+            await answer_inquiry(book, self._shelf, question, room, self._counter, self._prompts, model, self._spend)
             for question in questions
         ]

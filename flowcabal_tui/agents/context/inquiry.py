@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.context.references import Shelf, asked
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
@@ -34,6 +35,7 @@ class InquiryAnswer:
 
 async def answer_inquiry(
     book: Book,
+    shelf: Shelf | None,
     question: str,
     room: int,
     counter: CountedTokens,
@@ -41,8 +43,13 @@ async def answer_inquiry(
     model: PaidOnce | None,
     spend: bool,
 ) -> InquiryAnswer:
-    """Answers from retrieved excerpts with the model, or with the excerpts themselves, within `room` tokens."""
+    """Answers with the model from retrieved excerpts, or with the excerpts themselves, within `room` tokens.
+
+    Reference books that the question names are read too.
+    """
     passages = await _passages(book, question)
+    if shelf is not None:
+        passages += await asked(shelf, question, book.view.language, len(passages) + 1)
     pending = note = text = ""
     if model is not None and passages:
         try:

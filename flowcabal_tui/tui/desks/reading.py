@@ -47,9 +47,7 @@ class ReadingDesk:
             (
                 quoted(quote),
                 _("Summaries, names, relations, facts and profiles follow from it. It can be paused with B."),
-                _(
-                    "Without it the chapters are found by their words and names, and summarised with their own sentences."
-                ),
+                _("Without it chapters are found by words and names, and summed up in their own sentences."),
             )
         )
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Read"), no=_("Not now"))):

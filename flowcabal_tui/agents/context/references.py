@@ -1,0 +1,59 @@
+"""Reference books in a context: one that a question names is read for it; all of them where the project says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.intent import Reading, search_terms
+from flowcabal_tui.agents.prompt_library import SourceText
+from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
+from flowcabal_tui.locale import _
+
+_PASSAGES: Final = 12
+
+
+class Shelf(Protocol):
+    """The reference books as of the generation that a context is made for."""
+
+    always: bool
+    """Do they take part in every context?"""
+
+    async def books(self) -> tuple[Reference, ...]: ...
+
+    async def search(
+        self, terms: Sequence[str], limit: int, book: ReferenceId | None = None
+    ) -> tuple[ReferenceHit, ...]:
+        """The passages that hold any of the terms, best first."""
+        ...
+
+
+async def asked(shelf: Shelf, question: str, language: str, first: int) -> list[SourceText]:
+    """Passages of the books whose titles stand in the question; their ids count from `first`."""
+    found: list[ReferenceHit] = []
+    for book in await shelf.books():
+        if book.title and book.title.lower() in question.lower():
+            found += await shelf.search(search_terms(question, (book.title,), language), _PASSAGES, book.id)
+    return [
+        SourceText(f"s{at}", hit.uri, f"{hit.book}: {hit.title}", hit.text, hit.start)
+        for at, hit in enumerate(found, start=first)
+    ]
+
+
+async def near(shelf: Shelf, reading: Reading) -> list[Candidate]:
+    """What the names and words of a prompt find in all books."""
+    terms = [*(form for each in reading.names for form in each.forms), *reading.words]
+    return [
+        Candidate(
+            hit.uri,
+            hit.title,
+            _("in the reference book {title}").format(title=hit.book),
+            "L2",
+            "knowledge",
+            hit.text,
+            start=hit.start,
+            end=hit.end,
+        )
+        for hit in await shelf.search(terms, _PASSAGES)
+    ]
