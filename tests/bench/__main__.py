@@ -14,7 +14,7 @@ import sys
 
 from tests.bench.report import Missing, table
 
-NAMES = ("chapter81", "kills", "run-kills", "streams", "stalled", "startup", "memory", "linear")
+NAMES = ("chapter81", "chapter-cost", "kills", "run-kills", "streams", "stalled", "startup", "memory", "linear")
 
 
 def main() -> int:

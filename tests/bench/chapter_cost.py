@@ -1,0 +1,147 @@
+"""What one more chapter costs with all checks on, at chapters 10, 100 and 1,000: calls and prompt tokens.
+
+The models are mocks over HTTP: one writes the beginning of the novel's own next chapter, one finds nothing wrong.
+The earlier chapters are imported and indexed by rule, which costs nothing. Without the knowledge server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow
+from flowcabal_tui.settings.project_file import ModelsSettings
+from tests.bench.projects import TITLE, model_at, novel, own_folders
+from tests.bench.report import Figure, Missing, checked
+from tests.faultserver import FaultServer
+
+CHAPTERS: Final = (10, 100, 1_000)
+WRITTEN: Final = 3_000
+"""Characters of the new chapter."""
+MOST_TOKENS: Final = 60_000
+FLAT: Final = 0.05
+RIVAL: Final = {10: 76_960, 30: 80_759, 100: 91_810}
+"""Prompt tokens of a rival by chapter (InkOS 1.7.2, moderate hooks, a mock answering): see the project's notes."""
+RIVAL_CALLS: Final = "6 to 9"
+NOTHING_FOUND: Final = {
+    "findings": [],
+    "sentences": [],
+    "sentence": "",
+    **{key: {"passed": True} for key in ("prevents_errors", "reusable", "self_contained", "new")},
+}
+"""An answer that fits the shape of every agent's question."""
+_TASK: Final = re.compile(r"<task>\s*([\w.]+)\s*</task>")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request to a mock: for which task, and the tokens of its messages and tools."""
+
+    task: str
+    tokens: int
+
+
+def measure() -> list[Figure]:
+    """One new chapter behind 9, 99 and 999."""
+    texts = list(islice(_chapters(novel()), CHAPTERS[-1]))
+    figures: list[Figure] = []
+    totals = {}
+    for last in CHAPTERS:
+        run, kept = asyncio.run(_one(texts[:last]))
+        totals[last] = sum(call.tokens for call in (*run, *kept))
+        rival = f"; the rival: {RIVAL[last]:,}" if last in RIVAL else ""
+        figures += [
+            checked(f"chapter {last}: prompt tokens{rival}", totals[last], MOST_TOKENS, "tokens"),
+            Figure(f"chapter {last}: calls of the run; after the keep", f"{len(run)}; {len(kept)} ({RIVAL_CALLS})"),
+            *_by_task(f"chapter {last}", (*run, *kept)),
+        ]
+    spread = max(totals.values()) / min(totals.values()) - 1
+    figures.append(Figure("growth from the least to the most", f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT))
+    return figures
+
+
+def _by_task(name: str, calls: tuple[Call, ...]) -> Iterator[Figure]:
+    tokens: Counter[str] = Counter()
+    for call in calls:
+        tokens[call.task] += call.tokens
+    for task, number in tokens.most_common():
+        times = sum(call.task == task for call in calls)
+        yield Figure(f"{name}: {task}", f"{times} x, {number:,} tokens")
+
+
+def _chapters(source: Path) -> Iterator[tuple[str, str]]:
+    """Titles and texts of the novel, then of those beside it in the same writing, then from the beginning again."""
+    sources = [source, *(path for path in sorted(source.parent.iterdir()) if path != source)]
+    found: list[tuple[str, str]] = []
+    for path in sources:
+        chapters = read_manuscript(path).chapters
+        if chapters and chapters[0].text[:1] > "\u2fff":
+            found += [(chapter.title, chapter.text) for chapter in chapters]
+    if not found:
+        raise Missing(f"{source} has no Chinese chapters")
+    return cycle(found)
+
+
+async def _one(chapters: list[tuple[str, str]]) -> tuple[list[Call], list[Call]]:
+    """The calls for the last of these chapters: of its run, and of what follows when it is kept."""
+    *earlier, (title, text) = chapters
+    with own_folders() as folder:
+        async with FaultServer() as writer, FaultServer() as helper:
+            writer.push({"content": text[:WRITTEN], "times": -1})
+            helper.push({"content": json.dumps(NOTHING_FOUND), "times": -1})
+            models = ModelsSettings(user=model_at(writer.url, "openai"), agent=model_at(helper.url, "openai"))
+            await create_project(folder / "book", name=TITLE, language="zh", models=models)
+            (folder / "texts").mkdir()
+            for number, (name, words) in enumerate(earlier, start=1):
+                (folder / "texts" / f"{number:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
+            project = await Project.open(folder / "book", knowledge=False)
+            try:
+                await project.carry_out(ImportManuscript(str(folder / "texts")))
+                await project.settled()
+                assert not writer.log
+                assert not helper.log
+                await _run(project, title, text)
+                run = _calls(writer, helper)
+                asked = len(helper.log)
+                await project.carry_out(PersistOutput((await project.runs())[0].id, NodeId("polish")))
+                await project.settled()
+                return run, _calls(helper)[asked:]
+            finally:
+                await project.close()
+
+
+async def _run(project: Project, title: str, text: str) -> None:
+    """Runs the template to its end; whatever is asked is approved."""
+    chapter = await project.carry_out(AddChapter(title))
+    wishes = (("instruction", text[:80]),)
+    await project.carry_out(RunWorkflow(RunRequest("chapter", ChapterId(chapter), wishes)))
+    while (await project.runs())[0].state not in ("done", "failed", "cancelled"):
+        for question in await project.questions():
+            await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
+        await asyncio.sleep(0.01)
+    if (state := (await project.runs())[0].state) != "done":
+        raise RuntimeError(f"the run ended as {state}")
+
+
+def _calls(*servers: FaultServer) -> list[Call]:
+    """What the mocks were asked so far, one after the other."""
+    count = TokenEstimator("").count
+    found = []
+    for body in (entry["body"] for server in servers for entry in server.log):
+        texts = [message["content"] for message in body["messages"]]
+        task = next((match[1] for each in texts if (match := _TASK.search(each))), "node")
+        tools = json.dumps(body.get("tools", []), ensure_ascii=False)
+        found.append(Call(task, sum(map(count, texts)) + count(tools)))
+    return found
