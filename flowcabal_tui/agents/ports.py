@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
@@ -42,10 +42,22 @@ class MemoryView(Protocol):
 
     async def chapter_text(self, chapter: ChapterId) -> str: ...
 
+    async def chapter_texts(self, chapters: Sequence[ChapterId]) -> Mapping[ChapterId, str]:
+        """Of several chapters at once."""
+        ...
+
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]: ...
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """Before the target, in story order."""
+        ...
+
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        """Of every entity in a chapter, in the order of the text."""
+        ...
+
+    async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
+        """Those that name it, in story order."""
         ...
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
@@ -54,6 +66,10 @@ class MemoryView(Protocol):
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
         """The newest state whose position lies before the target, as of the generation."""
+        ...
+
+    async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
+        """The same for each of several, by position then uri."""
         ...
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:

@@ -33,6 +33,7 @@ class _NamelessView:
         self.passages, self.search, self.waived = view.passages, view.search, view.waived
         self.postings = view.postings
         self.derived, self.derived_under = view.derived, view.derived_under
+        self.derived_of, self.chapter_texts = view.derived_of, view.chapter_texts
         self.relations, self.facts = view.relations, view.facts
         self.promises, self.moments = view.promises, view.moments
 
@@ -52,6 +53,12 @@ class _NamelessView:
         return ()
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        return ()
+
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        return ()
+
+    async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
         return ()
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:

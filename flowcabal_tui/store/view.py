@@ -80,7 +80,7 @@ class View:
 
     async def chapter_text(self, chapter: ChapterId) -> str:
         """KeyError for a chapter that cannot be seen."""
-        return (await self._chapter_texts([chapter]))[chapter]
+        return (await self.chapter_texts([chapter]))[chapter]
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
         """In order; none when the text was not indexed yet. KeyError for a chapter that cannot be seen."""
@@ -188,7 +188,7 @@ class View:
             rows = await self._database.rows(RECORDS, (self._generation,))
             entities = {entity.id for entity in await self._snapshot.entities()}
             horizon = Horizon(self._placed, self._seen, self._before)
-            self._story = await story_of(rows, horizon, entities, self._chapter_texts)
+            self._story = await story_of(rows, horizon, entities, self.chapter_texts)
         return self._story
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
@@ -206,11 +206,11 @@ class View:
                 candidates[number].append(passage)
         found = [(one, ids, self._cache.counts(one)) for one, ids in zip(wanted, candidates, strict=True)]
         new = [(one, [passages[i] for i in ids if i not in counts], counts) for one, ids, counts in found]
-        texts = await self._chapter_texts({passage.chapter for _term, missing, _counts in new for passage in missing})
+        texts = await self.chapter_texts({passage.chapter for _term, missing, _counts in new for passage in missing})
         for one, missing, counts in new:
             await asyncio.to_thread(count, one, missing, texts, counts)
         best = await asyncio.to_thread(rank, passages, found, limit)
-        texts = await self._chapter_texts({passage.chapter for passage, _score, _terms in best})
+        texts = await self.chapter_texts({passage.chapter for passage, _score, _terms in best})
         return tuple(PassageHit(passage.of(texts[passage.chapter]), score, matched) for passage, score, matched in best)
 
     async def postings(self, terms: Sequence[str]) -> Postings:
@@ -230,7 +230,8 @@ class View:
     def _sees(self, chapter: ChapterId, version: int) -> bool:
         return chapter in self._seen and self._seen[chapter].version == version
 
-    async def _chapter_texts(self, chapters: Iterable[ChapterId]) -> dict[ChapterId, str]:
+    async def chapter_texts(self, chapters: Iterable[ChapterId]) -> dict[ChapterId, str]:
+        """KeyError for a chapter that cannot be seen."""
         digests = {chapter: self._seen[chapter].digest or EMPTY for chapter in chapters}
         texts = await self._load(digests.values())
         return {chapter: texts[name] for chapter, name in digests.items()}

@@ -116,11 +116,20 @@ class FakeView:
     async def chapter_text(self, chapter: ChapterId) -> str:
         return self.book.texts[int(chapter[1:]) - 1][1]
 
+    async def chapter_texts(self, chapters: Sequence[ChapterId]) -> dict[ChapterId, str]:
+        return {chapter: await self.chapter_text(chapter) for chapter in chapters}
+
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
         return self.book.passages[chapter]
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         return tuple(each for each in self.book.mentions if each.entity == entity and each.position < self.before)
+
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        return tuple(each for each in self.book.mentions if each.chapter == chapter and each.position < self.before)
+
+    async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
+        return tuple(dict.fromkeys(each.chapter for each in await self.mentions(entity)))
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         counts = Counter(each.entity for each in self.book.mentions if each.position < self.before)
@@ -131,6 +140,10 @@ class FakeView:
         return max(
             (each for each in states if each.position < self.before), key=lambda each: each.position, default=None
         )
+
+    async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
+        found = [each for uri in uris if (each := await self.derived(uri, level))]
+        return tuple(sorted(found, key=lambda each: (each.position, each.uri)))
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         uris = sorted({each.uri for each in self.book.derived if each.uri.startswith(prefix)})

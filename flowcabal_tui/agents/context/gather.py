@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Protocol
@@ -22,9 +22,12 @@ from flowcabal_tui.locale import _
 
 _NEAR_CHAPTERS: Final = 3
 _PAIRED: Final = 4
+_LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 _RECIPROCAL: Final = 20
-_MOST_FOUND: Final = 300
+_MOST_FOUND: Final = 200
 _TOLD: Final = 12
+_MOST_LINES: Final = 120
+"""More lines than the share of the summaries can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +64,17 @@ class Book:
     chapters: tuple[Chapter, ...]
     entities: tuple[Entity, ...]
     counts: dict[EntityId, int]
-
-    def chapter(self, chapter: ChapterId) -> Chapter | None:
-        return next((each for each in self.chapters if each.id == chapter), None)
+    titles: Mapping[ChapterId, str]
 
     def title(self, chapter: ChapterId) -> str:
-        found = self.chapter(chapter)
-        return found.title if found else chapter
+        return self.titles.get(chapter, chapter)
 
 
 async def read_book(view: MemoryView) -> Book:
     """Reads once what all classes need."""
     chapters = tuple(chapter for chapter in await view.chapters() if chapter.version)
-    return Book(view, chapters, await view.entities(), dict(await view.mention_counts()))
+    titles = {chapter.id: chapter.title for chapter in chapters}
+    return Book(view, chapters, await view.entities(), dict(await view.mention_counts()), titles)
 
 
 async def meta(book: Book) -> list[Candidate]:
@@ -123,10 +124,12 @@ def levels(
 async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate]:
     """The end of the previous chapter, and those before it at L1, or their last lines where no L1 is."""
     candidates: list[Candidate] = []
-    for distance, chapter in enumerate(reversed(book.chapters[-_NEAR_CHAPTERS:]), start=1):
+    newest_first = book.chapters[: -_NEAR_CHAPTERS - 1 : -1]
+    uris = [f"manuscript/{chapter.id}" for chapter in newest_first]
+    overviews, lines = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
+    for distance, chapter in enumerate(newest_first, start=1):
         uri = f"manuscript/{chapter.id}"
         text = await book.view.chapter_text(chapter.id)
-        larger, smaller = [await book.view.derived(uri, level) for level in ("L1", "L0")]
         span = cut(text, int(share * (0.6 if distance == 1 else 0.18)), counter, keep_end=True)
         ending = Candidate(
             uri,
@@ -144,8 +147,8 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
             chapter.title,
             _how_far(_("what happened"), distance),
             "near",
-            larger,
-            smaller,
+            overviews.get(uri),
+            lines.get(uri),
             position=chapter.position,
         )
         if distance == 1 or not told:
@@ -165,16 +168,14 @@ async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> li
     """For every two of the cast the newest passage that names both, and the newest before the near past."""
     ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
     cast = [entity for entity in reading.cast if entity.kind == "character"][:_PAIRED]
-    near_from = book.chapters[-_NEAR_CHAPTERS].position if len(book.chapters) >= _NEAR_CHAPTERS else 0
-    places: dict[EntityId, dict[tuple[int, ChapterId], list[int]]] = {}
-    for entity in cast:
-        for mention in await book.view.mentions(entity.id):
-            places.setdefault(entity.id, {}).setdefault((mention.position, mention.chapter), []).append(mention.start)
+    near = frozenset(chapter.id for chapter in book.chapters[-_NEAR_CHAPTERS:])
+    named_in = {entity.id: await book.view.chapters_with(entity.id) for entity in cast}
     found: list[Candidate] = []
     for one, other in combinations(cast, 2):
-        shared = sorted(places.get(one.id, {}).keys() & places.get(other.id, {}).keys(), reverse=True)
-        for before in (None, near_from):
-            if (passage := await _newest_with_both(book, places, (one.id, other.id), shared, before)) is not None:
+        others = frozenset(named_in[other.id])
+        shared = [chapter for chapter in reversed(named_in[one.id]) if chapter in others]
+        for chapters in (shared, [chapter for chapter in shared if chapter not in near]):
+            if (passage := await _newest_with_both(book, (one.id, other.id), chapters)) is not None:
                 reason = _("the last time {one} and {other} stand together").format(one=one.name, other=other.name)
                 rank = ranks.get((passage.chapter, passage.start), UNRANKED)
                 found.append(replace(_of_passage(book, passage, reason, "last_meeting"), rank=rank))
@@ -182,16 +183,11 @@ async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> li
 
 
 async def _newest_with_both(
-    book: Book,
-    places: dict[EntityId, dict[tuple[int, ChapterId], list[int]]],
-    pair: tuple[EntityId, EntityId],
-    shared: Sequence[tuple[int, ChapterId]],
-    before: int | None,
+    book: Book, pair: tuple[EntityId, EntityId], newest_first: Iterable[ChapterId]
 ) -> Passage | None:
-    for position, chapter in shared:
-        if before is not None and position >= before:
-            continue
-        starts = [places[entity][position, chapter] for entity in pair]
+    for chapter in newest_first:
+        mentions = await book.view.mentions_in(chapter)
+        starts = [[each.start for each in mentions if each.entity == entity] for entity in pair]
         for passage in reversed(await book.view.passages(chapter)):
             if all(any(passage.start <= at < passage.end for at in each) for each in starts):
                 return passage
@@ -208,9 +204,10 @@ async def relevance(book: Book, reading: Reading) -> Relevance:
 async def far(book: Book, relevant: Relevance) -> list[Candidate]:
     """Passages by their relevance."""
     found = []
+    texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.place.chapter for each in relevant.passages)))
     for rank, each in enumerate(relevant.passages):
         place = each.place
-        text = (await book.view.chapter_text(place.chapter))[place.start : place.end]
+        text = texts[place.chapter][place.start : place.end]
         passage = Passage(place.chapter, place.position, place.index, place.start, place.end, text)
         reason = _("found by {terms}").format(terms=", ".join(each.found_by))
         found.append(replace(_of_passage(book, passage, reason, "far"), rank=rank))
@@ -220,7 +217,6 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
 async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
     """Arcs, the most relevant chapters at L1, and a line for each of the others, newest and relevant ones first."""
     arcs = await told(book.view, book.chapters, relevant.chapters)
-    lines = {derived.uri: derived for derived in await book.view.derived_under("manuscript/", "L0")}
     ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
     newest_first = list(reversed(book.chapters))
     ranked = sorted(
@@ -230,33 +226,38 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
             each[0],
         ),
     )
-    by_id = {chapter.id: chapter for chapter in book.chapters}
+    mattering = relevant.chapters[:_TOLD]
+    of_line = [each for _age, each in ranked if arcs.chapters is None or each.id in arcs.chapters][:_MOST_LINES]
+    larger, lines = [
+        {each.uri: each for each in await book.view.derived_of([f"manuscript/{at}" for at in wanted], level)}
+        for wanted, level in zip((mattering, [each.id for each in of_line]), _LEVELS, strict=True)
+    ]
     overviews = [
-        candidate
-        for chapter in (by_id[each] for each in relevant.chapters[:_TOLD])
-        for candidate in levels(
-            f"manuscript/{chapter.id}",
-            chapter.title,
+        Candidate(
+            uri,
+            book.title(chapter),
             _("an earlier chapter that matters here"),
+            "L1",
             "summaries",
-            await book.view.derived(f"manuscript/{chapter.id}", "L1"),
-            None,
-            position=chapter.position,
+            larger[uri].text,
+            position=larger[uri].position,
         )
+        for chapter in mattering
+        if (uri := f"manuscript/{chapter}") in larger
     ]
     one_liners = [
         Candidate(
-            f"manuscript/{chapter.id}",
+            uri,
             chapter.title,
             _("the book so far"),
             "L0",
             "summaries",
-            lines[f"manuscript/{chapter.id}"].text,
+            lines[uri].text,
             position=chapter.position,
             line=True,
         )
-        for _age, chapter in ranked
-        if f"manuscript/{chapter.id}" in lines and (arcs.chapters is None or chapter.id in arcs.chapters)
+        for chapter in of_line
+        if (uri := f"manuscript/{chapter.id}") in lines
     ]
     return [*arcs.first, *overviews, *one_liners, *arcs.last]
 

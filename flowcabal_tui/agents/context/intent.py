@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from flowcabal_tui.agents.names import NameIndex
@@ -53,20 +52,20 @@ class Name:
 class Reading:
     """An intent together with the entities that it names, most prominent first.
 
-    `names` and `words` are all that is looked up: every name of the prompt, and its other words; `phrases` are
-    pairs of those words that stand side by side.
+    `names` and `words` are all that is looked up: every name of the prompt, and its other words; `runs` are
+    what the words of Chinese were cut from, as it stands between the names.
     """
 
     intent: Intent
     cast: tuple[Entity, ...]
     names: tuple[Name, ...]
     words: tuple[str, ...]
-    phrases: tuple[tuple[str, str], ...]
+    runs: tuple[str, ...] = ()
 
 
 def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
     """The entities whose names stand in `text`, those named most often first, then by place."""
-    hits = NameIndex(entities).find(text)
+    hits = NameIndex(entity for entity in entities if any(name in text for name in entity.names)).find(text)
     counts = Counter(hit.entity for hit in hits)
     first = {hit.entity: hit.start for hit in reversed(hits)}
     known = {entity.id: entity for entity in entities}
@@ -82,9 +81,9 @@ def read_intent(prompt: str, nearby: str, entities: Sequence[Entity], language: 
     forms = [name for entity in {*named, *cast} for name in entity.names]
     names = [Name(entity.name, entity.names) for entity in named]
     names += [Name(word, (word,)) for word in _unlisted(_without(prompt, forms), language)]
-    words, phrases = _words(_without(prompt, [form for name in names for form in name.forms]), language)
+    runs, words = _words(_without(prompt, [form for name in names for form in name.forms]), language)
     intent = Intent(tuple(entity.name for entity in cast), _scene(prompt), search_terms(prompt, forms, language))
-    return Reading(intent, cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], phrases)
+    return Reading(intent, cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], runs)
 
 
 def _without(text: str, names: Iterable[str]) -> str:
@@ -101,18 +100,14 @@ def _unlisted(text: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if len(word) > 2 and word.lower() not in _EMPTY_WORDS))
 
 
-def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """All words in their order (pairs of characters for Chinese), and those pairs of them that overlap."""
+def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The runs of Chinese, and all words in their order: pairs of characters of those runs, or words of letters."""
     if not language.startswith("zh"):
         found = (word.lower() for word in _WORD.findall(text))
-        return tuple(dict.fromkeys(word for word in found if word not in _EMPTY_WORDS)), ()
-    words: dict[str, None] = {}
-    phrases: dict[tuple[str, str], None] = {}
-    for run in _HAN_RUN.findall(text):
-        pairs = [run[at : at + 2] for at in range(len(run) - 1)]
-        words |= dict.fromkeys(pair for pair in pairs if _EMPTY_HAN.isdisjoint(pair))
-        phrases |= dict.fromkeys(two for two in pairwise(pairs) if _EMPTY_HAN.isdisjoint(two[0] + two[1]))
-    return tuple(words), tuple(phrases)
+        return (), tuple(dict.fromkeys(word for word in found if word not in _EMPTY_WORDS))
+    runs = tuple(_HAN_RUN.findall(text))
+    pairs = (run[at : at + 2] for run in runs for at in range(len(run) - 1))
+    return runs, tuple(dict.fromkeys(pair for pair in pairs if _EMPTY_HAN.isdisjoint(pair)))
 
 
 def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, ...]:

@@ -5,34 +5,44 @@ The weights were set on one Chinese and one English novel and confirmed on two o
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from heapq import nlargest
 from typing import Final
 
 from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.things import ABSENCE, RARITY, rarity, strings, things
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace, Postings
 
-_NAME_RARITY: Final = 1.75
 _WORD_RARITY: Final = 1.3
-_ABSENCE: Final = 0.7
-"""The power of the chapters since a name or phrase last stood: who was here a page ago needs no reminder."""
+_ABSENCE_IN_PASSAGES: Final = 0.4
+"""Absence decides less between passages than between chapters: who is always there has passages that matter too."""
 _WORDS: Final = 0.7
-"""What the share of the words weighs beside the share of the names."""
+_THINGS: Final = 0.3
+"""What the shares of the words and of the things weigh beside the share of the names."""
 _PHRASE: Final = 0.5
 """What two words side by side weigh beside one word as rare as both."""
 _TOGETHER: Final = 0.5
 """What two names in one passage add to it, of the weaker of them."""
 _TOGETHER_IN_CHAPTER: Final = 1.0
-_OF_CHAPTER: Final = 0.2
+_OF_CHAPTER: Final = 0.1
 """What the chapter's relevance adds to its passages."""
 _OFTEN: Final = 1.5
 """So many passages of a chapter with a name are half as much as any number."""
+_EVERYWHERE: Final = 0.02
+"""A word that stands in a larger part of the passages tells nothing, and costs the most time."""
+_FEW: Final = 20
+_MOST_PLACES: Final = 6_000
+"""Of a name that stands in more passages the oldest and the newest count: the time of an assembly has a bound."""
+_PHRASE_LENGTH: Final = 3
+"""Characters of two pairs that overlap."""
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 12
 """So many chapters come with their best passage before others come with a second."""
+_SLOTS: Final = 2
+"""In so many chapters a thing has a passage of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +63,31 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """One name, word or phrase: the places (in the postings) that have it, and how much it counts there."""
+    """One name, thing, word or phrase: the places (in the postings) that have it, and how much it counts there."""
 
     text: str
     places: Sequence[int]
     weight: float
     in_chapters: float
+
+
+class _Weigher:
+    """Weighs by rarity and absence, for a target at position `before`."""
+
+    def __init__(self, places: Sequence[PassagePlace], before: int) -> None:
+        self._places, self._before = places, before
+        self._chapters = places[-1].position if places else 0
+
+    def hits(self, text: str, at: Sequence[int], power: float, *, factor: float = 1.0, absent: bool = True) -> _Hits:
+        """`at` ascends and is not empty; without `absent` rarity alone counts."""
+        with_it = len({self._places[each].position for each in at})
+        gap = max(1, self._before - self._places[at[-1]].position) if absent else 1
+        return _Hits(
+            text,
+            at,
+            factor * gap**_ABSENCE_IN_PASSAGES * rarity(len(at), len(self._places)) ** power,
+            factor * gap**ABSENCE * rarity(with_it, max(self._chapters, with_it)) ** power,
+        )
 
 
 def weigh(reading: Reading, postings: Postings, before: int, most: int) -> Relevance:
@@ -67,45 +96,52 @@ def weigh(reading: Reading, postings: Postings, before: int, most: int) -> Relev
     `postings` answers all forms of the reading's names, in order, then its words.
     """
     places = postings.passages
-    found = iter(postings.found)
-    of_names = [(each.name, sorted(set().union(*(next(found) for _form in each.forms)))) for each in reading.names]
-    of_words = {word: next(found) for word in reading.words}
-    of_phrases = {
-        one + other[1:]: sorted({*of_words[one]} & {*of_words[other]})
-        for one, other in reading.phrases
-        if one in of_words and other in of_words
-    }
-    names = [_absent(_hits(text, at, places, _NAME_RARITY, 1.0), places, before) for text, at in of_names if at]
-    words = [_hits(text, at, places, _WORD_RARITY, 1.0) for text, at in of_words.items() if at]
-    rare = (_hits(text, at, places, _WORD_RARITY, _PHRASE) for text, at in of_phrases.items() if at)
-    phrases = [_absent(each, places, before) for each in rare]
+    names, found_things, others = _groups(reading, postings, before)
+    groups = ((1.0, names), (_WORDS, others), (_THINGS, found_things))
     together = _together(names)
-    chapters = _chapters(names, words, phrases, together, places)
-    scores = _passages(names, words, phrases, together)
+    chapters, scores = _chapters(groups, together, places), _passages(groups, together)
     top, best = max(scores.values(), default=1.0), max(chapters.values(), default=1.0)
-    for at in scores:
-        scores[at] = scores[at] / top + _OF_CHAPTER * chapters[places[at].chapter] / best
-    order = {place.chapter: place.position for place in places}
+    total = {
+        at: round(score / top + _OF_CHAPTER * chapters[places[at].chapter] / best, 9) for at, score in scores.items()
+    }
+    order = {places[at].chapter: places[at].position for at in scores}
     ranked = sorted(chapters, key=lambda each: (-round(chapters[each], 9), -order[each]))
-    chosen = _in_turn(scores, ranked[:_LED], places)[:most]
-    found_by = _found_by((*names, *phrases, *words), chosen)
+    chosen = _in_turn(total, ranked[:_LED], found_things, places, most)
+    found_by = _found_by((*names, *found_things, *others), chosen)
     return Relevance(tuple(ranked), tuple(Relevant(places[at], found_by[at]) for at in chosen))
 
 
-def _rarity(having: int, total: int) -> float:
-    return math.log(1 + (total - having + 0.5) / (having + 0.5))
+def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hits], list[_Hits], list[_Hits]]:
+    """What was found of the names, of the things, and of the words and phrases."""
+    weigher, found = _Weigher(postings.passages, before), iter(postings.found)
+    of_names = [(each.name, sorted(set().union(*(next(found) for _form in each.forms)))) for each in reading.names]
+    of_words = {word: frozenset(next(found)) for word in reading.words}
+    pairs = of_words if reading.runs else {}
+    candidates = strings(reading.runs, pairs) if reading.runs else of_words
+    few = max(_FEW, len(postings.passages) * _EVERYWHERE)
+    words = [
+        weigher.hits(text, sorted(at), _WORD_RARITY, absent=False)
+        for text, at in of_words.items()
+        if 0 < len(at) <= few
+    ]
+    phrases = [
+        weigher.hits(text, sorted(at), _WORD_RARITY, factor=_PHRASE)
+        for text, at in candidates.items()
+        if reading.runs and len(text) == _PHRASE_LENGTH and len(at) <= few
+    ]
+    return (
+        [weigher.hits(text, _ends(at), RARITY) for text, at in of_names if at],
+        [
+            _Hits(each.text, each.places, each.weight, each.weight)
+            for each in things(candidates, pairs, postings.passages, before)
+        ],
+        [*phrases, *words],
+    )
 
 
-def _hits(text: str, at: Sequence[int], places: Sequence[PassagePlace], power: float, factor: float) -> _Hits:
-    chapters, with_it = places[-1].position, len({places[each].chapter for each in at})
-    weight = factor * _rarity(len(at), len(places)) ** power
-    return _Hits(text, at, weight, factor * _rarity(with_it, max(chapters, with_it)) ** power)
-
-
-def _absent(hits: _Hits, places: Sequence[PassagePlace], before: int) -> _Hits:
-    """The same with the weight of its absence."""
-    absence = max(1, before - places[hits.places[-1]].position) ** _ABSENCE
-    return replace(hits, weight=hits.weight * absence, in_chapters=hits.in_chapters * absence)
+def _ends(at: list[int]) -> list[int]:
+    """The oldest and the newest of very many."""
+    return at if len(at) <= _MOST_PLACES else at[: _MOST_PLACES // 2] + at[-_MOST_PLACES // 2 :]
 
 
 def _together(names: Sequence[_Hits]) -> dict[int, float]:
@@ -118,33 +154,29 @@ def _together(names: Sequence[_Hits]) -> dict[int, float]:
     return {at: _TOGETHER * (sum(each) - max(each)) / total for at, each in sorted(weights.items()) if len(each) > 1}
 
 
-def _passages(
-    names: Sequence[_Hits], words: Sequence[_Hits], phrases: Sequence[_Hits], together: Mapping[int, float]
-) -> dict[int, float]:
-    """For each passage the share of the names' weight that stands in it, and of the words'."""
+def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping[int, float]) -> dict[int, float]:
+    """For each passage the share of each group's weight that stands in it."""
     scores: defaultdict[int, float] = defaultdict(float, together)
-    of_names, of_words = sum(name.weight for name in names), sum(word.weight for word in words)
-    for share, hits in ((1.0 / (of_names or 1), names), (_WORDS / (of_words or 1), (*words, *phrases))):
+    for share, hits in groups:
+        total = sum(each.weight for each in hits) or 1.0
         for each in hits:
+            weight = share * each.weight / total
             for at in each.places:
-                scores[at] += share * each.weight
+                scores[at] += weight
     return scores
 
 
 def _chapters(
-    names: Sequence[_Hits],
-    words: Sequence[_Hits],
-    phrases: Sequence[_Hits],
-    together: Mapping[int, float],
-    places: Sequence[PassagePlace],
+    groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping[int, float], places: Sequence[PassagePlace]
 ) -> dict[ChapterId, float]:
     """The same for whole chapters, where what comes often counts for more."""
     scores: defaultdict[ChapterId, float] = defaultdict(float)
-    of_names, of_words = sum(name.in_chapters for name in names), sum(word.in_chapters for word in words)
-    for share, hits in ((1.0 / (of_names or 1), names), (_WORDS / (of_words or 1), (*words, *phrases))):
+    for share, hits in groups:
+        total = sum(each.in_chapters for each in hits) or 1.0
         for each in hits:
+            weight = share * each.in_chapters / total
             for chapter, count in Counter(places[at].chapter for at in each.places).items():
-                scores[chapter] += share * each.in_chapters * count / (count + _OFTEN)
+                scores[chapter] += weight * count / (count + _OFTEN)
     met: defaultdict[ChapterId, float] = defaultdict(float)
     for at, bonus in together.items():
         met[places[at].chapter] += bonus
@@ -153,15 +185,27 @@ def _chapters(
     return scores
 
 
-def _in_turn(scores: Mapping[int, float], first: Sequence[ChapterId], places: Sequence[PassagePlace]) -> list[int]:
-    """The best passage of each of the `first` chapters in their order, then the others by score."""
-    ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), -at))
+def _in_turn(
+    scores: Mapping[int, float],
+    first: Sequence[ChapterId],
+    slots: Sequence[_Hits],
+    places: Sequence[PassagePlace],
+    most: int,
+) -> list[int]:
+    """The best passage of each of the `first` chapters, in their order, those of the things, then others by score."""
     leading: dict[ChapterId, int] = {}
-    for at in ranked:
-        leading.setdefault(places[at].chapter, at)
-    heads = [leading[chapter] for chapter in first if chapter in leading]
-    taken = {*heads}
-    return [*heads, *(at for at in ranked if at not in taken)]
+    for at, score in scores.items():
+        other = leading.setdefault(places[at].chapter, at)
+        if (score, at) > (scores[other], other):
+            leading[places[at].chapter] = at
+    chosen = dict.fromkeys(leading[chapter] for chapter in first)
+    for slot in slots:
+        by_chapter: dict[ChapterId, int] = {}
+        for at in sorted(slot.places, key=lambda at: (-scores[at], -at)):
+            by_chapter.setdefault(places[at].chapter, at)
+        chosen |= dict.fromkeys(list(by_chapter.values())[:_SLOTS])
+    chosen |= dict.fromkeys(at for _score, at in nlargest(most, ((score, at) for at, score in scores.items())))
+    return list(chosen)[:most]
 
 
 def _found_by(hits: Iterable[_Hits], chosen: Iterable[int]) -> dict[int, tuple[str, ...]]:

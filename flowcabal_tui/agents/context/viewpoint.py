@@ -6,7 +6,7 @@ derived texts lose the sentences that rest on it. What is left out is told to th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
@@ -78,6 +78,7 @@ class VeiledView:
         self._view, self._viewpoint = view, viewpoint
         self.meta, self.entities, self.chapters = view.meta, view.entities, view.chapters
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
+        self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with
         self.postings, self.relations, self.waived = view.postings, view.relations, view.waived
 
     @property
@@ -96,6 +97,10 @@ class VeiledView:
         """With the mark in the place of every hidden character."""
         return self._veiled(chapter, 0, await self._view.chapter_text(chapter))
 
+    async def chapter_texts(self, chapters: Sequence[ChapterId]) -> Mapping[ChapterId, str]:
+        texts = await self._view.chapter_texts(chapters)
+        return {chapter: self._veiled(chapter, 0, text) for chapter, text in texts.items()}
+
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
         return tuple(map(self._passage, await self._view.passages(chapter)))
 
@@ -110,12 +115,17 @@ class VeiledView:
             return self._told(found)
         return None if self._is_touched(await self._view.derived(uri, "L1")) else self._told(found)
 
+    async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
+        touched: set[str] = set()
+        if level == "L0" and self._viewpoint.spans:
+            touched = {each.uri for each in await self._view.derived_of(uris, "L1") if self._is_touched(each)}
+        return self._open(await self._view.derived_of(uris, level), touched)
+
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         touched: set[str] = set()
         if level == "L0" and self._viewpoint.spans:
             touched = {each.uri for each in await self._view.derived_under(prefix, "L1") if self._is_touched(each)}
-        found = (self._told(each) for each in await self._view.derived_under(prefix, level) if each.uri not in touched)
-        return tuple(each for each in found if each is not None)
+        return self._open(await self._view.derived_under(prefix, level), touched)
 
     async def facts(self) -> tuple[Fact, ...]:
         hidden = {fact.id for fact in self._viewpoint.hidden}
@@ -133,6 +143,11 @@ class VeiledView:
     def _is_touched(self, overview: Derived | None) -> bool:
         """Rests one of its sentences on a secret? Then the line that was made from it may tell it."""
         return overview is not None and any(self._viewpoint.hides(each) for each in overview.evidence)
+
+    def _open(self, found: Iterable[Derived], touched: Collection[str]) -> tuple[Derived, ...]:
+        """What can be told of those that are not touched."""
+        told = (self._told(each) for each in found if each.uri not in touched)
+        return tuple(each for each in told if each is not None)
 
     def _told(self, derived: Derived | None) -> Derived | None:
         """Without the sentences that rest on a secret or say it; None when nothing is left, or it cannot be told."""

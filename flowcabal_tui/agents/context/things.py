@@ -1,0 +1,93 @@
+"""Which of a prompt's words the book uses for one thing: a jade, an inn, a nickname that no index of names knows.
+
+By how its passages lie, not by what it looks like: together in few chapters, seldom, long absent, and, where it is
+several characters, hardly ever apart. Such a word is looked up on its own, or a long plan would drown it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.manuscript import PassagePlace
+
+RARITY: Final = 1.75
+"""The power of a name's and a thing's rarity."""
+ABSENCE: Final = 0.7
+"""The power of the chapters since it last stood: what was here a page ago needs no reminder."""
+_LONGEST: Final = 6
+_LEAST, _MOST = 2, 20
+"""Passages that hold it: what stands once is chance, what stands often is no one thing."""
+_LEAST_LIKE: Final = 1.1
+_CLUSTERED: Final = 2.0
+"""So many passages a chapter are as good as any more."""
+_THINGS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A word or string of characters, the passages that hold it (places in the postings), and how much it counts."""
+
+    text: str
+    places: tuple[int, ...]
+    weight: float
+
+
+def rarity(having: int, total: int) -> float:
+    """The same as bm25's inverse document frequency that is never negative."""
+    return math.log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def strings(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+    """Every string of the runs up to six characters that the book may hold: the passages with all its `pairs`."""
+    found: dict[str, frozenset[int]] = {}
+    for run in runs:
+        for start in range(len(run) - 1):
+            places: frozenset[int] | None = None
+            for end in range(start + 2, min(len(run), start + _LONGEST) + 1):
+                pair = pairs.get(run[end - 2 : end], frozenset())
+                places = pair if places is None else places & pair
+                if not places:
+                    break
+                found.setdefault(run[start:end], places)
+    return found
+
+
+def things(
+    candidates: Mapping[str, frozenset[int]],
+    pairs: Mapping[str, frozenset[int]],
+    places: Sequence[PassagePlace],
+    before: int,
+) -> tuple[Thing, ...]:
+    """The few that count most, without their own pieces, for a target at position `before`."""
+    found = []
+    for text, at in candidates.items():
+        if not _LEAST <= len(at) <= _MOST:
+            continue
+        positions = [places[each].position for each in at]
+        like = min(_CLUSTERED, len(at) / len(set(positions)))
+        if parts := [len(pairs[pair]) for pair in _pairs(text) if pair in pairs]:
+            like *= len(at) / min(parts)
+        if like >= _LEAST_LIKE:
+            absence = max(1, before - max(positions)) ** ABSENCE
+            weight = round(rarity(len(at), len(places)) ** RARITY * absence * like, 9)
+            found.append(Thing(text, tuple(sorted(at)), weight))
+    found.sort(key=lambda each: (-each.weight, -len(each.text), each.text))
+    kept: list[Thing] = []
+    for thing in found:
+        if not any(_overlap(thing.text, other.text) for other in kept):
+            kept.append(thing)
+        if len(kept) == _THINGS:
+            break
+    return tuple(kept)
+
+
+def _pairs(text: str) -> Iterator[str]:
+    return (text[at : at + 2] for at in range(len(text) - 1))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Is one a piece of the other, or do they share all but an end?"""
+    return one in other or other in one or one[:-1] in other or one[1:] in other
