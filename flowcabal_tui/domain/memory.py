@@ -128,7 +128,7 @@ class BackgroundTask:
 
     `subject` is a chapter id, an entity id or a project-relative uri; `source` is the digest of what it works on.
     `job` is the paid job that it is a part of ("": none); such a task reads the memory as of `pinned`, so that
-    repeating it asks the same questions again, which are paid already.
+    repeating it asks the same questions again, which are paid already. So does a task that a rebuild takes up again.
     """
 
     id: int

@@ -124,7 +124,7 @@ class Background:
         await self._mark(replace(task, state="failed", tries=task.tries + 1, error=why))
 
     async def _mark(self, task: BackgroundTask) -> None:
-        await self._outbox.set_state(task.id, task.state, task.error, task.not_before)
+        await self._outbox.set_state(task.id, task.state, task.error, task.not_before, task.pinned)
         await self.tell(task)
 
     async def tell(self, task: BackgroundTask | None = None) -> None:

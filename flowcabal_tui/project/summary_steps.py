@@ -46,7 +46,7 @@ class SummarySteps:
         if curator is None or overview is None:
             return
         uri = f"manuscript/{chapter.id}"
-        if not is_fresh(await (await self._now()).made(uri, "L0"), curator.l0_source(chapter, overview)):
+        if not await self._stands(await (await self._now()).made(uri, "L0"), curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
             made = await curator.l0(chapter, overview, await view.entities(), self._tools.language, view.generation)
             await self._put([made], "chapters", chapter.title)
@@ -62,7 +62,7 @@ class SummarySteps:
         if curator is None:
             return None
         uri = f"manuscript/{chapter.id}"
-        if not is_fresh(await (await self._now()).made(uri, "L1"), curator.l1_source(chapter, text), sample):
+        if not await self._stands(await (await self._now()).made(uri, "L1"), curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await view.entities()
             made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample)
@@ -115,7 +115,7 @@ class SummarySteps:
         entity = None if subject == BOOK else names[EntityId(subject)]
         goal = ProfileGoal(self._tools.kinds.get(kind), entity, await self._as_of(chapter), chapter, sample)
         profiler, made = Profiler(curator), await (await self._as_of(chapter, now=True)).made(uri, "L1")
-        if not is_fresh(made, await profiler.source(goal), sample):
+        if not await self._stands(made, await profiler.source(goal), sample):
             await self._put(await profiler.pursue(goal), kind, entity.name if entity else goal.kind.title)
             await self.tell_knowledge(uri, chapter.position)
 
@@ -177,7 +177,7 @@ class SummarySteps:
         view = await self._as_of(last, now=True)
         teller, goal = ArcTeller(curator), ArcGoal(uri, title, below, view, last.position, sample)
         source = await teller.source(goal)
-        if not source or is_fresh(await view.made(uri, "L1"), source, sample):
+        if not source or await self._stands(await view.made(uri, "L1"), source, sample):
             return False
         await self._put(await teller.pursue(goal), "arcs", name)
         await self.tell_knowledge(uri, last.position)
@@ -194,6 +194,14 @@ class SummarySteps:
         chapters = await self._store.book.chapters()
         following = next((each.id for each in chapters if each.position == chapter.position + 1), None)
         return await self._store.memory.view(following, None if now else await self._tools.generation())
+
+    async def _stands(self, made: Derived | None, source: Digest, sample: int = 0) -> bool:
+        """Was what is there made of the same? Then it is noted that it tells of the present texts."""
+        if made is None or not is_fresh(made, source, sample):
+            return False
+        if not self._tools.restoring:
+            await self._store.memory.confirm_derived(made.uri, made.position)
+        return True
 
     async def _put(self, states: Sequence[Derived], kind: str, name: str) -> None:
         if states:

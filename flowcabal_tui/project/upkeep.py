@@ -99,7 +99,7 @@ class UpkeepDesk:
         if what in ("knowledge", "all"):
             await self._empty_knowledge()
         concerned = _subjects(await self.stale()) if what == "stale" else None
-        waiting = await self._store.outbox.again(STEPS[what], concerned)
+        waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
         await self._tools.background.tell()
         self._tools.background.wake()
         self._tools.emit(BookChanged())

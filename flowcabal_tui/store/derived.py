@@ -153,8 +153,13 @@ def derived_of(row: Row) -> Derived:
     return Derived(uri, level, unpack(body), source, position, generation, method, rests, when)
 
 
-def put_states(connection: sqlite3.Connection, states: Iterable[Derived], at: str) -> Generation:
-    """Adds states in one generation and returns it (or that of the last one that stood already on its source)."""
+def put_states(
+    connection: sqlite3.Connection, states: Iterable[Derived], at: str, *, restored: bool = False
+) -> Generation:
+    """Adds states in one generation and returns it (or that of the last one that stood already on its source).
+
+    With `restored` they hold since the generation that they were made of: they were lost and are made again.
+    """
     generation = known = Generation(0)
     for state in states:
         text, by_hand, anchor = clean(state.text), state.method == "hand", _anchor(connection, state)
@@ -166,6 +171,8 @@ def put_states(connection: sqlite3.Connection, states: Iterable[Derived], at: st
         if newest and newest[0] == state.source and (not by_hand or get_text(connection, newest[1]) == text):
             known = Generation(newest[2])
             continue
+        if restored:
+            generation = state.generation
         generation = generation or next_generation(connection, "truth" if by_hand else "derived", state.position, at)
         connection.execute(
             "INSERT INTO derived"

@@ -20,6 +20,7 @@ from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.shelf import NewVersion, append_version
 from flowcabal_tui.store.snapshot import ENTITIES
 from flowcabal_tui.store.view import View, open_view
+from flowcabal_tui.store.withdrawn import confirm
 
 
 class Memory:
@@ -115,9 +116,18 @@ class Memory:
             lambda connection: index_chapter(connection, chapter, version, passages, mentions, at)
         )
 
-    async def put_derived(self, *states: Derived) -> Generation:
-        """Adds states in one generation and returns it; what was made already on the same source is left as it is."""
-        return await self._database.do(lambda connection: put_states(connection, states, self._now()))
+    async def put_derived(self, *states: Derived, restored: bool = False) -> Generation:
+        """Adds states in one generation and returns it; what was made already on the same source is left as it is.
+
+        With `restored` they hold since the generation that they were made of, as they did before they were lost.
+        """
+        return await self._database.do(
+            lambda connection: put_states(connection, states, self._now(), restored=restored)
+        )
+
+    async def confirm_derived(self, uri: str, position: int) -> None:
+        """What was made of a uri as of a chapter position is what the present texts would give: it is not stale."""
+        await self._database.do(lambda connection: confirm(connection, uri, position))
 
     async def choose_derived(self, uri: str, word: Choice, state: Generation | None = None) -> Generation:
         """The writer pins a state, unpins it, or takes what was made since. KeyError when there is no such state."""

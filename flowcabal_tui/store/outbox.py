@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.store.connection import Database, Row
 
@@ -16,6 +16,7 @@ TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
 chapter's position (0: none). Called in the writer's thread."""
 
 TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
+_AS_NEW: Final = "state='waiting', tries=0, error='', not_before=0, pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
 _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
 
 
@@ -37,7 +38,7 @@ def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -
         connection.execute(
             "INSERT INTO task (kind, subject, source, state, position, not_before, job)"
             " VALUES (?, ?, ?, 'waiting', ?, ?, ?)"
-            " ON CONFLICT (kind, subject, source) DO UPDATE SET state='waiting', tries=0, error='', not_before=0"
+            f" ON CONFLICT (kind, subject, source) DO UPDATE SET {_AS_NEW}"
             " WHERE state IN ('failed', 'stale', 'cancelled')",
             (task.kind, task.subject, task.source, task.position, task.not_before, task.job),
         )
@@ -68,10 +69,18 @@ class Outbox:
         return tuple(task_of(row) for row in rows)
 
     async def begin(self, task: int) -> bool:
-        """Notes that a task runs; False when it waits no longer: it was cancelled, or a newer one took its place."""
+        """Notes that a task runs, and of which generation, which is remembered with it.
+
+        False when it waits no longer: it was cancelled, or a newer one took its place.
+        """
         return await self._database.do(
             lambda connection: bool(
-                connection.execute("UPDATE task SET state='running' WHERE id=? AND state='waiting'", (task,)).rowcount
+                connection.execute(
+                    "UPDATE task SET state='running',"
+                    " pinned=coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation))"
+                    " WHERE id=? AND state='waiting'",
+                    (task,),
+                ).rowcount
             )
         )
 
@@ -84,37 +93,54 @@ class Outbox:
         return await self._database.do(
             lambda connection: (
                 connection.execute(
-                    "UPDATE task SET state=?, tries=0, error='', not_before=0"
+                    f"UPDATE task SET {_AS_NEW}, state=?"
                     " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
                     values,
                 ).rowcount
             )
         )
 
-    async def again(self, kinds: Iterable[TaskKind], subjects: Iterable[str] | None = None) -> int:
+    async def again(
+        self, kinds: Iterable[TaskKind], subjects: Iterable[str] | None = None, *, as_then: bool = True
+    ) -> int:
         """What was done waits once more (of these subjects, or of all); how many. What waits or failed already counts.
 
-        Used where the outcome may have been lost since: a file that was deleted, an index that is rebuilt.
+        Used where the outcome may have been lost since. With `as_then` what was done is done as it was: of the
+        generation of then.
         """
         wanted = None if subjects is None else json.dumps([*subjects])
-        values = (json.dumps([*kinds]), wanted, wanted)
+        values = (as_then, json.dumps([*kinds]), wanted, wanted)
         return await self._database.do(
             lambda connection: (
                 connection.execute(
-                    "UPDATE task SET state='waiting', tries=0, error='', not_before=0 WHERE state<>'running'"
-                    " AND job='' AND kind IN (SELECT value FROM json_each(?))"
+                    "UPDATE task SET state='waiting', tries=0, error='', not_before=0,"
+                    " pinned=CASE WHEN ? AND state='fresh' THEN pinned END WHERE state<>'running' AND job=''"
+                    " AND kind IN (SELECT value FROM json_each(?))"
                     " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
                     values,
                 ).rowcount
             )
         )
 
-    async def set_state(self, task: int, state: Freshness, error: str = "", not_before: float = 0.0) -> None:
-        """Notes what became of a task; going back to waiting, or failing, counts as a try."""
-        values = (state, error, not_before, state in ("waiting", "failed"), task)
+    async def set_state(
+        self,
+        task: int,
+        state: Freshness,
+        error: str = "",
+        not_before: float = 0.0,
+        pinned: Generation | None = None,
+    ) -> None:
+        """Notes what became of a task; going back to waiting, or failing, counts as a try.
+
+        The next try is of the generation `pinned` (None: the newest by then); one of a paid job stays of its own.
+        """
+        tried = state in ("waiting", "failed")
+        values = (state, error, not_before, tried, tried, pinned, task)
         await self._database.do(
             lambda connection: connection.execute(
-                "UPDATE task SET state=?, error=?, not_before=?, tries=tries+? WHERE id=?", values
+                "UPDATE task SET state=?, error=?, not_before=?, tries=tries+?,"
+                " pinned=CASE WHEN job='' AND ? THEN ? ELSE pinned END WHERE id=?",
+                values,
             ).close()
         )
 
@@ -137,7 +163,10 @@ class Outbox:
     async def reset_running(self) -> None:
         """What ran when the last process ended waits again."""
         await self._database.do(
-            lambda connection: connection.execute("UPDATE task SET state='waiting' WHERE state='running'").close()
+            lambda connection: connection.execute(
+                "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
+                " WHERE state='running'"
+            ).close()
         )
 
 

@@ -6,21 +6,26 @@ import asyncio
 import contextlib
 import sqlite3
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.blobs import unpack
-from flowcabal_tui.store.connection import Database
+from flowcabal_tui.store.connection import Database, Row
 from flowcabal_tui.store.faults import damaged, fault
 from flowcabal_tui.store.indexing import ChapterIndex, restore_index
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.migrations import require_known, version_of
 from flowcabal_tui.store.outbox import TaskMaker
 from flowcabal_tui.store.purge import Purged, purge_chapter, purge_output
+
+_ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
+    FROM derived LEFT JOIN blob USING (digest)"""
 
 
 class Upkeep:
@@ -38,28 +43,24 @@ class Upkeep:
         return wrong
 
     async def damaged(self) -> tuple[str, ...]:
-        """The uris of derived texts that cannot be read, or are not what their digests say."""
-        rows = await self._database.rows(
-            "SELECT number, uri, digest, body, evidence FROM derived LEFT JOIN blob USING (digest)"
+        """The uris of derived texts that cannot be read, are not what their digests say, or lack a level."""
+        return tuple(
+            sorted({uri for uri, _since in await asyncio.to_thread(_damaged, await self._database.rows(_ALL))})
         )
-        return tuple(sorted({uri for _number, uri in await asyncio.to_thread(_damaged, rows)}))
 
     async def forget_damaged(self) -> tuple[str, ...]:
         """Takes them out, so that they are made again; returns their uris."""
 
         def forget(connection: sqlite3.Connection) -> tuple[str, ...]:
-            rows = connection.execute(
-                "SELECT number, uri, digest, body, evidence FROM derived LEFT JOIN blob USING (digest)"
-            ).fetchall()
-            found = _damaged(rows)
-            for number, _uri in found:
+            found = _damaged(connection.execute(_ALL).fetchall())
+            for place in found:
                 connection.execute(
-                    "DELETE FROM blob WHERE digest=(SELECT digest FROM derived WHERE number=?)"
+                    "DELETE FROM blob WHERE digest IN (SELECT digest FROM derived WHERE uri=? AND generation=?)"
                     " AND digest NOT IN (SELECT digest FROM version UNION SELECT part FROM version)",
-                    (number,),
+                    place,
                 )
-                connection.execute("DELETE FROM derived WHERE number=?", (number,))
-            return tuple(sorted({uri for _number, uri in found}))
+                connection.execute("DELETE FROM derived WHERE uri=? AND generation=?", place)
+            return tuple(sorted({uri for uri, _since in found}))
 
         uris = await self._database.do(forget)
         self._forget()
@@ -122,8 +123,13 @@ def require_whole(path: Path) -> int:
     return version
 
 
-def _damaged(rows: Sequence[tuple[int, str, str, str | bytes | None, str | bytes]]) -> list[tuple[int, str]]:
-    return [(number, uri) for number, uri, name, body, evidence in rows if not _is_whole(name, body, evidence)]
+def _damaged(rows: Sequence[Row]) -> set[tuple[str, int]]:
+    """Uri and generation of what is not whole. The levels of a profile or arc are made together, and go together."""
+    levels: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+    for uri, since, level, by_hand, *_rest in rows:
+        levels[uri, since] |= {level} if not by_hand and not uri.startswith("manuscript/") else {"L0", "L1"}
+    broken = {(row[0], row[1]) for row in rows if not _is_whole(*row[4:])}
+    return broken | {place for place, found in levels.items() if not found >= {"L0", "L1"}}
 
 
 def _is_whole(name: str, body: str | bytes | None, evidence: str | bytes) -> bool:

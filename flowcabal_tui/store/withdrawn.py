@@ -84,6 +84,20 @@ async def stale_texts(
     )
 
 
+def confirm(connection: sqlite3.Connection, uri: str, position: int) -> None:
+    """The newest states of a uri as of a chapter were found to be what the present texts give: they rest on those."""
+    rows = connection.execute(
+        "SELECT max(number), rests FROM derived LEFT JOIN place ON chapter=anchor AND place.generation="
+        " (SELECT max(generation) FROM place AS other WHERE other.chapter=anchor)"
+        " WHERE uri=? AND method<>'hand' AND coalesce(place.position, derived.position)=? GROUP BY level",
+        (uri, position),
+    ).fetchall()
+    for number, rests in rows:
+        texts = {chapter: now.digest for chapter in json.loads(rests) if (now := latest(connection, chapter))}
+        if (new := _json(texts)) != rests:
+            connection.execute("UPDATE derived SET rests=? WHERE number=?", (new, number))
+
+
 def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId | None) -> str:
     """The texts on which a new state rests, by chapter, as JSON: its own, those of its evidence and those it names.
 
@@ -104,4 +118,8 @@ def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId |
         text = latest(connection, chapter, state.generation or NOW)
         if text is not None:
             found[chapter] = text.digest
-    return json.dumps(found, sort_keys=True, separators=(",", ":"))
+    return _json(found)
+
+
+def _json(texts: Mapping[str, str]) -> str:
+    return json.dumps(texts, sort_keys=True, separators=(",", ":"))

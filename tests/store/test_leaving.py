@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -22,10 +23,9 @@ async def book(store: Store):
     await store.book.import_chapters([ImportedChapter("一", FIRST), ImportedChapter("二", SECOND)])
     one, two = await store.book.chapters()
     await store.memory.put_entity(Entity("monk", "character", "老僧", by="discovered"))
-    await store.memory.put_derived(
-        await overview(store, two.id),
-        await state(store, "profiles/characters/monk", two.position, (one.id, two.id)),
-    )
+    profile = await state(store, "profiles/characters/monk", two.position, (one.id, two.id))
+    line = replace(profile, level="L0", text="守灯人", evidence=())
+    await store.memory.put_derived(await overview(store, two.id), profile, line)
     return one.id, two.id
 
 
@@ -82,7 +82,8 @@ async def test_what_rests_on_a_text_that_was_edited_is_stale_and_still_read(stor
     assert await seen(store, "profiles/characters/monk") == "他守着灯"
     (stale,) = await (await store.memory.view(None)).stale()
     assert (stale.uri, stale.position, stale.chapters) == ("profiles/characters/monk", 2, (one,))
-    await store.memory.put_derived(await state(store, "profiles/characters/monk", 2, (one, two), "新的一段"))
+    new = await state(store, "profiles/characters/monk", 2, (one, two), "新的一段")
+    await store.memory.put_derived(new, replace(new, level="L0", text="新", evidence=()))
     assert await (await store.memory.view(None)).stale() == ()
 
 

@@ -1,0 +1,155 @@
+"""What a rebuild makes again is what was there, also when it was deleted or spoiled by hand."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.protocol import EditChapter, Rebuild, RebuildProgress, WriteChapter
+from tests.project.desk import Desk, opened
+
+DAMAGES = {
+    "nothing": "SELECT 1",
+    "passages": "DELETE FROM passage",
+    "mentions": "DELETE FROM mention WHERE number % 2",
+    "words": "DROP TABLE passage_words",
+    "summaries": "DELETE FROM derived WHERE uri LIKE 'manuscript/%'",
+    "profiles": "DELETE FROM derived WHERE uri LIKE 'profiles/%'",
+    "all that is derived": "DELETE FROM derived",
+    "lines": "DELETE FROM derived WHERE level='L0'",
+    "letters": "UPDATE blob SET body='spoiled' WHERE digest IN (SELECT digest FROM derived WHERE number % 3 = 0)",
+    "evidence": "UPDATE derived SET evidence='[' WHERE number % 2",
+}
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
+    async with opened(shutil.copytree(demos["zh"], folder)) as desk:
+        await desk.settled()
+        yield desk
+
+
+async def dump(desk: Desk) -> dict[str, Any]:
+    """All that is derived, and what contexts make of it."""
+    project = desk.project
+    store = project._parts.store
+    view = await store.memory.view(None)
+    chapters = [chapter for chapter in await project.chapters() if chapter.digest]
+    names = [name for entity in await project.entities() for name in entity.names]
+    found: dict[str, Any] = {
+        "profiles": [
+            (row.uri, row.position, [(state.level, state.text, to_plain(state.evidence)) for state in levels])
+            for row in await project.profiles()
+            if (levels := (await project.profile(row.uri)).levels)
+        ],
+        "passages": [to_plain(await view.passages(chapter.id)) for chapter in chapters],
+        "mentions": [to_plain(await view.mentions_in(chapter.id)) for chapter in chapters],
+        "found": [(name, to_plain(await view.search([name], 20))) for name in names],
+        "story": to_plain(await project.story()),
+    }
+    for number in (3, 5, len(await project.chapters())):
+        request = RunRequest("chapter", await desk.chapter(number), (("instruction", "宝玉见黛玉"),))
+        receipt = await project.preview_context(request, NodeId("draft"))
+        found[f"context {number}"] = (receipt.digest, len(receipt.sources))
+    return found
+
+
+def by_hand(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as database:
+        database.execute(statement)
+        database.commit()
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_the_result_is_what_was_there(desk: Desk, folder: Path, damage: str) -> None:
+    before = await dump(desk)
+    calls = (await desk.project.totals()).calls
+    await desk.project.close()
+    by_hand(folder, DAMAGES[damage])
+    async with opened(folder) as again:
+        await again.project.carry_out(Rebuild())
+        await again.settled()
+        assert [task for task in await again.project.background() if task.kind != "knowledge"] == []
+        after = await dump(again)
+        assert {key: digest_of(value) for key, value in after.items()} == {
+            key: digest_of(value) for key, value in before.items()
+        }
+        assert (await again.project.totals()).calls == calls, "nothing is paid twice"
+
+
+async def test_a_rebuild_says_before_what_it_would_do_and_changes_nothing(desk: Desk, folder: Path) -> None:
+    await desk.project.close()
+    by_hand(folder, DAMAGES["letters"])
+    async with opened(folder, read_only=True) as reader:
+        plan = await reader.project.rebuild_plan("all")
+        assert plan.chapters == len([chapter for chapter in await reader.project.chapters() if chapter.digest])
+        assert plan.damaged and dict(plan.steps)["l1"] == plan.chapters
+        assert (await reader.project.rebuild_plan("index")).steps == ()
+
+
+async def test_what_a_hand_wrote_stays(desk: Desk) -> None:
+    from flowcabal_tui.protocol import WriteProfile
+
+    uri = (await desk.project.profiles())[0].uri
+    await desk.project.carry_out(WriteProfile(uri, "L1", "我自己写的。"))
+    await desk.project.carry_out(Rebuild())
+    await desk.settled()
+    assert (await desk.levels(uri))["L1"].text == "我自己写的。"
+
+
+async def test_only_what_rests_on_changed_text_is_stale_and_can_be_made_again(desk: Desk) -> None:
+    chapter = await desk.chapter(2)
+    text = await desk.project.chapter_text(chapter)
+    assert await desk.project.stale() == ()
+    await desk.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
+    await desk.settled()
+    stale = await desk.project.stale()
+    assert stale and all(chapter in each.chapters for each in stale)
+    steps = dict((await desk.project.rebuild_plan("stale")).steps)
+    assert sum(steps.values()) >= len(stale)
+    await desk.project.carry_out(Rebuild("stale"))
+    await desk.settled()
+    assert await desk.project.stale() == ()
+
+
+async def test_a_rebuilt_index_tells_how_far_it_is_and_what_was_wrong(desk: Desk, folder: Path) -> None:
+    chapters = len([chapter for chapter in await desk.project.chapters() if chapter.digest])
+    await desk.project.carry_out(Rebuild("index"))
+    told = desk.told(RebuildProgress)
+    assert [event.done for event in told] == [*range(1, chapters + 1), chapters]
+    assert told[-1].wrong == 0
+    by_hand(folder, "DELETE FROM mention WHERE chapter=(SELECT min(chapter) FROM mention)")
+    await desk.project.carry_out(Rebuild("index"))
+    assert desk.told(RebuildProgress)[-1].wrong == 1
+
+
+async def test_a_deleted_chapter_and_all_that_was_made_of_it_is_out_of_every_context_and_comes_back(desk: Desk) -> None:
+    before = await dump(desk)
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(EditChapter(chapter, deleted=True))
+    view = await desk.project._parts.store.memory.view(None)
+    for prefix in ("manuscript/", "profiles/", "summaries/", "arcs/"):
+        for level in ("L0", "L1"):
+            for state in await view.derived_under(prefix, level):
+                assert chapter not in {each.chapter for each in state.evidence} | set(state.rests)
+                assert chapter not in state.uri
+    for entity in await view.entities():
+        assert chapter not in {each.chapter for each in await view.mentions(entity.id)}
+    assert chapter not in str(to_plain(await view.story()))
+    await desk.project.carry_out(EditChapter(chapter, deleted=False))
+    await desk.settled()
+    after = await dump(desk)
+    assert {key: digest_of(value) for key, value in after.items()} == {
+        key: digest_of(value) for key, value in before.items()
+    }
