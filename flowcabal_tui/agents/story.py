@@ -106,10 +106,10 @@ class StoryReader:
 
 
 def _earlier(goal: StoryGoal) -> list[Entity]:
-    """Those named in the chapter that were known before it, without their aliases: these may be answers of its own."""
+    """Those named in the chapter that were known before it. An agent's aliases may be answers of this very chapter."""
     place = goal.chapter.position
     return [
-        replace(entity, aliases=())
+        entity if entity.by == "hand" else replace(entity, aliases=())
         for entity in named_in(goal.text, goal.known)
         if entity.by == "hand" or (entity.first_position or place) < place
     ]

@@ -1,14 +1,60 @@
-"""The command that measures: contexts for a file of queries."""
+"""The commands that measure: contexts for a file of queries, or of a novel that knows the truth about itself."""
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import Namespace
 from statistics import quantiles
 
+from flowcabal_tui.demo.chronicle import chronicle as write_chronicle
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.chronicle_bench import ChronicleReport, built, measured
 from flowcabal_tui.project.context_bench import BenchQuery, BenchSettings, answers, imported, read_queries
+
+
+async def measure(arguments: Namespace) -> int:
+    """One of the measurements."""
+    return await {"context": context, "chronicle": chronicle}[arguments.what](arguments)
+
+
+async def chronicle(arguments: Namespace) -> int:
+    """Makes a chronicle, takes it into a project and holds its contexts against the truth; 1 when a secret leaks."""
+    novel = write_chronicle(arguments.words, arguments.seed, arguments.language)
+    folder, seconds = await built(novel, fresh=arguments.fresh)
+    report = await measured(folder, novel, arguments.contexts, arguments.budget)
+    cuts = quantiles(report.seconds, n=20, method="inclusive")
+    figures = {
+        "chapters": len(novel.chapters),
+        **dict(sorted(report.counts.items())),
+        "built_seconds": round(seconds, 1),
+        "median_ms": round(1000 * cuts[9]),
+        "p95_ms": round(1000 * cuts[18]),
+    }
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        for line in _lines(report, figures):
+            print(line)
+    return int(report.leaks > 0)
+
+
+def _lines(report: ChronicleReport, figures: dict[str, float]) -> list[str]:
+    return [
+        _("{n} contexts in {chapters} chapters; {half} ms (median), {most} ms (p95).").format(
+            n=figures["contexts"], chapters=figures["chapters"], half=figures["median_ms"], most=figures["p95_ms"]
+        ),
+        _("Stale among the states told as holding: {share} ({n}).").format(
+            share=f"{report.share('stale', 'told'):.2%}", n=report.counts["told"]
+        ),
+        _("Leaks from the future: {n}. Leaks past the point of view: {m}.").format(
+            n=report.counts["future"], m=report.counts["viewpoint"]
+        ),
+        _("Missing: {states} of the cast's states, {secrets} of the secrets that may be told.").format(
+            states=f"{report.share('missing', 'expected'):.1%}", secrets=f"{report.share('withheld', 'secrets'):.1%}"
+        ),
+    ]
 
 
 async def context(arguments: Namespace) -> int:

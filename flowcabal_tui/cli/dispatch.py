@@ -60,7 +60,7 @@ def _handler(command: str) -> Handler:
     if command == "bench":
         from flowcabal_tui.cli import bench
 
-        return bench.context
+        return bench.measure
     if command in ("search", "blame"):
         from flowcabal_tui.cli import searching
 
@@ -92,6 +92,15 @@ def _handler(command: str) -> Handler:
             "new": writing.new,
             "export": writing.export,
             "keep": writing.keep,
+        }[command]
+    if command in ("rebuild", "purge", "backup", "restore"):
+        from flowcabal_tui.cli import upkeep
+
+        return {
+            "rebuild": upkeep.rebuild,
+            "purge": upkeep.purge,
+            "backup": upkeep.backup,
+            "restore": upkeep.restore_command,
         }[command]
     if command in ("validate", "convert", "render", "schema"):
         from flowcabal_tui.cli import checking, converting

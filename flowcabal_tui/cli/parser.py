@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from decimal import Decimal
 from pathlib import Path
+from typing import get_args
 
 from flowcabal_tui.domain.context import BUDGET_CLASSES
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import RebuildPart
 
 COMMANDS = [
     "open",
@@ -36,6 +38,10 @@ COMMANDS = [
     "export",
     "doctor",
     "models",
+    "rebuild",
+    "purge",
+    "backup",
+    "restore",
     "bench",
     "config",
     "completion",
@@ -57,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     _history(commands)
     _documents(commands)
     _looking(commands)
+    _upkeep(commands)
     _others(commands)
     _bench(commands)
     return top
@@ -247,6 +254,25 @@ def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         command.add_argument("--json", action="store_true")
 
 
+def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    rebuild = _add(commands, "rebuild", _("make what is derived of the book again from its texts; pays nothing twice"))
+    _project(rebuild)
+    rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
+    rebuild.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
+    purge = _add(commands, "purge", _("take a chapter or a kept output out of the project for good"))
+    _project(purge)
+    purge.add_argument("text", metavar=_("TEXT"), help=_("a chapter's place in the story or id, or a kept output's id"))
+    purge.add_argument("--yes", action="store_true", help=_("ask nothing"))
+    for command in (rebuild, purge):
+        command.add_argument("--dry-run", action="store_true", help=_("only say what would be done"))
+    backup = _add(commands, "backup", _("write the whole project into one file, also while it is open elsewhere"))
+    _project(backup)
+    backup.add_argument("target", type=Path, metavar=_("FILE"))
+    restore = _add(commands, "restore", _("make a project from a backup"))
+    restore.add_argument("source", type=Path, metavar=_("FILE"))
+    restore.add_argument("project", type=Path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
+
+
 def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     for name, words in (
         ("status", _("runs, questions, background work and totals")),
@@ -294,3 +320,11 @@ def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--only", choices=("lexical", "vectors"), help=_("without names; or with the offline embedder's vectors too")
     )
     context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
+    chronicle = _add(measured, "chronicle", _("a made novel that knows the truth: what contexts get wrong, and leaks"))
+    chronicle.add_argument("--words", type=int, default=100_000, help=_("its length, in words or Chinese characters"))
+    chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed makes the same novel"))
+    chronicle.add_argument("--contexts", type=int, default=60, metavar="N", help=_("chapters that are asked for"))
+    chronicle.add_argument("--budget", type=int, default=25_000, help=_("tokens of a context"))
+    chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
+    chronicle.add_argument("--fresh", action="store_true", help=_("make its memory anew"))
+    chronicle.add_argument("--json", action="store_true")

@@ -1,4 +1,4 @@
-"""`bench context`: novels through the product's own import, queries through its Context agent."""
+"""`bench context` and `bench chronicle`: novels through the product itself, queries through its Context agent."""
 
 from __future__ import annotations
 
@@ -70,3 +70,13 @@ def test_what_is_no_query_file_is_told(call: Call, novels: Path, tmp_path: Path)
     done = call("bench", "context", "--novels", novels, "--queries", broken, "--out", tmp_path / "run.jsonl")
     assert done.code == 1
     assert "broken.jsonl" in done.err
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_chronicle_is_made_measured_and_leaks_nothing(call: Call, language: str) -> None:
+    words = ("bench", "chronicle", "--words", 9_000, "--contexts", 3, "--budget", 6_000, "--language", language)
+    done = call(*words, "--json")
+    assert done.code == 0, done.err
+    figures = json.loads(done.out)
+    assert (figures["contexts"], figures["future"], figures["viewpoint"]) == (9, 0, 0)
+    assert "Leaks from the future: 0. Leaks past the point of view: 0." in call(*words).out

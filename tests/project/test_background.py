@@ -55,7 +55,7 @@ async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_h
         await desk.keep(run, "draft")
         await desk.settled()
         assert await desk.project.chapter_text(await desk.chapter(1))
-        assert {"entities", "l1"} <= await failed_kinds(desk)
+        assert {"story", "l1"} <= await failed_kinds(desk)
         server._faults.clear()
         await desk.project.carry_out(RetryBackground())
         await desk.settled()
