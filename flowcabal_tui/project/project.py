@@ -8,11 +8,11 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
-from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, StaleText, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
@@ -31,7 +31,6 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.manuscript.writer import export_manuscript
 from flowcabal_tui.project import quoting
-from flowcabal_tui.project.backup import Manifest, back_up
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.handlers import Handlers
@@ -41,6 +40,9 @@ from flowcabal_tui.project.upkeep import RebuildPlan
 from flowcabal_tui.project.versions import name_of
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen
 from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event, RebuildPart
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.backup import Manifest
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -202,6 +204,12 @@ class Project(Reading):
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
         return await self._ask(self._parts.store.book.kept(chapter))
 
+    async def kept_text(self, output: OutputId) -> str:
+        return await self._ask(self._parts.store.book.kept_text(output))
+
+    async def deleted_chapters(self) -> tuple[Chapter, ...]:
+        return await self._ask(self._parts.store.book.deleted())
+
     async def meta(self, name: MetaName) -> str:
         return await self._ask(self._parts.store.book.meta_text(name))
 
@@ -310,8 +318,10 @@ class Project(Reading):
 
     async def back_up(self, target: Path) -> Manifest:
         """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
+        from flowcabal_tui.project.backup import back_up  # a project is opened sooner without
+
         parts = self._parts
-        return await self._ask(back_up(parts.store, parts.folder, target, parts.clock()))
+        return await self._ask(back_up(parts.store, parts.folder, target, parts.clock(), parts.knowledge.pack))
 
     async def totals(self) -> Totals:
         return await self._ask(self._parts.store.usage.totals())

@@ -20,6 +20,7 @@ from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.outbox import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.shelf import (
     CHAPTERS,
+    DELETED,
     NewVersion,
     Place,
     append_version,
@@ -51,6 +52,10 @@ class Book:
     async def chapters(self) -> tuple[Chapter, ...]:
         """In story order, those without a text too."""
         return tuple(chapter_of(row) for row in await self._database.rows(CHAPTERS, {"as_of": NOW}))
+
+    async def deleted(self) -> tuple[Chapter, ...]:
+        """Chapters that were taken out and can be brought back, by the place where they stood."""
+        return tuple(chapter_of(row) for row in await self._database.rows(DELETED, {"as_of": NOW}))
 
     async def chapter(self, chapter: ChapterId) -> Chapter:
         """KeyError if there is none, or if it was deleted."""
@@ -221,6 +226,15 @@ class Book:
             f"SELECT {CURATED} FROM curated WHERE ? IS NULL OR chapter=? ORDER BY number", (chapter, chapter)
         )
         return tuple(curated_of(row) for row in rows)
+
+    async def kept_text(self, output: OutputId) -> str:
+        """What was kept, as it was. KeyError if it is unknown."""
+        row = await self._database.row(
+            "SELECT body FROM curated JOIN blob USING (digest) WHERE curated.id=?", (output,)
+        )
+        if row is None:
+            raise KeyError(output)
+        return unpack(row[0])
 
     async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
         """Takes a kept output out of the memory at once; its text is made anew without it. KeyError if unknown."""

@@ -26,6 +26,8 @@ CHAPTERS: Final = """
     WHERE NOT deleted AND place.generation=
         (SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter AND generation<=:as_of)
     ORDER BY position, place.chapter"""
+DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted")
+"""Chapters that were taken out of the book, with the place where they stood."""
 LATEST: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? AND generation<=? ORDER BY number DESC LIMIT 1"""
 

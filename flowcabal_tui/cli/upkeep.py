@@ -1,0 +1,148 @@
+"""Commands that care for a project as a whole: rebuild, purge, backup, restore."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import Namespace
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.backup import restore
+from flowcabal_tui.project.upkeep import RebuildPlan
+from flowcabal_tui.project.words import TASKS
+from flowcabal_tui.protocol import BackgroundChanged, Purge, Rebuild, RebuildProgress, TextPurged
+from flowcabal_tui.settings.user_file import remember_project
+
+TICK_SECONDS = 0.2
+
+
+async def rebuild(arguments: Namespace) -> int:
+    """Makes what is derived again and waits until it is there; 1 when a step failed."""
+    project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=arguments.knowledge)
+    try:
+        _print_plan(await project.rebuild_plan(arguments.what))
+        if arguments.dry_run:
+            return 0
+        work = asyncio.create_task(_rebuild(project, arguments.what))
+        while not work.done():
+            _print_progress(project)
+            await asyncio.wait([work], timeout=TICK_SECONDS)
+        await work
+        _print_progress(project)
+        failed = [task for task in await project.background() if task.state == "failed"]
+        for task in failed:
+            print("\t".join((_(TASKS[task.kind]), task.subject, task.error)), file=sys.stderr)
+        print(_("Rebuilt."))
+        return 1 if failed else 0
+    finally:
+        await project.close()
+
+
+async def _rebuild(project: Project, what: str) -> None:
+    await project.carry_out(Rebuild(what))  # type: ignore[arg-type]  # the parser knows the parts
+    await project.settled()
+
+
+def _print_plan(plan: RebuildPlan) -> None:
+    if plan.chapters:
+        print(_("index: {n} chapters").format(n=plan.chapters))
+    for kind, count in plan.steps:
+        print(_("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count))
+    for uri in plan.damaged:
+        print(_("cannot be read, is made again: {uri}").format(uri=uri))
+    for text in plan.stale:
+        print(_("made from text that was changed since: {uri}").format(uri=text.uri))
+
+
+def _print_progress(project: Project) -> None:
+    """The last word of each kind since the last look, for whoever waits; not a part of the outcome."""
+    events = project.take()
+    for event in [event for event in events if isinstance(event, RebuildProgress)][-1:]:
+        print(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)
+        if event.wrong:
+            print(_("put right in {n} chapters").format(n=event.wrong))
+    for changed in [event for event in events if isinstance(event, BackgroundChanged)][-1:]:
+        left = dict(changed.counts).get("waiting", 0)
+        print(_("steps left: {n}").format(n=left), file=sys.stderr)
+
+
+async def purge(arguments: Namespace) -> int:
+    """Takes a text out for good, when its name was typed or `--yes` was given; 1 when it was not."""
+    project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=False)
+    try:
+        command, name, words = await _named(project, arguments.text)
+        print(words)
+        if arguments.dry_run:
+            return 0
+        if not arguments.yes:
+            print(_("It cannot be undone. Type {name} to purge it:").format(name=name), flush=True)
+            if (await asyncio.to_thread(sys.stdin.readline)).strip() != name:
+                print(_("Nothing was purged."))
+                return 1
+        await project.carry_out(command)
+        for event in project.take():
+            if isinstance(event, TextPurged):
+                print(
+                    _("Purged: {versions} versions, {runs} runs, {derived} derived texts, {answers} answers.").format(
+                        versions=event.versions, runs=event.runs, derived=event.derived, answers=event.answers
+                    )
+                )
+        await project.settled()
+    finally:
+        await project.close()
+    return 0
+
+
+async def _named(project: Project, text: str) -> tuple[Purge, str, str]:
+    """The command for what was named, the name that must be typed, and what is said of it. Raises RunError."""
+    for output in await project.kept():
+        if output.id == text:
+            part = (await project.kept_text(output.id)).strip()
+            return (
+                Purge(output=output.id),
+                output.id,
+                _("Kept output {id}: {text}").format(id=output.id, text=part[:80]),
+            )
+    deleted = await project.deleted_chapters()
+    for chapter in (*await project.chapters(), *deleted):
+        if text == chapter.id or (text == str(chapter.position) and chapter not in deleted):
+            words = _("Chapter {n}, {title}: {length} words, with all its versions and the runs that made it.")
+            return (
+                Purge(chapter=chapter.id),
+                chapter.title or chapter.id,
+                words.format(n=chapter.position, title=chapter.title, length=chapter.length),
+            )
+    raise RunError(
+        _("There is nothing named {name}.").format(name=text),
+        _("Nothing was purged."),
+        _("Give a chapter's place in the story, its id, or the id of a kept output."),
+    )
+
+
+async def backup(arguments: Namespace) -> int:
+    """Writes a backup; the project may be open elsewhere meanwhile."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        manifest = await project.back_up(arguments.target)
+    finally:
+        await project.close()
+    print(
+        _("{file}: {n} files, {size} MiB.").format(
+            file=arguments.target, n=len(manifest.members), size=round(manifest.size / 2**20, 1)
+        )
+    )
+    return 0
+
+
+async def restore_command(arguments: Namespace) -> int:
+    """Makes a project from a backup, when all of it is as its manifest says."""
+    manifest = await restore(arguments.source, arguments.project)
+    remember_project(arguments.project.expanduser())
+    print(
+        _("Restored {name}, as it was on {at}, in {folder}.").format(
+            name=manifest.name, at=manifest.made.isoformat(timespec="seconds"), folder=arguments.project
+        )
+    )
+    return 0

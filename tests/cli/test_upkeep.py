@@ -1,0 +1,63 @@
+"""rebuild, purge, backup, restore and the advice on what is kept, as they are typed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tests.cli.conftest import Call
+
+
+def chapters(call: Call, folder: Path) -> list[dict[str, object]]:
+    return [chapter for chapter in json.loads(call("chapters", folder, "--json").out)]
+
+
+def test_a_rebuild_says_what_it_would_do_and_then_does_it(demo: Path, call: Call) -> None:
+    plan = call("rebuild", demo, "--dry-run")
+    assert plan.code == 0
+    assert "index: 7 chapters" in plan.out or "index: 6 chapters" in plan.out
+    with closing(sqlite3.connect(demo / ".flowcabal" / "project.db")) as database:
+        database.execute("DELETE FROM mention WHERE chapter=(SELECT min(chapter) FROM mention)")
+        database.commit()
+    done = call("rebuild", demo)
+    assert done.code == 0
+    assert "put right in 1 chapters" in done.out
+    assert "Rebuilt." in done.out
+    assert "put right" not in call("rebuild", demo, "--what", "index").out
+
+
+def test_a_purge_wants_the_name_typed(demo: Path, call: Call) -> None:
+    title = str(chapters(call, demo)[1]["title"])
+    text = (demo / "manuscript").glob("0002-*.md").__next__().read_text("utf-8")
+    refused = call("purge", demo, 2, lines="yes\n")
+    assert (refused.code, len(chapters(call, demo))) == (1, 7)
+    assert "Nothing was purged." in refused.out
+    assert call("purge", demo, 2, "--dry-run").code == 0
+    done = call("purge", demo, 2, lines=f"{title}\n")
+    assert done.code == 0
+    assert "Purged: 1 versions" in done.out
+    assert title not in [chapter["title"] for chapter in chapters(call, demo)]
+    assert not list((demo / "manuscript").glob("0002-*" + title.split()[-1] + "*.md"))
+    data = (demo / ".flowcabal" / "project.db").read_bytes()
+    longest = max(text.split(), key=len).strip(".,;—").encode()
+    assert longest not in data
+    assert call("purge", demo, "nothing").code == 1
+
+
+def test_a_deleted_chapter_can_be_purged_by_its_id(demo: Path, call: Call) -> None:
+    first = chapters(call, demo)[0]
+    assert call("purge", demo, first["id"], "--yes").code == 0
+    assert first["id"] not in [chapter["id"] for chapter in chapters(call, demo)]
+
+
+def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) -> None:
+    made = call("backup", demo, tmp_path / "book.zip")
+    assert made.code == 0
+    assert call("backup", demo, tmp_path / "book.zip").code == 1
+    restored = call("restore", tmp_path / "book.zip", tmp_path / "again")
+    assert restored.code == 0
+    assert chapters(call, tmp_path / "again") == chapters(call, demo)
+    assert call("restore", tmp_path / "book.zip", tmp_path / "again").code == 1
+    assert call("rebuild", tmp_path / "again", "--what", "index").code == 0
