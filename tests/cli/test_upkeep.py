@@ -11,7 +11,7 @@ from tests.cli.conftest import Call
 
 
 def chapters(call: Call, folder: Path) -> list[dict[str, object]]:
-    return [chapter for chapter in json.loads(call("chapters", folder, "--json").out)]
+    return list(json.loads(call("chapters", folder, "--json").out))
 
 
 def test_a_rebuild_says_what_it_would_do_and_then_does_it(demo: Path, call: Call) -> None:
