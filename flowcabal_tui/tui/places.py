@@ -17,6 +17,7 @@ from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.screens.blame import BlameScreen
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.data_editor import DataEditor
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
@@ -33,7 +34,9 @@ from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.screens.params_form import ParamsForm
 from flowcabal_tui.tui.screens.play import PlayScreen
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
+from flowcabal_tui.tui.screens.receipt import ReceiptScreen
 from flowcabal_tui.tui.screens.records import RecordsScreen
+from flowcabal_tui.tui.screens.replace import ReplaceScreen
 from flowcabal_tui.tui.screens.search import SearchScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.screens.story_page import StoryPage
@@ -63,6 +66,9 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Context receipt"), ReceiptPane),
     (mark("Profiles"), ProfilePane),
     (mark("Search"), SearchScreen),
+    (mark("Replace"), ReplaceScreen),
+    (mark("Where lines come from"), BlameScreen),
+    (mark("A receipt alone"), ReceiptScreen),
     (mark("Names, relations, promises, timeline, facts"), StoryPage),
     (mark("Names"), EntitiesScreen),
     (mark("Places of a name"), MentionsScreen),

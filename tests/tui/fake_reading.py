@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Passage, Span
+from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
+from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.project.matching import Document, Page, best, places
 from tests.tui import fake_books as books
@@ -18,6 +21,7 @@ class FakeReading:
     chapter_rows: list[Chapter]
     version_rows: dict[ChapterId, tuple[tuple[ChapterVersion, str], ...]]
     similar: tuple[SearchHit, ...] = ()
+    goals = Goals(book=1_000, chapter=100, day=200)
 
     def _text(self, chapter: Chapter) -> str:
         found = self.version_rows.get(chapter.id, ())
@@ -42,6 +46,48 @@ class FakeReading:
             found.append(Document("chapters", uri, row.title, row.title, position=row.position))
             found.append(Document("text", uri, row.title, self._text(row), position=row.position))
         return found
+
+    async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
+        """The last line of every chapter was written by the draft that is at work, the others as they were kept."""
+        found = self.version_rows.get(chapter, ())
+        lines, start = [], 0
+        for number, text in enumerate(found[0][1].split("\n") if found else (), 1):
+            version = found[0][0]
+            origin = Origin(chapter, version.version, version.author, version.at, text)
+            if number == len(found[0][1].split("\n")):
+                before = replace(origin, version=1, text=self.words.draft_quote)
+                origin = replace(origin, author="model", run=books.RUN, node=books.DRAFT, attempt=2, before=before)
+            lines.append(BlamedLine(number, start, text, origin))
+            start += len(text) + 1
+        return tuple(lines)
+
+    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+        known = next(each for each in await self.blame(chapter) if each.number == line)
+        if not known.origin.run:
+            return Provenance(known)
+        receipt = books.receipt(self.words)
+        title = self.words.node_names[1]
+        return Provenance(known, Written(books.RUN, books.DRAFT, title, 2, "model", "offline", "Chapter", receipt))
+
+    async def overview(self) -> Overview:
+        """The second chapter's file was changed outside, the memory of the third has failed."""
+        standings = (
+            ChapterStanding(
+                row, changed_outside=row.position == 2, left=2 if row.position == 1 else 0,
+                failed=("The model did not answer.",) if row.position == 3 else (),
+            )
+            for row in self.chapter_rows
+        )  # fmt: skip
+        return Overview(tuple(standings), self.goals, 120)
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """A scene for each line."""
+        row = next(row for row in self.chapter_rows if row.id == chapter)
+        found, start = [], 0
+        for index, text in enumerate(self._text(row).splitlines(keepends=True)):
+            found.append(Passage(chapter, row.position, index, start, start + len(text), text))
+            start += len(text)
+        return tuple(found)
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         found = []

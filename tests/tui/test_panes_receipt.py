@@ -34,7 +34,8 @@ async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
         assert "outline · full text · 420 · always included" in screen
         assert "The Ferry · summary · 200 · previous chapter" in screen
         rows = [row.strip() for row in shown(app)]
-        assert rows.index("chapters before") < next(n for n, row in enumerate(rows) if row.startswith("Empty City"))
+        first = next(n for n, row in enumerate(rows) if row.startswith("Empty City"))
+        assert rows.index("chapters before · 810") < first
 
 
 async def test_what_is_not_there_yet_makes_the_total_an_at_most() -> None:
@@ -136,7 +137,7 @@ async def test_slash_goes_to_a_row_and_n_to_the_next() -> None:
     async with app.run_test(size=(90, 30)) as pilot:
         pane.show(RECEIPT, "Draft")
         await pilot.press("tab", "slash", *"previous", "enter", "n", "enter")
-        assert app.posted(ReceiptPane) == [ReceiptPane.SourceOpened("manuscript/chapter-2", -1, -1)]
+        assert app.posted(ReceiptPane) == [ReceiptPane.SourceOpened("manuscript/chapter-2", -1, -1, "L1")]
 
 
 async def test_hostile_text_is_shown_as_words() -> None:
@@ -151,3 +152,35 @@ async def test_hostile_text_is_shown_as_words() -> None:
         assert screen.count("[/] [b]bold[/b] red") >= 6
         assert "\x1b" not in screen
         assert "\u202e" not in screen
+
+
+async def test_another_receipt_of_any_run_node_or_chapter_can_be_chosen_to_compare_with() -> None:
+    app, pane = host()
+    other = replace(RECEIPT, node=books.POLISH, chapter=books.chapter_id(2), sources=RECEIPT.sources[:2], used=600)
+    async with app.run_test(size=(90, 34)) as pilot:
+        pane.show(RECEIPT, "Draft, chapter 4")
+        pane.focus_list()
+        await pilot.press("o")
+        assert app.posted(ReceiptPane) == [ReceiptPane.OtherRequested(RECEIPT)]
+        pane.compare_with(other, "Polish, chapter 2")
+        await pilot.pause()
+        screen = screen_text(app)
+        assert "compared with the receipt before (Polish, chapter 2, 600 tokens)" in screen
+        assert "chapters before · 0 > 810" in screen
+        assert "+ Empty City" in screen
+
+
+async def test_brackets_go_from_class_to_class_and_b_gives_the_bars_room_to_the_list() -> None:
+    app, pane = host()
+    many = tuple(replace(RECEIPT.sources[4], uri=f"manuscript/chapter-{n}", title=f"Place {n}") for n in range(300))
+    async with app.run_test(size=(80, 21)) as pilot:
+        pane.show(replace(RECEIPT, sources=(*RECEIPT.sources[:4], *many)), "Draft")
+        pane.focus_list()
+        await pilot.press("right_square_bracket", "right_square_bracket", "right_square_bracket", "enter")
+        await pilot.press("right_square_bracket", "enter", "left_square_bracket", "enter")
+        opened = [message.uri for message in app.posted(ReceiptPane)]
+        assert opened == ["manuscript/chapter-0", "meta/outline", "manuscript/chapter-0"]
+        before = sum("Place" in row for row in shown(app))
+        await pilot.press("b")
+        await pilot.pause()
+        assert sum("Place" in row for row in shown(app)) == before + 4

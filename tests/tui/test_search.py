@@ -25,6 +25,7 @@ class Doors:
         self.workbench = FakeWorkbench(language)
         self.asked: list[tuple[str, tuple[SearchKind, ...]]] = []
         self.held: dict[str, asyncio.Event] = {}
+        self.replaced: list[str] = []
 
     async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
         self.asked.append((query, tuple(kinds)))
@@ -34,6 +35,12 @@ class Doors:
 
     async def look(self, hit: SearchHit) -> SourceText:
         return await self.workbench.source(hit.uri, hit.start, hit.end, hit.level)
+
+    async def replace(self, words: str) -> None:
+        self.replaced.append(words)
+
+    async def take_back(self) -> None:
+        self.replaced.clear()
 
 
 async def typed(app: Host, pilot: Pilot[None], words: str) -> None:
@@ -147,13 +154,18 @@ async def test_what_is_no_chapter_is_read_over_the_search() -> None:
         assert isinstance(app.screen, SearchScreen)
 
 
-async def test_ctrl_r_gives_the_words_back_to_be_replaced() -> None:
-    app, given = Host(), []
+async def test_ctrl_r_has_the_words_replaced_ctrl_z_takes_that_back_and_both_search_again() -> None:
+    app, doors = Host(), Doors()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(Doors(), "Mara"), given.append)
+        await app.push_screen(SearchScreen(doors, "Mara"))
+        await app.workers.wait_for_complete()
+        asked = len(doors.asked)
         await pilot.press("ctrl+r")
-        await pilot.pause()
-        assert given == ["Mara"]
+        await app.workers.wait_for_complete()
+        assert (doors.replaced, len(doors.asked)) == (["Mara"], asked + 2)
+        await pilot.press("ctrl+z")
+        await app.workers.wait_for_complete()
+        assert (doors.replaced, len(doors.asked)) == ([], asked + 4)
 
 
 async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:

@@ -1,4 +1,4 @@
-"""Looking through the book: search."""
+"""Looking through the whole book: search and replace, where lines come from, receipts beside each other."""
 
 from __future__ import annotations
 
@@ -7,25 +7,54 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, RunId
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.origin import Provenance
+from flowcabal_tui.domain.run import RunRequest, RunSummary
+from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, TextPlace
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.protocol import ReplaceText, RevertChange
+from flowcabal_tui.tui.desks.run_words import run_words
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.screens.blame import BlameScreen, RunPlace
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.replace import ReplaceScreen
 from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import SourceText, Workbench
 
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
+OpenRun = Callable[[RunId, NodeId], Awaitable[None]]
+_NOW = "now/"
 
 
 class LookingDesk:
-    """Lays the screens over the workspace that show the whole book; `open_at` opens a chapter at a place."""
+    """Lays screens over the workspace; `open_at` opens a chapter at a place, `open_run` a node of a run."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, open_at: OpenAt) -> None:
-        self._screen, self._workbench, self._open_at = screen, workbench, open_at
+    def __init__(self, screen: Screen[Any], workbench: Workbench, open_at: OpenAt, open_run: OpenRun) -> None:
+        self._screen, self._workbench, self._open_at, self._open_run = screen, workbench, open_at, open_run
         self._query = ""
         self._last_hit: SearchHit | None = None
+        self._replaced: Generation | None = None
 
-    # SearchDoors
+    async def _ask(self, page: Screen[Any]) -> Any:
+        return await self._screen.app.push_screen_wait(page)
+
+    # Search
+
+    async def find(self) -> None:
+        """The search, as it was left; a hit of the manuscript is opened where it stands."""
+        page = SearchScreen(self, self._query, self._last_hit)
+        found = await self._ask(page)
+        self._query = page.words
+        if found is not None:
+            self._last_hit = found
+            await self._open_at(ChapterId(found.uri.removeprefix("manuscript/")), found.start, found.end)
 
     async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
         """What a search finds."""
@@ -35,11 +64,99 @@ class LookingDesk:
         """The text of a hit."""
         return await self._workbench.source(hit.uri, hit.start, hit.end, hit.level)
 
-    async def find(self) -> None:
-        """The search, as it was left; a hit of the manuscript is opened where it stands."""
-        page = SearchScreen(self, self._query, self._last_hit)
-        found = await self._screen.app.push_screen_wait(page)
-        self._query = page.words
-        if isinstance(found, SearchHit):
-            self._last_hit = found
-            await self._open_at(ChapterId(found.uri.removeprefix("manuscript/")), found.start, found.end)
+    async def replace(self, words: str) -> None:
+        """Asks by what, shows every place, replaces the chosen ones in one go."""
+        places = await self._workbench.occurrences(words)
+        if not places:
+            told = _("{words} stands nowhere in the manuscript in just these letters, as words of its own.")
+            self._screen.notify(told.format(words=one_line(words)), markup=False)
+            return
+        title = _("Replace {words} by (nothing: take it out)").format(words=one_line(words))
+        by = await self._ask(PromptLine(title, value=words))
+        if by is None or by == words:
+            return
+        chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of))
+        if chosen:
+            self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
+            count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
+            self._screen.notify(_("{count}. Ctrl+z in the search takes it back.").format(count=count), markup=False)
+
+    async def _text_of(self, place: TextPlace) -> str:
+        return await self._workbench.chapter_text(place.chapter, place.version)
+
+    async def take_back(self) -> None:
+        """Takes the last replacement of this session back, in all chapters."""
+        if self._replaced is None:
+            self._screen.notify(_("Nothing was replaced since the project was opened."), markup=False)
+            return
+        await self._workbench.carry_out(RevertChange(self._replaced))
+        self._replaced = None
+        self._screen.notify(_("The replacement is taken back."), markup=False)
+
+    # Where lines come from
+
+    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> None:
+        """The lines of a chapter, at the paragraph that was meant, or, if that is not saved yet, near its place."""
+        lines = await self._workbench.blame(chapter)
+        known = next((each for each in await self._workbench.chapters() if each.id == chapter), None)
+        if known is None or not lines:
+            self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
+            return
+        near = min(lines, key=lambda line: (line.text != paragraph, abs(line.start - place)))
+        opened = await self._ask(BlameScreen(known, lines, self, near.number))
+        if isinstance(opened, RunPlace):
+            await self._open_run(opened.run, opened.node)
+
+    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+        """All that is known of a line."""
+        return await self._workbench.provenance(chapter, line)
+
+    async def text(self, chapter: ChapterId, version: int) -> str:
+        """A version of a chapter."""
+        return await self._workbench.chapter_text(chapter, version)
+
+    async def source(self, uri: str, start: int, end: int, level: Level) -> SourceText:
+        """A text that went into a prompt."""
+        return await self._workbench.source(uri, start, end, level)
+
+    # Receipts
+
+    async def compare_receipt(self, receipt: Receipt, workflow: Workflow | None) -> None:
+        """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
+        runs = {str(run.id): run for run in await self._workbench.runs()}
+        positions = {chapter.id: chapter.position for chapter in await self._workbench.chapters()}
+        rows = tuple((name, run_words(run, positions.get(run.chapter) if run.chapter else None))
+                     for name, run in runs.items())  # fmt: skip
+        others = (_NOW, _("as it would be now, for another chapter"))
+        chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows)))
+        if chosen is None:
+            return
+        found = await (self._imagined(receipt, workflow) if chosen == _NOW else self._of_run(receipt, runs[chosen]))
+        if found is not None:
+            self._screen.query_one(ReceiptPane).compare_with(*found)
+
+    async def _of_run(self, receipt: Receipt, run: RunSummary) -> tuple[Receipt, str] | None:
+        """The receipt of a node of a run; the same node comes first."""
+        found: dict[str, tuple[Receipt, str]] = {}
+        for node in sorted((node for node, _state in run.nodes), key=lambda node: node != receipt.node):
+            view = await self._workbench.node(run.id, node)
+            for each in reversed(view.attempts):
+                if each.receipt is not None:
+                    title = _("{node}, attempt {n}").format(node=one_line(view.title), n=each.number)
+                    found[f"{node}/{each.number}"] = (each.receipt, title)
+        if not found:
+            self._screen.notify(_("No node of this run was given a context."), markup=False)
+            return None
+        rows = tuple((name, title) for name, (_receipt, title) in found.items())
+        chosen = rows[0][0] if len(rows) == 1 else await self._ask(ChooseScreen(_("Of which node?"), rows))
+        return found.get(chosen or "")
+
+    async def _imagined(self, receipt: Receipt, workflow: Workflow | None) -> tuple[Receipt, str] | None:
+        """What the node of the workflow in view would be given now for a chapter; spends nothing."""
+        rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in await self._workbench.chapters())
+        chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
+        if chosen is None or workflow is None:
+            return None
+        request = RunRequest(workflow.reference, ChapterId(chosen))
+        imagined = await self._workbench.preview_context(request, receipt.node)
+        return imagined, _("as it would be now: {chapter}").format(chapter=dict(rows)[chosen])

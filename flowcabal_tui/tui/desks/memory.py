@@ -87,9 +87,9 @@ class MemoryDesk:
         await self.refresh()
         self._screen.notify(words, markup=False)
 
-    async def open_source(self, uri: str, start: int, end: int) -> None:
-        """The text that was cited, at the place that was cited."""
-        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end)))
+    async def open_source(self, uri: str, start: int, end: int, level: Level | None = None) -> None:
+        """The text that was cited, in the level in which it went in, at the place that was cited."""
+        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level)))
 
     async def edit_meta(self) -> None:
         """Chooses one of the meta texts and opens it in the writer's editor."""

@@ -12,11 +12,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.reactive import var
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Receipt
+from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import CLASSES, LEVELS
 from flowcabal_tui.tui.panes.lists import PickList
@@ -35,28 +38,46 @@ class ReceiptPane(Vertical):
 
     help = HelpData(
         mark("Context"),
-        mark("What the model was given, and why. Enter opens a source, `c` compares with the receipt before."),
+        mark(
+            "What the model was given, and why. Enter opens a source. `c` compares with the receipt before, `o` with "
+            "that of another run, node or chapter. `[` and `]` go from class to class, `b` hides the bars."
+        ),
     )
     jump_key = "r"
     DEFAULT_CSS = """
     ReceiptPane > .head { height: auto; max-height: 6; padding: 0 1; }
     ReceiptPane > BudgetBars { padding: 0 1; max-height: 9; }
+    ReceiptPane.-bare > BudgetBars { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "compare", mark("Compare"), tooltip=mark("Compare with the receipt before."),
                 id="receipt.compare"),
+        Binding("o", "compare_other", mark("Compare with ..."), id="receipt.compare-other",
+                tooltip=mark("Compare with the receipt of another run, node or chapter.")),
+        Binding("right_square_bracket", "next_class(1)", mark("Next class"), show=False, id="receipt.next-class"),
+        Binding("left_square_bracket", "next_class(-1)", mark("Class before"), show=False, id="receipt.class-before"),
+        Binding("b", "bars", mark("Bars"), show=False, tooltip=mark("Show or hide the bars."), id="receipt.bars"),
         Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),
         Binding("slash", "find", mark("Find"), id="receipt.find"),
         Binding("n", "find_next", mark("Find next"), show=False, id="receipt.find-next"),
     ]  # fmt: skip
 
+    is_bare = var(False, toggle_class="-bare")
+
     @dataclass
     class SourceOpened(Message):
-        """A source is to be shown, at the characters that went in (-1: all of it)."""
+        """A source is to be shown in a level, at the characters that went in (-1: all of it)."""
 
         uri: str
         start: int
         end: int
+        level: Level = "L2"
+
+    @dataclass
+    class OtherRequested(Message):
+        """A receipt to compare this one with is to be chosen; give it to `compare_with`."""
+
+        receipt: Receipt
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
@@ -68,7 +89,8 @@ class ReceiptPane(Vertical):
         self._is_comparing = False
         self._is_unfolded = False
         self._sought = ""
-        self._opens: dict[str, tuple[str, int, int]] = {}
+        self._opens: dict[str, tuple[str, int, int, Level]] = {}
+        self._class_rows: list[int] = []
 
     def compose(self) -> ComposeResult:
         """The total, the bars, the sources."""
@@ -95,6 +117,17 @@ class ReceiptPane(Vertical):
         self._receipt, self._heading = receipt, title
         self._refresh_all()
 
+    def compare_with(self, before: Receipt, title: str) -> None:
+        """Shows how the receipt differs from another one, whatever that was for."""
+        if self._receipt is not None:
+            self._befores[self._receipt.node] = (before, title)
+            self._before, self._heading_before, self._is_comparing = before, title, True
+            self._refresh_all()
+
+    def focus_list(self) -> None:
+        """The sources have the focus."""
+        self.query_one(PickList).focus()
+
     def _refresh_all(self) -> None:
         receipt = self._receipt
         if receipt is None:
@@ -107,7 +140,9 @@ class ReceiptPane(Vertical):
         ]
         self.query_one(BudgetBars).set_budget(uses)
         self._opens = {}
-        self.query_one(PickList).refill([*self._source_rows(receipt), *self._dropped_rows(receipt)])
+        rows = [*self._source_rows(receipt), *self._dropped_rows(receipt)]
+        self._class_rows = [at + 1 for at, row in enumerate(rows) if row.disabled]
+        self.query_one(PickList).refill(rows)
 
     def _head(self, receipt: Receipt) -> str:
         total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
@@ -135,8 +170,15 @@ class ReceiptPane(Vertical):
                 *(self._source_row(source, "-") for source in gone.values() if source.budget_class == budget_class),
             ]  # fmt: skip
             if rows:
-                yield Option(Text(_(CLASSES[budget_class]), style="bold"), disabled=True)
+                yield Option(Text(self._class_words(receipt, budget_class), style="bold"), disabled=True)
                 yield from rows
+
+    def _class_words(self, receipt: Receipt, budget_class: BudgetClassName) -> str:
+        """The name of a class with its tokens, those before too when they are compared."""
+        name, used = _(CLASSES[budget_class]), _tokens(receipt, budget_class)
+        if self._is_comparing and self._before is not None:
+            return f"{name} · {_tokens(self._before, budget_class):,} > {used:,}"
+        return f"{name} · {used:,}"
 
     def _earlier(self) -> dict[_Place, ContextSource]:
         sources = self._before.sources if self._is_comparing and self._before else ()
@@ -154,7 +196,7 @@ class ReceiptPane(Vertical):
     def _source_row(self, source: ContextSource, sign: str, was: str = "") -> Option:
         title = was + one_line(source.title or source.uri)
         words = f" · {_(LEVELS[source.level])} · {source.tokens:,} · {one_line(source.reason)}"
-        return self._opening(HangingRow(f"{sign} ", title, words), source.uri, source.start, source.end)
+        return self._opening(HangingRow(f"{sign} ", title, words), source.uri, source.start, source.end, source.level)
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""
@@ -168,12 +210,12 @@ class ReceiptPane(Vertical):
 
     def _dropped_row(self, source: DroppedSource) -> Option:
         words = f" · {_(CLASSES[source.budget_class])} · {source.tokens:,} · {one_line(source.rule)}"
-        return self._opening(HangingRow("  ", one_line(source.title or source.uri), words), source.uri, -1, -1)
+        return self._opening(HangingRow("  ", one_line(source.title or source.uri), words), source.uri, -1, -1, "L2")
 
-    def _opening(self, row: HangingRow, uri: str, start: int, end: int) -> Option:
+    def _opening(self, row: HangingRow, uri: str, start: int, end: int, level: Level) -> Option:
         """A row that opens a source."""
         known = f"source-{len(self._opens)}"
-        self._opens[known] = (uri, start, end)
+        self._opens[known] = (uri, start, end, level)
         return Option(row, id=known)
 
     @on(OptionList.OptionSelected)
@@ -194,6 +236,24 @@ class ReceiptPane(Vertical):
             return
         self._is_comparing = not self._is_comparing
         self._refresh_all()
+
+    def action_compare_other(self) -> None:
+        """Ask for another receipt to compare with."""
+        if self._receipt is not None:
+            self.post_message(self.OtherRequested(self._receipt))
+
+    def action_next_class(self, step: int) -> None:
+        """Go to the first source of the next class or of the one before, round the end."""
+        names = self.query_one(PickList)
+        at = names.highlighted or 0
+        if self._class_rows:
+            ahead = [row for row in self._class_rows if (row > at if step > 0 else row < at)]
+            rows = ahead or self._class_rows
+            names.highlighted = rows[0] if step > 0 else rows[-1]
+
+    def action_bars(self) -> None:
+        """More room for the sources, or the bars again."""
+        self.is_bare = not self.is_bare
 
     def action_fold(self) -> None:
         """Show or hide what was left out."""
@@ -221,6 +281,10 @@ class ReceiptPane(Vertical):
         """Go to the next row with the words."""
         if self._sought and not self.query_one(PickList).find_row(self._sought):
             self.notify(_("Not found."), markup=False)
+
+
+def _tokens(receipt: Receipt, budget_class: BudgetClassName) -> int:
+    return sum(source.tokens for source in receipt.sources if source.budget_class == budget_class)
 
 
 def _place(source: ContextSource) -> _Place:

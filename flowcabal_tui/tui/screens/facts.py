@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui import messages
@@ -23,6 +23,7 @@ from flowcabal_tui.tui.desks.runs import RunDesk
 from flowcabal_tui.tui.desks.story import StoryDesk
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.columns import ColumnsScreen
 from flowcabal_tui.tui.trouble import attempt
@@ -43,7 +44,7 @@ class FactsScreen(ColumnsScreen):
         self.runs = RunDesk(self, workbench, self.bridge)
         self.memory = MemoryDesk(self, workbench, editor)
         self.questions = QuestionDesk(self, workbench, editor)
-        self.looking = LookingDesk(self, workbench, self._open_at)
+        self.looking = LookingDesk(self, workbench, self._open_at, self._open_run)
         self.story = StoryDesk(self, workbench, self._open_at)
         self.graph = GraphDesk(self, workbench, self.runs, self._chapter_of_run)
         self.control = ControlDesk(self, workbench, self.runs, self.graph, self._chapter_of_run, editor)
@@ -57,6 +58,25 @@ class FactsScreen(ColumnsScreen):
         await self.runs.open_chapter(chapter)
         self.action_pane("manuscript")
         self.call_after_refresh(self.query_one(ManuscriptPane).go_to, start, end)
+
+    async def _open_run(self, run: RunId, node: NodeId) -> None:
+        """A node of a run of the history, with its chapter."""
+        summary = (await self._workbench.run_details(run)).summary
+        if summary.chapter is not None:
+            await self.book.open(summary.chapter)
+        await self.runs.show_run(summary)
+        await self.runs.choose_node(node)
+        self.action_pane("output")
+
+    @on(ManuscriptPane.OriginRequested)
+    def show_origin(self, event: ManuscriptPane.OriginRequested) -> None:
+        """Where a paragraph comes from."""
+        self._work(self.looking.origin(event.chapter, event.paragraph, event.place), "looking", exclusive=True)
+
+    @on(ReceiptPane.OtherRequested)
+    def compare_receipt(self, event: ReceiptPane.OtherRequested) -> None:
+        """Beside that of another run, node or chapter."""
+        self._work(self.looking.compare_receipt(event.receipt, self.runs.workflow), "looking", exclusive=True)
 
     def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
         attempt(self, work, group=group, exclusive=exclusive)

@@ -44,9 +44,15 @@ class SearchDoors(Protocol):
 
     def look(self, hit: SearchHit) -> Awaitable[SourceText]: ...
 
+    async def replace(self, words: str) -> None:
+        """Asks by what, shows the places, replaces them."""
 
-class SearchScreen(ModalScreen[SearchHit | str | None]):
-    """Gives back the hit that is to be opened, words that are to be replaced, or None.
+    async def take_back(self) -> None:
+        """Takes the last replacement back."""
+
+
+class SearchScreen(ModalScreen[SearchHit | None]):
+    """Gives back the hit that is to be opened, or None.
 
     `words` are what is sought. Every question has a number, and an answer that is older than what is shown is
     thrown away.
@@ -56,7 +62,8 @@ class SearchScreen(ModalScreen[SearchHit | str | None]):
         mark("Search"),
         mark("Finds words anywhere in the project, Chinese by any character. Up and Down choose, Enter opens the "
              "place. F3 sorts by relevance or by story order, F4 shows one kind only, F6 reads the place without "
-             "leaving, Ctrl+r replaces the words in the manuscript. `similar` places are found by meaning."),
+             "leaving. Ctrl+r replaces the words in the manuscript and Ctrl+z takes that back. `similar` places are "
+             "found by meaning."),
     )  # fmt: skip
     DEFAULT_CSS = """
     SearchScreen { background: $background; }
@@ -77,6 +84,8 @@ class SearchScreen(ModalScreen[SearchHit | str | None]):
                 id="search.look"),
         Binding("ctrl+r", "replace", mark("Replace"), tooltip=mark("Replace the words in the whole manuscript."),
                 id="search.replace"),
+        Binding("ctrl+z", "take_back", mark("Take back"), show=False, priority=True, id="search.take-back",
+                tooltip=mark("Take the last replacement back, in all chapters.")),
         HELP_KEYS,
     ]  # fmt: skip
     in_story_order = var(False)
@@ -114,6 +123,8 @@ class SearchScreen(ModalScreen[SearchHit | str | None]):
     def rest(self, message: Input.Changed) -> None:
         """Looks for what was typed when the hands rest for a moment."""
         message.stop()
+        if message.value.strip() == self.words:
+            return
         self.words = message.value.strip()
         if self._resting is not None:
             self._resting.stop()
@@ -221,9 +232,17 @@ class SearchScreen(ModalScreen[SearchHit | str | None]):
         self.app.push_screen(SourceScreen(await self._doors.look(hit)))
 
     def action_replace(self) -> None:
-        """Ask for the words to be replaced."""
+        """Replace the words, after a look at every place."""
         if self.words:
-            self.dismiss(self.words)
+            attempt(self, self._and_ask(self._doors.replace(self.words)), group="replace", exclusive=True)
+
+    def action_take_back(self) -> None:
+        """Take the last replacement back."""
+        attempt(self, self._and_ask(self._doors.take_back()), group="replace", exclusive=True)
+
+    async def _and_ask(self, work: Awaitable[None]) -> None:
+        await work
+        self._ask()
 
 
 def _row(hit: SearchHit) -> FoundRow:

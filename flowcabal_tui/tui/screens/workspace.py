@@ -302,7 +302,7 @@ class WorkspaceScreen(FactsScreen):
     @on(ReceiptPane.SourceOpened)
     def open_receipt_source(self, event: ReceiptPane.SourceOpened) -> None:
         """The text that went into the prompt."""
-        self._work(self.memory.open_source(event.uri, event.start, event.end))
+        self._work(self.memory.open_source(event.uri, event.start, event.end, event.level))
 
     @on(ProfilePane.SourceOpened)
     def open_evidence(self, event: ProfilePane.SourceOpened) -> None:
@@ -340,12 +340,12 @@ class WorkspaceScreen(FactsScreen):
 
     def action_names(self) -> None:
         """Everyone and everything with a name."""
-        self._work(self.story.names(), "story", exclusive=True)
+        self.story.names()
 
     def action_story(self, shelf: Shelf) -> None:
         """Promises, timeline, or facts as of the open chapter."""
         chapter = self.book.chapter
-        self._work(self.story.records(shelf, chapter.position if chapter else 0), "story", exclusive=True)
+        self.story.records(shelf, chapter.position if chapter else 0)
 
     def action_meta(self) -> None:
         """Outline, style guide, world rules, notes."""

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from textual.pilot import Pilot
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.origin import Provenance
+from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.tui.screens.blame import BlameScreen, RunPlace
+from flowcabal_tui.tui.screens.diff import DiffScreen
+from flowcabal_tui.tui.screens.receipt import ReceiptScreen
+from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import Host, shown
+
+FIRST = books.chapter_id(1)
+LAST = len(books.EN.texts[0].split("\n"))
+
+
+class Doors:
+    """Into an invented project."""
+
+    def __init__(self) -> None:
+        self.workbench = FakeWorkbench("en")
+
+    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+        return await self.workbench.provenance(chapter, line)
+
+    async def text(self, chapter: ChapterId, version: int) -> str:
+        return await self.workbench.chapter_text(chapter, version)
+
+    async def source(self, uri: str, start: int, end: int, level: Level) -> SourceText:
+        return await self.workbench.source(uri, start, end, level)
+
+
+async def page(line: int) -> BlameScreen:
+    doors = Doors()
+    chapter = (await doors.workbench.chapters())[0]
+    return BlameScreen(chapter, await doors.workbench.blame(FIRST), doors, line)
+
+
+async def settle(app: Host, pilot: Pilot[None]) -> None:
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    await pilot.pause()
+
+
+def page_text(app: Host) -> str:
+    return "\n".join(shown(app))
+
+
+async def test_every_line_stands_with_its_version_and_the_one_that_was_meant_is_told_of() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(await page(LAST))
+        await settle(app, pilot)
+        rows = [row.strip() for row in shown(app)]
+        assert rows[0] == "1 Rain · where its lines come from"
+        assert rows[1].startswith("1 v1 by hand")
+        assert any(row.startswith(f"{LAST} v1 draft #2") for row in rows)
+        assert "written by offline: Chapter, Draft, attempt 2 · given: 5 sources, 2,310 tokens" in page_text(app)
+        assert f"before: version 1 · by hand · 2026-03-14 09:26 · {books.EN.draft_quote}" in " ".join(page_text(app).split())
+
+
+async def test_enter_goes_to_what_was_given_and_opens_it_at_the_cited_place() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 40)) as pilot:
+        await app.push_screen(await page(LAST))
+        await settle(app, pilot)
+        await pilot.press("enter", "G", "enter")
+        await settle(app, pilot)
+        assert isinstance(app.screen, SourceScreen)
+        reader = app.screen.query_one(StreamView)
+        start, end = reader._marked or (0, 0)
+        assert reader.text[start:end] == books.EN.source_quote
+        await pilot.press("escape", "escape")
+        assert isinstance(app.screen, BlameScreen), "the first escape after the source leads back to the lines"
+
+
+async def test_what_was_typed_says_that_nothing_was_given_for_it() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(await page(1))
+        await settle(app, pilot)
+        await pilot.press("enter", "o", "c")
+        assert next(item.message for item in app._notifications).startswith("Nothing was given for this line")
+        assert isinstance(app.screen, BlameScreen)
+
+
+async def test_d_shows_what_the_version_changed_and_c_the_whole_receipt() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(await page(LAST))
+        await settle(app, pilot)
+        await pilot.press("d")
+        await settle(app, pilot)
+        assert isinstance(app.screen, DiffScreen)
+        await pilot.press("escape", "c")
+        await settle(app, pilot)
+        assert isinstance(app.screen, ReceiptScreen)
+        assert "Draft, attempt 2 · 2,310 of 25,000 tokens" in page_text(app)
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert isinstance(app.screen, SourceScreen)
+
+
+async def test_o_gives_the_run_back() -> None:
+    app, given = Host(), []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(await page(LAST), given.append)
+        await settle(app, pilot)
+        await pilot.press("o")
+        await pilot.pause()
+        assert given == [RunPlace(books.RUN, books.DRAFT)]
