@@ -15,9 +15,12 @@ from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.domain.manuscript import PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.workflow import Angle
 
 _CAST: Final = 8
+_HELD: Final = 12
+_DATED: Final = 8
 _RARE_TERMS: Final = 24
 _TIME_WORDS: Final = re.compile(
     r"[一二三四五六七八九十百廿卅两几\d]{1,4}(?:年|月|日|天|夜|岁|更|旬|载|时辰|点钟)|正月|腊月|上元|清明|端午|七夕|中秋|重阳|除夕|元宵|"
@@ -54,6 +57,7 @@ async def _timeline(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[So
     passages = _passages(book, await book.view.search((*times, *names), 24) if times or names else ())
     return [
         *await _meta(book, "outline", "notes"),
+        *await _dated(book, cast),
         *_told_in_time(passages),
         *await _overviews(book),
         *passages,
@@ -70,7 +74,13 @@ async def _character_state(book: Book, draft: str, cast: tuple[Entity, ...]) -> 
     for entity in cast:
         near_terms = search_terms(_around(draft, entity.names), entity.names, book.view.language)[:8]
         found += _passages(book, await book.view.search((*entity.names, *near_terms), 10))
-    return [*notes, *found[: 5 * _CAST], *_derived(book, profiles), *await _meta(book, "notes")]
+    return [
+        *notes,
+        *await _held(book, cast),
+        *found[: 5 * _CAST],
+        *_derived(book, profiles),
+        *await _meta(book, "notes"),
+    ]
 
 
 async def _world_rules(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
@@ -100,6 +110,30 @@ _GATHER: Final[dict[Angle, Callable[[Book, str, tuple[Entity, ...]], Coroutine[A
     "world_rules": _world_rules,
     "echoes": _echoes,
 }
+
+
+async def _held(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+    """The words that say what holds for the cast, newest facts first, then relations; what has ended is no measure."""
+    people = {entity.id for entity in cast}
+    facts = [each for each in await book.view.facts() if each.until is None and people & set(each.about)]
+    relations = [each for each in await book.view.relations() if each.until is None]
+    within = [each for each in relations if each.source in people and each.target in people]
+    return _quoted(book, [*reversed(facts[-_HELD:]), *within[-_HELD:]])
+
+
+async def _dated(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+    """The words that say when something happened to the cast, newest first."""
+    people = {entity.id for entity in cast}
+    moments = [each for each in await book.view.moments() if each.when and people & set(each.about)]
+    return _quoted(book, [*reversed(moments[-_DATED:])])
+
+
+def _quoted(book: Book, records: Iterable[StoryRecord]) -> list[SourceText]:
+    said = [evidence for record in records for evidence in record.evidence[-1:]]
+    return [
+        SourceText("", f"manuscript/{each.chapter}", book.title(each.chapter), each.sentence, each.start)
+        for each in said
+    ]
 
 
 async def _meta(book: Book, *names: str) -> list[SourceText]:

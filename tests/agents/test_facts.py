@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from flowcabal_tui.agents.check_sources import sources_for
 from flowcabal_tui.agents.context import ContextAgent, Found
+from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Evidence, Level
@@ -181,3 +183,16 @@ async def test_many_facts_stay_within_their_share_and_the_nearest_to_the_prompt_
     assert "facts/near" in [each.uri for each in facts]
     assert injection.receipt.used <= 1_500
     assert len(facts) <= 31
+
+
+async def test_the_monitor_compares_with_what_holds_and_with_when_it_was() -> None:
+    book = await read_book(make_book().before(4))
+    states = await sources_for("character_state", book, "林远与沈青重逢。", FakeTokens(), 5_000)
+    said = [each.text for each in states]
+    assert said[:2] == ["林远搬到南城", "沈青是林远的表妹"]
+    assert states[0].start == TEXTS[1].index("林远搬到南城")
+    assert "林远住在北城" not in said
+    moment = Moment(RecordId("m"), "林远醒来", ChapterId("c2"), "三天后", None, (LIN.id,), place(2, "三天后"))
+    dated = await read_book(make_book(replace(STORY, moments=(moment,))).before(4))
+    timeline = await sources_for("timeline", dated, "林远与沈青重逢。", FakeTokens(), 5_000)
+    assert timeline[0].text == "三天后"
