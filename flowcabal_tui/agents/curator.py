@@ -5,6 +5,7 @@ A derived text carries the digest of its inputs (`l1_source`, `l0_source`): whil
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
@@ -34,7 +35,9 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
 from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.workflow import ANGLES
 from flowcabal_tui.locale import _
 
 T = TypeVar("T", bound=BaseModel)
@@ -127,17 +130,26 @@ class Curator:
         )
 
     async def check_kept(
-        self, chapter: ChapterId | None, uri: str, title: str, text: str, view: MemoryView
+        self,
+        chapter: ChapterId | None,
+        uri: str,
+        title: str,
+        text: str,
+        view: MemoryView,
+        known: Sequence[AngleCheck] = (),
     ) -> KeepAdvice:
         """Contradictions with what was kept before, and the 4-D test: advice, never a veto.
+
+        `known` is what was said of this very text before it was kept: those angles are not paid for again.
 
         The four questions are those of the reference analysis: does it prevent errors, will it be used again, does
         it stand alone, is it new. A failing model gives "not checked" and dimensions without an answer.
         """
-        try:
-            checks = await self._monitor.check_text(text, uri, title, chapter, view.generation) if self._monitor else ()
-        except ModelError:
-            checks = ()
+        checks = tuple(known)
+        angles = [angle for angle in ANGLES if angle not in {check.angle for check in known}]
+        if self._monitor and angles:
+            with contextlib.suppress(ModelError):
+                checks += await self._monitor.check_text(text, uri, title, chapter, view.generation, angles)
         try:
             return KeepAdvice(checks, await self._dimensions(title, text, view))
         except FlowCabalError as error:

@@ -63,11 +63,17 @@ class Monitor:
         return _verdict(checks, attempt)
 
     async def check_text(
-        self, text: str, uri: str, title: str, chapter: ChapterId | None, generation: Generation
+        self,
+        text: str,
+        uri: str,
+        title: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+        angles: Sequence[Angle] = ANGLES,
     ) -> tuple[AngleCheck, ...]:
-        """All angles on a text that is kept already: advice. Raises ModelError when there is no model at all."""
+        """These angles on a text that is kept already: advice. Raises ModelError when there is no model at all."""
         book = await read_book(await self._memory.view(chapter, generation))
-        return await self._check(ANGLES, book, uri, title, text, self._model())
+        return await self._check(angles, book, uri, title, text, self._model())
 
     async def _check(
         self, angles: Sequence[Angle], book: Book, uri: str, title: str, text: str, model: PaidOnce

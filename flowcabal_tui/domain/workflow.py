@@ -52,6 +52,9 @@ class PromptParams(_Frozen):
     temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
     max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
     context: bool = Field(True, description="Let the Context agent add what this node must know.")
+    context_tokens: int | None = Field(
+        None, ge=0, description="The most that it may add, in tokens; none: what the project says."
+    )
     point_of_view: str = Field(
         "",
         description="Whose eyes: an entity's id or name; what only others know stays out. Empty: all.",

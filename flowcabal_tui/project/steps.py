@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.curation_shapes import Dimension, DimensionAdvice
 from flowcabal_tui.agents.names import discover
 from flowcabal_tui.agents.story import StoryGoal, StoryReader
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Entity, TaskKind
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.curation import tasks
 from flowcabal_tui.project.indexing import index_text
 from flowcabal_tui.project.step_tools import StepTools
 from flowcabal_tui.project.summary_steps import SummarySteps
 from flowcabal_tui.protocol import BookChanged, OutputChecked
+from flowcabal_tui.runner.fold import fold
 
 ADVICE: Final[dict[Dimension, str]] = {
     "prevents_errors": mark("Keeping it is not likely to prevent a later error."),
@@ -142,9 +146,30 @@ class Steps:
         if curator is None or chapter.author == "import":
             return
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
-        advice = await curator.check_kept(chapter.id, f"manuscript/{chapter.id}", chapter.title, text, view)
+        known = await self._checked_before(chapter, await view.waived())
+        advice = await curator.check_kept(chapter.id, f"manuscript/{chapter.id}", chapter.title, text, view, known)
         said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
         self._tools.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
+
+    async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
+        """What the Monitor said of this very text when it was an attempt of a run, but for what the writer waived."""
+        checks: dict[Angle, AngleCheck] = {}
+        for kept in await self._store.book.kept(chapter.id):
+            if not kept.run or kept.digest != chapter.digest:
+                continue
+            attempts = fold(await self._store.runs.history(RunId(kept.run))).node(NodeId(kept.node)).attempts
+            said = attempts[kept.attempt].evaluated() if kept.attempt in attempts else None
+            for check in said.checks if said else ():
+                findings = [one for one in check.findings if one.signature not in waived]
+                placed = tuple(_placed(one, f"manuscript/{chapter.id}") for one in findings)
+                if check.outcome != "not checked":
+                    checks[check.angle] = replace(check, outcome="found" if placed else "passed", findings=placed)
+        return tuple(checks.values())
+
+
+def _placed(finding: CheckFinding, uri: str) -> CheckFinding:
+    """The finding with its quotation of the draft in the text that was kept of it."""
+    return replace(finding, draft=replace(finding.draft, uri=uri))
 
 
 def _advice(failed: DimensionAdvice) -> str:

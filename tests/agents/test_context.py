@@ -300,3 +300,10 @@ async def test_what_fills_a_template_is_not_taken_for_an_output() -> None:
     blocks = (TextBlock(text="{{chapter.title}}"), InquiryBlock(question="?"), VirtualBlock(node=NodeId("plan")))
     injection = await assemble(make_book(), "第11章", params=PromptParams(prompt=blocks))
     assert injection.receipt.pending == ()
+
+
+async def test_a_node_may_be_given_less_than_the_project_allows() -> None:
+    for tokens, budget in ((1_000, 1_000), (9_000, 4_000)):
+        params = PromptParams(prompt=(TextBlock(text="林远在白鹭渡。"),), context_tokens=tokens)
+        receipt = (await assemble(make_book(), "林远在白鹭渡。", params=params)).receipt
+        assert receipt.used <= receipt.budget == budget

@@ -33,7 +33,7 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.agents.test_profile_kinds import add
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
+from tests.project.desk import Desk, both, endpoint, make, opened, write_chapters
 
 INES = "profiles/characters/ines"
 FOURTH = (
@@ -232,15 +232,3 @@ async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_pa
         await desk.settled()
         levels = await desk.levels("summaries/arcs/part-1")
         assert "boat number 11" in levels["L1"].text
-
-
-async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_allow(
-    folder: Path, tmp_path: Path, server: FaultServer
-) -> None:
-    await make(folder, both(endpoint(server)))
-    change(folder, "agents", profiles=2)
-    async with opened(folder) as desk:
-        await imported(desk, tmp_path)
-        await write(desk, 3, FOURTH)
-        kinds = [str(entry["body"]).count("curator.profile") for entry in server.log]
-        assert sum(1 for n in kinds if n) == 2

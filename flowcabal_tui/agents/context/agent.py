@@ -126,7 +126,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "entities": gather.entity_notes(reading),
             "facts": await facts.told(book, reading),
             "profiles": await profiles(book, reading, self._kinds.all()),
-            "near": await gather.near(book, self._counter, int(self._budget * self._shares.get("near", 0.0))),
+            "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
             "knowledge": await self._knowledge(seen, reading, goal.prompt, notes),
             "summaries": await gather.summaries(book, relevant),
@@ -146,7 +146,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
         """Fills the budget, renders, and writes the receipt."""
-        ledger = Ledger(self._budget, self._counter, seen.book.view.language, self._shares)
+        ledger = Ledger(self._room(goal), self._counter, seen.book.view.language, self._shares)
         notes = list(thought.notes)
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to others than the point of view"))
@@ -163,7 +163,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             node=goal.node.id,
             chapter=goal.chapter,
             generation=goal.generation,
-            budget=self._budget,
+            budget=self._room(goal),
             used=ledger.measure(prefix, suffix) + sum(answer.tokens for answer in answers),
             sources=(*ledger.sources(), *(source for answer in answers for source in answer.sources)),
             dropped=dropped,
@@ -177,6 +177,11 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             notes=(*notes, *(answer.note for answer in answers if answer.note)),
         )
         return Injection(prefix, suffix, receipt, tuple((answer.question, answer.text) for answer in answers))
+
+    def _room(self, goal: Assignment) -> int:
+        """Tokens: the project's budget, or less where the node says so."""
+        wanted = goal.params.context_tokens
+        return self._budget if wanted is None else min(wanted, self._budget)
 
     async def _knowledge(self, seen: Seen, reading: Reading, prompt: str, notes: list[str]) -> list[Candidate]:
         if seen.finder is None:
@@ -197,7 +202,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         except ModelError as error:
             model = None
             notes.append(_("Inquiries were answered with excerpts: {why}").format(why=error.title))
-        room = int(self._budget * self._shares.get("inquiry", 0.0)) // len(questions)
+        room = int(self._room(goal) * self._shares.get("inquiry", 0.0)) // len(questions)
         return [
             await answer_inquiry(book, self._shelf, question, room, self._counter, self._prompts, model, self._spend)
             for question in questions

@@ -1,0 +1,61 @@
+"""What a kept chapter costs with models that take money: few questions, none of them twice."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.protocol import AddChapter, ImportManuscript, OutputChecked, PutEntity
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
+from tests.project.test_main_job import DRAFT, PEOPLE
+
+
+def asked(server: FaultServer, start: int = 0) -> Counter[str]:
+    """For which tasks a model was asked."""
+    return Counter(
+        task for entry in server.log[start:] for task in re.findall(r"<task>([a-z0-9_.]+)</task>", str(entry["body"]))
+    )
+
+
+async def keep_a_chapter(desk: Desk, server: FaultServer, tmp_path: Path) -> Counter[str]:
+    """A fourth chapter is run and its polished text kept; what was asked after that."""
+    await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+    await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
+    for name in PEOPLE:
+        await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
+    await desk.settled()
+    nothing = {"content": '{"findings": []}'}
+    server.push({"content": "1. She ties up."}, {"content": DRAFT}, *[nothing] * 3, {"content": DRAFT}, *[nothing] * 2)
+    run = await desk.run("chapter", 4)
+    before = len(server.log)
+    await desk.keep(run, "polish")
+    await desk.settled()
+    return asked(server, before)
+
+
+async def test_what_was_checked_as_a_draft_is_not_checked_again(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        after = await keep_a_chapter(desk, server, tmp_path)
+        (told,) = desk.told(OutputChecked)
+    assert (after["monitor.timeline"], after["monitor.character_state"]) == (0, 0)
+    said = {check.angle: check.outcome for check in told.checks}
+    assert (said["timeline"], said["character_state"]) == ("passed", "passed")
+    assert set(said) == {"timeline", "character_state", "world_rules", "echoes"}
+
+
+async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_allow(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    change(folder, "agents", profiles=1)
+    async with opened(folder) as desk:
+        after = await keep_a_chapter(desk, server, tmp_path)
+    assert after["curator.profile"] == 1
+    assert (after["curator.l1"], after["curator.l0"], after["curator.arc"]) == (1, 1, 0)
