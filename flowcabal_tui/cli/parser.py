@@ -156,6 +156,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ),
     )
     run.add_argument("--keep", metavar=_("NODE"), help=_("keep the output of this node when the run is done"))
+    run.add_argument("--wait", action="store_true", help=_("with --keep: wait for the memory, and for what it advises"))
     form = run.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help=_("print events, read commands, one JSON object a line"))
     form.add_argument("--plain", action="store_true", help=_("plain words without a moving line"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Protocol, TextIO
 
 from flowcabal_tui.cli.answers import how_to_answer
@@ -11,7 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.run import Evaluation, Question, Quote
+from flowcabal_tui.domain.run import AngleCheck, Evaluation, Question, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import RUN_STATES, check_words
 from flowcabal_tui.protocol import (
@@ -22,6 +23,7 @@ from flowcabal_tui.protocol import (
     NodeRetrying,
     NodeStarted,
     NodeStreaming,
+    OutputChecked,
     OutputPersisted,
     RunStateChanged,
     WorkflowCompleted,
@@ -113,6 +115,8 @@ class PlainPrinter:
                 self._say("\n".join(part for part in (title, event.detail, event.advice) if part))
             case OutputPersisted():
                 self._say(_("Kept as version {n}.").format(n=event.version))
+            case OutputChecked():
+                self._say(advice(event))
             case RunStateChanged():
                 self._say(_("Run {run}: {state}").format(run=event.run, state=_(RUN_STATES[event.state])))
 
@@ -184,8 +188,18 @@ class PlainPrinter:
 
 def findings(evaluation: Evaluation) -> str:
     """What the Monitor says, with both quotations of each finding."""
-    lines = [_("Check: {reason}").format(reason=evaluation.reason)]
-    for check in evaluation.checks:
+    return "\n".join([_("Check: {reason}").format(reason=evaluation.reason), *_check_lines(evaluation.checks)])
+
+
+def advice(checked: OutputChecked) -> str:
+    """What is said of kept text, which is kept whatever is said."""
+    known = [_("Advice on what was kept, version {n}:").format(n=checked.version), *_check_lines(checked.checks)]
+    return "\n".join([*known, *(f"  {words}" for words in checked.advice)])
+
+
+def _check_lines(checks: Iterable[AngleCheck]) -> list[str]:
+    lines: list[str] = []
+    for check in checks:
         lines.append(f"  {check_words(check)}")
         for found in check.findings:
             lines += [
@@ -195,7 +209,7 @@ def findings(evaluation: Evaluation) -> str:
                     text=found.source.text, title=found.source.title or found.source.uri
                 ),
             ]
-    return "\n".join(lines)
+    return lines
 
 
 def receipt_line(receipt: Receipt) -> str:

@@ -127,7 +127,7 @@ async def run(arguments: Namespace) -> int:
                 return DONE
             command = RunWorkflow(request)
         session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
-        return await session.follow(RunId(await project.carry_out(command)), arguments.keep)
+        return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)
     finally:
         await project.close()
 
@@ -167,8 +167,8 @@ class _Session:
         self._input_ended = False
         self._model_failed = False
 
-    async def follow(self, run: RunId, keep: str | None) -> int:
-        """Returns the exit code."""
+    async def follow(self, run: RunId, keep: str | None, *, wait: bool = False) -> int:
+        """Returns the exit code. With `wait` the memory has followed what is kept, and its advice is printed."""
         reader = asyncio.create_task(self._read())
         try:
             state = await self._until_over(run)
@@ -177,6 +177,9 @@ class _Session:
         if state == "done" and keep:
             await self._project.carry_out(PersistOutput(run, NodeId(keep)))
             self._print()
+            if wait:
+                await self._project.settled()
+                self._print()
         if state in ("waiting", "paused"):
             self._printer.waits(tuple(self._waiting.values()))
             return WAITS

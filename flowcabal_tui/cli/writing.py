@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from flowcabal_tui.cli.printing import advice
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import PersistOutput
+from flowcabal_tui.protocol import OutputChecked, PersistOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.settings.user_file import remember_project
 
@@ -44,6 +45,9 @@ async def keep(arguments: Namespace) -> int:
         print(_("Kept as {output}.").format(output=output))
         if arguments.wait:
             await project.settled()
+            for event in project.take():
+                if isinstance(event, OutputChecked):
+                    print(advice(event))
     finally:
         await project.close()
     return 0

@@ -61,3 +61,18 @@ def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) 
     assert chapters(call, tmp_path / "again") == chapters(call, demo)
     assert call("restore", tmp_path / "book.zip", tmp_path / "again").code == 1
     assert call("rebuild", tmp_path / "again", "--what", "index").code == 0
+
+
+KEEP = ("quick-draft", "--chapter", 7, "--decide", "draft=approve", "--keep", "draft", "--wait")
+
+
+def test_what_is_said_of_kept_text_is_told_and_is_no_veto(demo: Path, call: Call) -> None:
+    told = call("run", demo, *KEEP, "--json")
+    assert told.code == 0
+    kept, checked = told.told("output:persisted"), told.told("output:checked")
+    assert [event["version"] for event in kept] == [event["version"] for event in checked] == [1]
+
+
+def test_advice_stands_below_the_confirmation(demo: Path, call: Call) -> None:
+    out = call("run", demo, *KEEP).out
+    assert out.index("Kept as version 1.") < out.index("Advice on what was kept, version 1:")
