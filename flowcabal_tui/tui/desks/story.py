@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
@@ -13,32 +13,32 @@ from flowcabal_tui.tui.screens.entities import EntitiesScreen
 from flowcabal_tui.tui.screens.records import RecordsScreen
 from flowcabal_tui.tui.screens.story_page import Place, StoryPage
 from flowcabal_tui.tui.story.shelves import Shelf
+from flowcabal_tui.tui.trouble import attempt
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
+
+GoTo = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
 
 
 class StoryDesk:
     """What the writer looks up and corrects in names, relations, promises, moments and facts."""
 
-    def __init__(
-        self, screen: Screen[Any], workbench: Workbench, go_to: Callable[[ChapterId, int, int], Awaitable[None]]
-    ) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Workbench, go_to: GoTo) -> None:
         """`go_to` opens a chapter at characters of its text."""
         self._screen, self._doors, self._go_to = screen, StoryDoors(workbench), go_to
 
-    async def names(self, entity: EntityId | None = None) -> None:
+    def names(self, entity: EntityId | None = None) -> None:
         """Everyone and everything with a name."""
-        await self._open(EntitiesScreen(self._doors, entity))
+        self._screen.app.push_screen(EntitiesScreen(self._doors, entity), self._go)
 
-    async def records(self, shelf: Shelf, position: int = 0) -> None:
+    def records(self, shelf: Shelf, position: int = 0) -> None:
         """Promises, timeline or facts, these as of the chapter at a position (0: the last that is written)."""
-        await self._open(RecordsScreen(self._doors, shelf, position=position))
+        self._screen.app.push_screen(RecordsScreen(self._doors, shelf, position=position), self._go)
 
-    async def _open(self, page: StoryPage) -> None:
-        place: Place | None = await self._screen.app.push_screen_wait(page)
+    def _go(self, place: Place | None) -> None:
         if place is not None:
-            await self._go_to(place.chapter, place.start, place.end)
+            attempt(self._screen, self._go_to(place.chapter, place.start, place.end))
 
     def book_moved(self) -> None:
         """Names and records are read again where they are shown."""

@@ -46,13 +46,13 @@ class ProfilePane(Vertical):
         mark(
             "What the memory holds. `l` goes from one line to summary to full text, `t` shows earlier states: there "
             "`m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin stands until you take "
-            "(`y`) what was made since."
+            "(`T`) what was made since."
         ),
     )
     jump_key = "f"
     DEFAULT_CSS = """
     ProfilePane > ProfileTree { height: 45%; }
-    ProfilePane > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; border-top: solid $panel; }
+    ProfilePane > .head { height: auto; max-height: 4; padding: 0 1; text-style: bold; border-top: solid $panel; }
     ProfilePane > ContentSwitcher { height: 1fr; }
     ProfilePane StreamView, ProfilePane DiffView { height: 1fr; padding: 0 1; }
     ProfilePane #sentences { padding: 0 1; }
@@ -65,7 +65,7 @@ class ProfilePane(Vertical):
                 id="profile.edit"),
         Binding("p", "pin", mark("Pin"), tooltip=mark("Contexts read this state from now on; again: the newest."),
                 id="profile.pin"),
-        Binding("y", "take", mark("Take"), show=False, id="profile.take",
+        Binding("T", "take", mark("Take"), show=False, id="profile.take",
                 tooltip=mark("Take what was made since your own words or pin.")),
         Binding("w", "waiting", mark("What was made since"), show=False, id="profile.waiting",
                 tooltip=mark("Compare what stands with what was made since.")),
@@ -208,7 +208,7 @@ class ProfilePane(Vertical):
         if self._profile is not None and self._profile.pinned == derived.generation:
             yield _("pinned")
         if self._offered() is not None:
-            yield _("a newer one waits: `w` compares, `y` takes it")
+            yield _("a newer one waits: `w` compares, `T` takes it")
 
     def _offered(self) -> Derived | None:
         """What was made since the writer's own words or pin, of the level in view."""
