@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import ManuscriptError, RunError, VersionConflict
-from flowcabal_tui.project import curation
+from flowcabal_tui.domain.errors import ManuscriptError, ProjectReadOnly, RunError, VersionConflict
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.project import Project, curation
 from flowcabal_tui.protocol import (
     AddChapter,
     DeleteOutput,
@@ -18,6 +19,7 @@ from flowcabal_tui.protocol import (
     ImportManuscript,
     OutputPersisted,
     OutsideEdit,
+    PersistOutput,
     WriteChapter,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
@@ -223,3 +225,37 @@ async def test_a_title_never_becomes_a_path(desk: Desk, folder: Path) -> None:
     assert len(mirrored(folder)) == 4
     assert not (folder.parent.parent / "etc").exists()
     assert "\x1b" not in (await desk.project.chapters())[4].title
+
+
+async def test_kept_from_two_places_at_once_it_is_kept_once(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 4)
+    draft = (await desk.view(run, "draft")).attempts[0].text
+    project, chapter = desk.project, await desk.chapter(4)
+    keep = PersistOutput(run, NodeId("draft"))
+    outputs = await asyncio.gather(*(project.carry_out(keep) for _place in range(4)), raced(project, keep))
+    assert len(set(outputs)) == 1
+    await desk.settled()
+    assert [event.created for event in desk.told(OutputPersisted)].count(True) == 1
+    assert len(await project.chapter_versions(chapter)) == 1
+    assert await project.chapter_text(chapter) == draft
+    tasks = await project._ask(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed")))
+    mine = [(task.kind, task.source) for task in tasks if task.subject == chapter]
+    assert len(mine) == len(set(mine))
+    before = await project.totals()
+    await project.carry_out(keep)
+    await desk.settled()
+    assert await project._ask(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed"))) == tasks
+    assert await project.totals() == before
+
+
+async def raced(project: Project, keep: PersistOutput) -> str:
+    """The same on the engine's own loop, past the queue of commands."""
+    return await project._ask(project._parts.curation.persist(keep))
+
+
+async def test_who_only_reads_can_keep_nothing(desk: Desk, folder: Path) -> None:
+    run = await desk.run("quick-draft", 4)
+    async with opened(folder, read_only=True) as reader:
+        with pytest.raises(ProjectReadOnly):
+            await reader.keep(run, "draft")
+    assert await desk.project.kept() == ()

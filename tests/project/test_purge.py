@@ -1,0 +1,102 @@
+"""A purge takes a text, and all that was made of it, out of the project's file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.protocol import AddChapter, DeleteOutput, Purge, TextPurged, WriteChapter
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, endpoint, leave, make_one, opened
+
+SECRET = (
+    "Zyxwold the ferryman counted quixotically. Zyxwold rowed beneath the oxbowed moon. Zyxwold said nothing.\n\n"
+    "Beneath the jetty Zyxwold hid the vexillary flag; only Zyxwold knew the burled knot that held it."
+)
+WORDS = ("yxwold", "quixotically", "oxbowed", "vexillary", "burled")
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path) -> AsyncIterator[Desk]:
+    """A chapter of a hand, and one that is to be purged, with all that follows a keep."""
+    async with opened(await make_one(folder, both(OFFLINE))) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Ines Marlow waited at Saltreach all night."))
+        await desk.project.carry_out(AddChapter("The Flag"))
+        yield desk
+
+
+def left(folder: Path) -> list[str]:
+    """The secret's words that stand in any file of the project, whole or as they are compressed nowhere."""
+    data = b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
+    return [word for word in WORDS if word.encode() in data or word.title().encode() in data]
+
+
+async def answers(desk: Desk) -> str:
+    """Every text that the database holds, compressed or not."""
+    from flowcabal_tui.store.blobs import unpack
+
+    rows = await desk.project._ask(desk.project._parts.store._database.rows("SELECT body FROM blob"))
+    return "\n".join(unpack(body) for (body,) in rows)
+
+
+async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    assert left(folder) and "Zyxwold" in await answers(desk), "or this test could not fail"
+    assert "Zyxwold" in [entity.name for entity in await desk.project.entities()]
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    (told,) = desk.told(TextPurged)
+    assert (told.chapter, told.versions) == (chapter, 1)
+    assert left(folder) == []
+    found = await answers(desk)
+    assert [word for word in WORDS if word in found] == []
+    assert "Zyxwold" not in [entity.name for entity in await desk.project.entities()]
+    assert [chapter.title for chapter in await desk.project.chapters()] == ["The Glove"]
+    assert len(list((folder / "manuscript").glob("*.md"))) == 1
+    assert [task for task in await desk.project.background() if task.kind != "knowledge"] == []
+    assert await desk.project.chapter_text(await desk.chapter(1)) == "Ines Marlow waited at Saltreach all night."
+
+
+async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_on_it(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 2)
+    text = (await desk.view(run, "draft")).attempts[0].text
+    both_kept = [await desk.keep(run, "draft"), await desk.keep(run, "draft", kind="note")]
+    await desk.settled()
+    await desk.project.carry_out(Purge(output=both_kept[0]))
+    assert await desk.project.chapter_text(await desk.chapter(2)) == ""
+    assert [each.id for each in await desk.project.kept()] == [both_kept[1]]
+    assert await desk.project.runs(), "a note that is kept came from that run"
+    await desk.project.carry_out(Purge(output=both_kept[1]))
+    await desk.settled()
+    assert await desk.project.runs() == ()
+    assert text not in await answers(desk)
+    with pytest.raises(RunError, match="nothing named"):
+        await desk.project.carry_out(DeleteOutput(both_kept[0], restore=True))
+
+
+async def test_a_purge_waits_for_no_run_and_changes_nothing_while_one_goes_on(
+    folder: Path, server: FaultServer
+) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        run = await desk.start("chapter", 1)
+        assert await desk.follow(run, leave) == "waiting"
+        with pytest.raises(RunError, match="running"):
+            await desk.project.carry_out(Purge(chapter=await desk.chapter(1)))
+        assert len(await desk.project.chapters()) == 1
+
+
+async def test_what_is_purged_must_be_named_once(desk: Desk) -> None:
+    for command in (Purge(), Purge(chapter=await desk.chapter(1), output="x")):  # type: ignore[arg-type]  # an id
+        with pytest.raises(RunError):
+            await desk.project.carry_out(command)
+    with pytest.raises(RunError, match="nothing named"):
+        await desk.project.carry_out(Purge(output="x"))  # type: ignore[arg-type]  # an id
+    assert len(await desk.project.chapters()) == 2
