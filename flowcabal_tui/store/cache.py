@@ -7,6 +7,7 @@ from collections import OrderedDict
 from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.store.ranking import Counts
 from flowcabal_tui.store.snapshot import Snapshot
+from flowcabal_tui.store.story import Parsed
 from flowcabal_tui.store.tokens import Term
 
 
@@ -19,6 +20,8 @@ class MemoryCache:
         self._used = 0
         self._counts: OrderedDict[str, Counts] = OrderedDict()
         self._snapshots: OrderedDict[Generation, Snapshot] = OrderedDict()
+        self.records: Parsed = {}
+        """States of records that were parsed; to be added to."""
 
     def text(self, name: Digest) -> str | None:
         """A text that is still here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from array import array
 from bisect import bisect_left
@@ -13,10 +14,12 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.story import Story
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
 from flowcabal_tui.store.ranking import IndexedPassage
 from flowcabal_tui.store.shelf import CHAPTERS, chapter_of
+from flowcabal_tui.store.story import Parsed, StoryIndex, Texts, story_before, story_index
 from flowcabal_tui.store.tokens import match
 
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
@@ -57,6 +60,8 @@ class Snapshot:
         self.chapters = {chapter.id: chapter for chapter in chapters}
         self._entities: tuple[Entity, ...] | None = None
         self._passages: PassageIndex | None = None
+        self._index: StoryIndex | None = None
+        self._story: tuple[int, Story] | None = None
         self._named: dict[EntityId, Named] | None = None
         self._mentions: dict[ChapterId, tuple[Mention, ...]] = {}
         self._terms: OrderedDict[str, array[int]] = OrderedDict()
@@ -72,6 +77,15 @@ class Snapshot:
             rows = await self._database.rows(ENTITIES, (self.generation,))
             self._entities = tuple(sorted(map(entity_of, rows), key=lambda each: each.id))
         return self._entities
+
+    async def story(self, before: int, parsed: Parsed, texts: Texts) -> Story:
+        """As it stands before a chapter position. `parsed` is what all snapshots share, `texts` reads chapters."""
+        if self._index is None:
+            self._index = await story_index(self._database, parsed, self.generation, self.chapters, texts)
+        if self._story is None or self._story[0] != before:
+            entities = {entity.id for entity in await self.entities()}
+            self._story = before, await asyncio.to_thread(story_before, self._index, before, entities)
+        return self._story[1]
 
     async def passages(self) -> PassageIndex:
         """Of all written chapters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
@@ -20,7 +20,6 @@ from flowcabal_tui.store.derived import DerivedTexts
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.shelf import EMPTY, LATEST
 from flowcabal_tui.store.snapshot import HOLDS, Snapshot
-from flowcabal_tui.store.story import RECORDS, Horizon, story_of
 from flowcabal_tui.store.tokens import term
 
 
@@ -185,11 +184,14 @@ class View:
     async def story(self) -> Story:
         """All records as the book stands before the target."""
         if self._story is None:
-            rows = await self._database.rows(RECORDS, (self._generation,))
-            entities = {entity.id for entity in await self._snapshot.entities()}
-            horizon = Horizon(self._placed, self._seen, self._before)
-            self._story = await story_of(rows, horizon, entities, self.chapter_texts)
+            self._story = await self._snapshot.story(self._before, self._cache.records, self._present)
         return self._story
+
+    async def _present(self, chapters: Collection[ChapterId]) -> dict[ChapterId, str]:
+        """The texts of chapters anywhere in the book: what rests on one that was changed is looked for in it."""
+        digests = {chapter: self._placed[chapter].digest or EMPTY for chapter in chapters}
+        texts = await self._load(digests.values())
+        return {chapter: texts[name] for chapter, name in digests.items()}
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """bm25 over the passages before the target; statistics count those passages only."""
