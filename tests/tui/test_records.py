@@ -1,0 +1,333 @@
+"""Promises, the timeline, what holds, and profiles that are changed by hand, over an invented project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Static, TextArea
+
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Story
+from flowcabal_tui.protocol import PinProfile, PutRecord, RegenerateProfile, RemoveRecord, TakeProfile, WriteProfile
+from flowcabal_tui.tui.commands import ActionCommands
+from flowcabal_tui.tui.desks.story_doors import StoryDoors
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.profiles import ProfilePane
+from flowcabal_tui.tui.screens.entities import EntitiesScreen
+from flowcabal_tui.tui.screens.form import FormScreen
+from flowcabal_tui.tui.screens.prose_form import ProseScreen
+from flowcabal_tui.tui.screens.records import RecordsScreen
+from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.story.shelves import Shelf
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpScreen
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from tests.tui import fake_books as books
+from tests.tui.fake_story import FERRYMAN, HERO
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import HOSTILE, shown
+from tests.tui.test_names import opened, press, screen
+from tests.tui.test_workspace import pane_in_view, settled, until, workspace
+
+ONE, TWO, THREE, FOUR = map(books.chapter_id, range(1, 5))
+NEW = RecordId("")
+
+
+def records(workbench: FakeWorkbench, shelf: Shelf = "promises", words: str = "", position: int = 0) -> RecordsScreen:
+    return RecordsScreen(StoryDoors(workbench), shelf, words, position)
+
+
+def listed(pilot) -> list[str]:
+    return [option.id for option in pilot.app.screen.query_one(PickList).options]
+
+
+async def test_a_promise_that_is_overdue_comes_first_with_its_words():
+    async with opened(records(FakeWorkbench())) as pilot:
+        assert listed(pilot) == ["p1", "p2"]
+        assert "! overdue by 1 chapter" in screen(pilot)
+        assert "planted in 1 Rain · due in chapters 2 to 3" in screen(pilot)
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, SourceScreen)
+        assert "It rained all night" in screen(pilot)
+
+
+async def test_a_promise_is_paid_dropped_and_taken_up_again():
+    workbench = FakeWorkbench()
+    before = workbench.records.promises[0]
+    async with opened(records(workbench)) as pilot:
+        await press(pilot, "p", "enter")
+        assert workbench.sent[-1] == PutRecord(replace(before, paid=THREE))
+        assert "overdue" not in screen(pilot)
+        await press(pilot, "x")
+        assert "dropped" in screen(pilot)
+        await press(pilot, "x")
+        assert workbench.sent[-1] == PutRecord(replace(before, paid=THREE, by="hand"))
+
+
+async def test_the_words_that_pay_a_promise_are_shown():
+    async with opened(records(FakeWorkbench(), words="bell")) as pilot:
+        assert listed(pilot) == ["p2"]
+        await press(pilot, "V")
+        assert "Nobody rang the bell" in screen(pilot)
+
+
+async def test_a_promise_is_written_in_a_form():
+    workbench = FakeWorkbench()
+    async with opened(records(workbench)) as pilot:
+        typed = ["down", "down", *"5", "down", *"6", "down", *"Mara, Joss"]
+        await press(pilot, "a", *"A lamp", *typed, "ctrl+s")
+        made = Promise(NEW, "A lamp", THREE, 5, 6, about=(HERO, FERRYMAN))
+        assert workbench.sent == [PutRecord(made)]
+        assert pilot.app.screen.record == replace(made, id=pilot.app.screen.record.id, by="hand")
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ([], "Nothing is said yet."),
+        ([*"x", "down", "backspace"], "A chapter is missing."),
+        ([*"x", "down", "down", *"6", "down", *"5"], "The end comes before"),
+        ([*"x", "down", "down", "down", "down", *"Nobody"], "is called Nobody"),
+    ],
+)
+async def test_what_cannot_be_read_is_told_and_the_form_stays(keys, words):
+    workbench = FakeWorkbench()
+    async with opened(records(workbench)) as pilot:
+        await press(pilot, "a", *keys, "ctrl+s")
+        assert isinstance(pilot.app.screen, FormScreen)
+        assert words in screen(pilot)
+        assert workbench.sent == []
+
+
+async def test_the_timeline_has_both_orders_and_tells_where_the_telling_looks_back():
+    async with opened(records(FakeWorkbench(), "timeline")) as pilot:
+        assert listed(pilot) == ["m2", "m1", "m3"]
+        row = next(row for row in shown(pilot.app) if "The siege" in row)
+        assert row.split()[:2] == ["1", "2<"]
+        assert "looks back" in row
+        await press(pilot, "t")
+        assert listed(pilot) == ["m1", "m2", "m3"]
+
+
+async def test_a_moment_is_written_with_its_place_in_the_storys_time():
+    workbench = FakeWorkbench()
+    async with opened(records(workbench, "timeline", position=2)) as pilot:
+        await press(pilot, "a", *"Birth", "down", "down", *"long ago", "down", *"0.5", "ctrl+s")
+        assert workbench.sent == [PutRecord(Moment(NEW, "Birth", TWO, "long ago", 0.5))]
+
+
+async def test_facts_are_shown_as_of_a_chapter_and_who_knows_a_secret():
+    async with opened(records(FakeWorkbench(), "facts", position=1)) as pilot:
+        assert listed(pilot) == ["f1", "f2"]
+        await press(pilot, "right", "right", "j")
+        assert listed(pilot) == ["f1", "f3"]
+        assert "secret; only Joss (2 The Ferry) know it" in screen(pilot)
+        await press(pilot, "o")
+        assert listed(pilot) == ["f1", "f2", "f3"]
+
+
+async def test_a_fact_ends_at_a_chapter_and_is_gone_from_there():
+    workbench = FakeWorkbench()
+    before = workbench.records.facts[0]
+    async with opened(records(workbench, "facts", position=3)) as pilot:
+        await press(pilot, "u", "enter")
+        assert workbench.sent == [PutRecord(replace(before, until=THREE))]
+        assert listed(pilot) == ["f3"]
+
+
+async def test_a_secret_is_written_with_those_who_know_it():
+    workbench = FakeWorkbench()
+    async with opened(records(workbench, "facts", position=2)) as pilot:
+        keys = ["a", *"She lied", "down", *"Mara", *["down"] * 4, "space", "down", *"Mara, Joss @3", "ctrl+s"]
+        await press(pilot, *keys)
+        known = (Knower(HERO), Knower(FERRYMAN, THREE))
+        assert workbench.sent == [PutRecord(Fact(NEW, "She lied", (HERO,), since=TWO, secret=True, known_by=known))]
+
+
+async def test_a_record_is_edited_and_what_the_form_does_not_show_stays():
+    workbench = FakeWorkbench()
+    before = workbench.records.facts[0]
+    async with opened(records(workbench, "facts")) as pilot:
+        await press(pilot, "e", "end", *"!", "ctrl+s")
+        assert workbench.sent == [PutRecord(replace(before, text=before.text + "!"))]
+
+
+async def test_a_record_is_removed_after_a_question():
+    workbench = FakeWorkbench()
+    async with opened(records(workbench, "timeline")) as pilot:
+        await press(pilot, "d", "n")
+        assert workbench.sent == []
+        await press(pilot, "d", "y")
+        assert workbench.sent == [RemoveRecord(RecordId("m2"))]
+        assert listed(pilot) == ["m1", "m3"]
+
+
+async def test_a_key_of_one_list_does_nothing_in_another():
+    workbench = FakeWorkbench()
+    async with opened(records(workbench, "timeline")) as pilot:
+        await press(pilot, "p", "x", "u")
+        assert isinstance(pilot.app.screen, RecordsScreen)
+        assert workbench.sent == []
+
+
+async def test_an_empty_story_says_how_to_begin():
+    workbench = FakeWorkbench()
+    workbench.records = Story()
+    async with opened(records(workbench)) as pilot:
+        for digit in "123":
+            await press(pilot, digit, "enter", "e", "d")
+            assert "`a` adds the first" in screen(pilot)
+
+
+async def test_hostile_words_are_shown_as_words():
+    workbench = FakeWorkbench()
+    workbench.records = Story(promises=(Promise(RecordId("p"), HOSTILE, ONE),))
+    async with opened(records(workbench), (120, 30)) as pilot:
+        assert "\x1b" not in screen(pilot)
+        assert screen(pilot).count("[/] [b]bold[/b] red") == 2
+
+
+# From the workspace
+
+
+async def test_keys_of_the_workspace_open_names_and_records(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, EntitiesScreen)
+        await pilot.press("escape", "9")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, RecordsScreen)
+        await pilot.press("escape", "0")
+        await settled(pilot)
+        assert "looks back" in screen(pilot)
+
+
+async def test_what_holds_is_asked_as_of_the_open_chapter(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("1", "home", "enter")
+        await settled(pilot)
+        await pilot.press("W")
+        await settled(pilot)
+        assert "as of chapter 1 of 4" in screen(pilot)
+
+
+async def test_a_place_of_a_name_is_opened_in_the_manuscript(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        await pilot.press("n", "enter")
+        await settled(pilot)
+        await settled(pilot)
+        assert pane_in_view(pilot) == "manuscript"
+        assert pilot.app.screen.query_one(ManuscriptPane).text == books.EN.texts[2]
+
+
+async def test_the_palette_and_the_help_know_the_keys_of_names(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
+        assert {"Names  (8)", "Promises  (9)", "Timeline  (0)", "What holds  (W)"} <= set(titles)
+        await pilot.press("8")
+        await settled(pilot)
+        titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
+        assert {"Merge  (M)", "Around  (r)", "Confirm  (c)"} <= set(titles)
+        await pilot.press("f1")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, HelpScreen)
+        assert "Two names of one" in screen(pilot)
+
+
+# Profiles
+
+
+HERO_URI = "profiles/characters/hero"
+
+
+async def profiles(pilot) -> ProfilePane:
+    """The pane, with the hero's summary in view."""
+    await pilot.press("7")
+    await settled(pilot)
+    await pilot.press("home", "j", "k", "j")
+    await settled(pilot)
+    return pilot.app.screen.query_one(ProfilePane)
+
+
+async def test_a_summary_is_written_by_hand(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await profiles(pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ProseScreen))
+        pilot.app.screen.query_one(TextArea).load_text("Mine.")
+        await pilot.press("ctrl+s")
+        await settled(pilot)
+        assert workbench.sent[-1] == WriteProfile(HERO_URI, "L1", "Mine.")
+
+
+async def test_a_text_that_was_left_or_is_as_it_was_writes_nothing(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await profiles(pilot)
+        for key in ("ctrl+s", "escape"):
+            await pilot.press("e")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ProseScreen))
+            await pilot.press(key)
+            await settled(pilot)
+        assert not [item for item in workbench.sent if isinstance(item, WriteProfile)]
+
+
+async def test_a_state_of_the_history_is_pinned_and_let_go_again(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        pane = await profiles(pilot)
+        await pilot.press("t", "j", "p")
+        await settled(pilot)
+        assert workbench.sent[-1] == PinProfile(HERO_URI, Generation(1))
+        row, view = workbench.profile_views[HERO_URI]
+        workbench.profile_views[HERO_URI] = row, replace(view, pinned=Generation(1))
+        pane.show_profile(workbench.profile_views[HERO_URI][1])
+        await pilot.press("p")
+        await settled(pilot)
+        assert workbench.sent[-1] == PinProfile(HERO_URI, None)
+
+
+async def test_what_was_made_since_is_compared_and_taken(tmp_path):
+    workbench = FakeWorkbench()
+    row, view = workbench.profile_views[HERO_URI]
+    waits = replace(view.history[0], text="Quite another Mara.", generation=Generation(8), evidence=())
+    workbench.profile_views[HERO_URI] = row, replace(view, offered=(waits,))
+    async with workspace(workbench, tmp_path) as pilot:
+        pane = await profiles(pilot)
+        assert "a newer one waits" in screen(pilot)
+        await pilot.press("w")
+        await settled(pilot)
+        assert pane.query_one("#changes", DiffView).hunk_count
+        await pilot.press("T")
+        await settled(pilot)
+        assert workbench.sent[-1] == TakeProfile(HERO_URI)
+
+
+async def test_a_profile_is_made_again(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await profiles(pilot)
+        await pilot.press("r")
+        await settled(pilot)
+        assert workbench.sent[-1] == RegenerateProfile(HERO_URI)
+
+
+async def test_any_two_states_are_compared(tmp_path):
+    workbench = FakeWorkbench()
+    row, view = workbench.profile_views[HERO_URI]
+    oldest = replace(view.history[1], text="Nobody knows her.", generation=Generation(0), position=0)
+    workbench.profile_views[HERO_URI] = row, replace(view, history=(*view.history, oldest))
+    async with workspace(workbench, tmp_path) as pilot:
+        pane = await profiles(pilot)
+        await pilot.press("t", "end", "m", "home", "d")
+        await settled(pilot)
+        assert "compared with as of chapter 0" in str(pane.query_one(".head", Static).render())
+        assert "[-Nobody knows-]" in pane.query_one("#changes", StreamView).text
