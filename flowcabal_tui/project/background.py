@@ -148,9 +148,9 @@ class Background:
         await self.tell()
         self.wake()
 
-    async def retry(self) -> None:
-        """Takes up what failed or was cancelled, and now what was to be tried later."""
-        await self._outbox.move(("failed", "cancelled", "waiting"), "waiting")
+    async def retry(self, identity: int | None = None) -> None:
+        """Takes up what failed or was cancelled (all, or one task), and now what was to be tried later."""
+        await self._outbox.move(("failed", "cancelled", "waiting"), "waiting", identity)
         await self.tell()
         self.wake()
 

@@ -92,7 +92,7 @@ class Handlers:
                 await parts.store.memory.waive((command.draft_quote, command.source_quote), clean(command.reason))
                 return ""
             case RetryBackground():
-                await parts.background.retry()
+                await parts.background.retry(command.task)
                 return ""
             case CancelBackground():
                 await parts.background.cancel(command.task)

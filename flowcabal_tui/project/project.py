@@ -14,7 +14,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
-from flowcabal_tui.domain.memory import BackgroundTask, Curated, Entity, Mention, MetaName, StaleText, Totals
+from flowcabal_tui.domain.memory import Curated, Entity, Mention, MetaName, StaleText, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import Story
@@ -306,9 +306,6 @@ class Project(Reading):
 
     async def profile(self, uri: str) -> ProfileView:
         return await self._ask(self._parts.profiles.view(uri))
-
-    async def background(self) -> tuple[BackgroundTask, ...]:
-        return await self._ask(self._parts.store.outbox.all())
 
     async def stale(self) -> tuple[StaleText, ...]:
         return await self._ask(self._parts.upkeep.stale())

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Passage, Reference, ReferenceHit, ReferenceId
-from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Level
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus, Freshness, Level
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
@@ -41,6 +41,13 @@ class Reading(ABC):
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
         return await self._ask(self._parts.blame.provenance(chapter, line))
+
+    async def background(self, state: Freshness | None = None) -> tuple[BackgroundTask, ...]:
+        outbox = self._parts.store.outbox
+        return await self._ask(outbox.all() if state is None else outbox.all((state,)))
+
+    async def background_counts(self) -> dict[Freshness, int]:
+        return await self._ask(self._parts.store.outbox.counts())
 
     async def overview(self) -> Overview:
         return await self._ask(self._parts.overview.overview())

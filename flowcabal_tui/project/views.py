@@ -25,6 +25,7 @@ from flowcabal_tui.domain.memory import (
     Curated,
     Derived,
     Entity,
+    Freshness,
     Level,
     Mention,
     MetaName,
@@ -302,8 +303,12 @@ class Workbench(Protocol):
         """Every place of the manuscript where exactly these words stand, as words of their own, in story order."""
         ...
 
-    async def background(self) -> tuple[BackgroundTask, ...]:
-        """Tasks that are not fresh, in order of work."""
+    async def background(self, state: Freshness | None = None) -> tuple[BackgroundTask, ...]:
+        """Tasks in a state (None: in any but fresh), in order of work."""
+        ...
+
+    async def background_counts(self) -> dict[Freshness, int]:
+        """How many tasks there are in each state, those of a paid reading among them."""
         ...
 
     async def totals(self) -> Totals: ...

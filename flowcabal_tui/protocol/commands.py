@@ -346,9 +346,10 @@ class WaiveFinding(Command):
 
 @dataclass(frozen=True, slots=True)
 class RetryBackground(Command):
-    """Takes up failed or cancelled background work again."""
+    """Takes up failed or cancelled background work again (all, or one task)."""
 
     type: ClassVar[str] = "background:retry"
+    task: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,12 @@ from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.screens.params_form import ParamsForm
 from flowcabal_tui.tui.screens.play import PlayScreen
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
+from flowcabal_tui.tui.screens.queue import QueueScreen
 from flowcabal_tui.tui.screens.receipt import ReceiptScreen
 from flowcabal_tui.tui.screens.records import RecordsScreen
 from flowcabal_tui.tui.screens.replace import ReplaceScreen
 from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.screens.story_page import StoryPage
 from flowcabal_tui.tui.screens.versions import VersionsScreen
@@ -67,6 +69,8 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Profiles"), ProfilePane),
     (mark("Search"), SearchScreen),
     (mark("Replace"), ReplaceScreen),
+    (mark("The manuscript as a whole"), ShelfScreen),
+    (mark("Background work"), QueueScreen),
     (mark("Where lines come from"), BlameScreen),
     (mark("A receipt alone"), ReceiptScreen),
     (mark("Names, relations, promises, timeline, facts"), StoryPage),

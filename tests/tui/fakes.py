@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from flowcabal_tui.domain.memory import (
     BootstrapQuote,
     Curated,
     Entity,
+    Freshness,
     Level,
     Mention,
     MetaName,
@@ -121,6 +122,7 @@ class FakeWorkbench(FakeReading):
         self.versions_of: dict[NodeId, list[NodeVersion]] = {}
         self.version_texts: dict[Digest, str] = {}
         self.marks: dict[NodeId, StaleMark] = {}
+        self.tasks = [BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3)]
         self.put_versions(books.DRAFT, self.words.first_draft, self.words.second_draft)
 
     def put_versions(self, node: NodeId, *texts: str) -> None:
@@ -410,8 +412,11 @@ class FakeWorkbench(FakeReading):
             return SourceText(uri, uri, self.words.abstract, start, end)
         return SourceText(uri, chapter.title, await self.chapter_text(chapter.id), start, end)
 
-    async def background(self) -> tuple[BackgroundTask, ...]:
-        return (BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3),)
+    async def background(self, state: Freshness | None = None) -> tuple[BackgroundTask, ...]:
+        return tuple(task for task in self.tasks if task.state == state or (state is None and task.state != "fresh"))
+
+    async def background_counts(self) -> dict[Freshness, int]:
+        return dict(Counter(task.state for task in self.tasks))
 
     async def totals(self) -> Totals:
         return Totals(3, 7_200, 900)

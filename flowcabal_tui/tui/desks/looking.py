@@ -95,17 +95,21 @@ class LookingDesk:
 
     # Where lines come from
 
-    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> None:
-        """The lines of a chapter, at the paragraph that was meant, or, if that is not saved yet, near its place."""
+    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
+        """The lines of a chapter, at the paragraph that was meant, or, if that is not saved yet, near its place.
+
+        True when a run was opened from there.
+        """
         lines = await self._workbench.blame(chapter)
         known = next((each for each in await self._workbench.chapters() if each.id == chapter), None)
         if known is None or not lines:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
-            return
+            return False
         near = min(lines, key=lambda line: (line.text != paragraph, abs(line.start - place)))
         opened = await self._ask(BlameScreen(known, lines, self, near.number))
         if isinstance(opened, RunPlace):
             await self._open_run(opened.run, opened.node)
+        return isinstance(opened, RunPlace)
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
         """All that is known of a line."""

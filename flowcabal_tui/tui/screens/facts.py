@@ -20,6 +20,7 @@ from flowcabal_tui.tui.desks.looking import LookingDesk
 from flowcabal_tui.tui.desks.memory import MemoryDesk
 from flowcabal_tui.tui.desks.questions import QuestionDesk
 from flowcabal_tui.tui.desks.runs import RunDesk
+from flowcabal_tui.tui.desks.shelf import ShelfDesk
 from flowcabal_tui.tui.desks.story import StoryDesk
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
@@ -45,6 +46,7 @@ class FactsScreen(ColumnsScreen):
         self.memory = MemoryDesk(self, workbench, editor)
         self.questions = QuestionDesk(self, workbench, editor)
         self.looking = LookingDesk(self, workbench, self._open_at, self._open_run)
+        self.shelf = ShelfDesk(self, workbench, self.book, self._open_at, self.looking.origin)
         self.story = StoryDesk(self, workbench, self._open_at)
         self.graph = GraphDesk(self, workbench, self.runs, self._chapter_of_run)
         self.control = ControlDesk(self, workbench, self.runs, self.graph, self._chapter_of_run, editor)

@@ -15,6 +15,7 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.tui.actions import bindings
 from flowcabal_tui.tui.bridge import drain_seconds
+from flowcabal_tui.tui.desks.queue import QueueDesk
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
@@ -23,6 +24,7 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.facts import FactsScreen
+from flowcabal_tui.tui.screens.queue import QueueScreen
 from flowcabal_tui.tui.story.shelves import Shelf
 
 if TYPE_CHECKING:
@@ -334,9 +336,12 @@ class WorkspaceScreen(FactsScreen):
         """Once more from the text."""
         self._work(self.memory.make_profile(event.uri))
 
-    def action_search(self) -> None:
-        """Words anywhere in the project."""
-        self._work(self.looking.find(), "search", exclusive=True)
+    def action_look(self, what: str) -> None:
+        """Search, the manuscript as a whole, or the background work, over the workspace."""
+        self._work({"search": self.looking.find, "shelf": self.shelf.browse, "queue": self._queue}[what](), "looking")
+
+    async def _queue(self) -> None:
+        await self.app.push_screen_wait(QueueScreen(QueueDesk(self._workbench), self._now))
 
     def action_names(self) -> None:
         """Everyone and everything with a name."""

@@ -1,0 +1,189 @@
+"""The background work: every step with its subject, state, tries and reason; taken up again or cancelled by key."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Final, Protocol
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.bootstrap_words import said
+from flowcabal_tui.project.words import TASK_STATES, TASKS
+from flowcabal_tui.tui.panes.hint_line import HintLine
+from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.trouble import attempt
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.progress import progress_bar
+
+_LOOK: Final = 1.0
+"""Seconds between two looks."""
+_SHOWN: Final = 100
+"""Steps of one state that are listed; the others are counted."""
+_BAR: Final = 20
+_ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting", "cancelled", "fresh")
+_SIGNS: Final[Mapping[Freshness, str]] = {
+    "running": ">", "failed": "!", "stale": "~", "waiting": ".", "cancelled": "x", "fresh": "+",
+}  # fmt: skip
+
+
+class QueueDoors(Protocol):
+    """What the screen asks of the project."""
+
+    def tasks(self, state: Freshness | None) -> Awaitable[tuple[BackgroundTask, ...]]: ...
+
+    def counts(self) -> Awaitable[dict[Freshness, int]]: ...
+
+    def subjects(self) -> Awaitable[Mapping[str, str]]:
+        """What chapters and entities are called, by id."""
+        ...
+
+    def reading(self) -> Awaitable[BootstrapStatus | None]: ...
+
+    async def retry(self, task: int | None) -> None: ...
+
+    async def cancel(self, task: int | None) -> None: ...
+
+
+class QueueScreen(ModalScreen[None]):
+    """Follows the work while it is open."""
+
+    help = HelpData(
+        mark("Background work"),
+        mark("What follows a keep: files, index, names, summaries, profiles, checks, the knowledge server. `r` takes "
+             "the step under the cursor up again and `x` cancels it; `R` and `X` do that with all. `f` lists what is "
+             "done too. Nothing is lost by cancelling, and what is done is never paid again."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    QueueScreen { background: $background; }
+    QueueScreen > .head { height: auto; max-height: 4; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="queue.back"),
+        Binding("r", "retry(False)", mark("Retry"), tooltip=mark("Take this step up again."), id="queue.retry"),
+        Binding("R", "retry(True)", mark("Retry all"), show=False, tooltip=mark("Take all failed steps up again."),
+                id="queue.retry-all"),
+        Binding("x", "cancel(False)", mark("Cancel"), tooltip=mark("Cancel this step."), id="queue.cancel"),
+        Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all that is left."),
+                id="queue.cancel-all"),
+        Binding("f", "done", mark("Done too"), tooltip=mark("List what is done, or hide it."), id="queue.done"),
+        HELP_KEYS,
+    ]  # fmt: skip
+    shows_done = var(False)
+
+    def __init__(self, doors: QueueDoors, now: Callable[[], datetime]) -> None:
+        super().__init__()
+        self._doors, self._now = doors, now
+        self._seen: tuple[object, ...] = ()
+        self._listed: dict[str, BackgroundTask] = {}
+        self._subjects: Mapping[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """How far it is, and the steps."""
+        yield Static(markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Looks now, and then every second."""
+        self.query_one(PickList).focus()
+        attempt(self, self.reload(), group="reload")
+        self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
+
+    async def reload(self) -> None:
+        """Reads the queue again; nothing is repainted when nothing has changed."""
+        tasks, counts, reading = await self._doors.tasks(None), await self._doors.counts(), await self._doors.reading()
+        done = await self._doors.tasks("fresh") if self.shows_done else ()
+        seen = (tasks, tuple(counts.items()), reading, done)
+        if seen == self._seen:
+            return
+        self._subjects = await self._doors.subjects()
+        self._seen = seen
+        self.query_one(".head", Static).update("\n".join(self._head(counts, reading)))
+        self._listed = {}
+        self.query_one(PickList).refill(self._rows((*tasks, *done), counts))
+
+    def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
+        whole, done = sum(counts.values()), counts.get("fresh", 0)
+        plain = not self.app.console.encoding.lower().startswith("utf")
+        bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=plain)
+        yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
+        parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
+        yield " · ".join(parts) or _("Nothing was ever to be done.")
+        if reading is not None:
+            yield _("reading of the import: {words}").format(words=one_line(said(reading)))
+
+    def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
+        for state in _ORDER:
+            of_state = [task for task in tasks if task.state == state]
+            if not of_state:
+                continue
+            words = f"{_(TASK_STATES[state])} · {counts.get(state, 0):,}"
+            if len(of_state) > _SHOWN:
+                words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
+            yield Option(Text(words, style="bold"), disabled=True)
+            for task in of_state[:_SHOWN]:
+                self._listed[str(task.id)] = task
+                yield Option(self._row(task), id=str(task.id))
+
+    def _row(self, task: BackgroundTask) -> HangingRow:
+        words = f"{_(TASKS[task.kind])} · {one_line(self._subject(task))}"
+        parts = []
+        if task.tries:
+            parts.append(_("tries: {n}").format(n=task.tries))
+        left = task.not_before - self._now().timestamp()
+        if task.state == "waiting" and left > 0:
+            parts.append(_("again in {n} s").format(n=round(left)))
+        if task.error:
+            parts.append(one_line(task.error))
+        return HangingRow(f"{_SIGNS[task.state]} ", words, "".join(f" · {part}" for part in parts))
+
+    def _subject(self, task: BackgroundTask) -> str:
+        """The chapter, or whoever it is about, by name; `<entity>@<chapter>` names both."""
+        who, _at, chapter = task.subject.rpartition("@")
+        identity = chapter.rpartition("/")[2]
+        name = self._subjects.get(identity, chapter)
+        return f"{self._subjects.get(who.rpartition('/')[2], who)}, {name}" if who else name
+
+    @property
+    def step(self) -> BackgroundTask | None:
+        """The step under the cursor."""
+        return self._listed.get(self.query_one(PickList).picked or "")
+
+    def _then(self, work: Awaitable[None]) -> None:
+        async def done() -> None:
+            await work
+            await self.reload()
+
+        attempt(self, done(), group="change")
+
+    def action_retry(self, every: bool) -> None:
+        """One step, or all that failed or were cancelled."""
+        step = self.step
+        if every:
+            self._then(self._doors.retry(None))
+        elif step is not None:
+            self._then(self._doors.retry(step.id))
+
+    def action_cancel(self, every: bool) -> None:
+        """One step, or all that are left."""
+        step = self.step
+        if every:
+            self._then(self._doors.cancel(None))
+        elif step is not None:
+            self._then(self._doors.cancel(step.id))
+
+    def action_done(self) -> None:
+        """List what is done, or hide it."""
+        self.shows_done = not self.shows_done
+        attempt(self, self.reload(), group="reload", exclusive=True)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from textual.pilot import Pilot
+
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, Totals
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.tui.screens.queue import QueueScreen
+from tests.tui import fake_books as books
+from tests.tui.hosts import HOSTILE, Host, shown
+
+NOW = books.NOW
+TASKS = (
+    BackgroundTask(
+        1, "l0", books.chapter_id(3), digest("1"), "waiting", 3, 2, "The model is busy.", NOW.timestamp() + 30
+    ),
+    BackgroundTask(2, "profile", "hero@chapter-2", digest("2"), "failed", 2, 5, "The model did not answer."),
+    BackgroundTask(3, "index", books.chapter_id(1), digest("3"), "running", 1),
+    BackgroundTask(4, "mirror", books.chapter_id(1), digest("4"), "fresh", 1),
+)
+
+
+class Doors:
+    """A queue in memory; what is asked for is noted."""
+
+    def __init__(self, *tasks: BackgroundTask) -> None:
+        self.rows = list(tasks)
+        self.done: list[tuple[str, int | None]] = []
+        self.status: BootstrapStatus | None = None
+
+    async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
+        return tuple(task for task in self.rows if task.state == state or (state is None and task.state != "fresh"))
+
+    async def counts(self) -> dict[Freshness, int]:
+        return dict(Counter(task.state for task in self.rows))
+
+    async def subjects(self) -> Mapping[str, str]:
+        return {"hero": "Mara", books.chapter_id(1): "1 Rain", books.chapter_id(2): "2 The Ferry"}
+
+    async def reading(self) -> BootstrapStatus | None:
+        return self.status
+
+    async def retry(self, task: int | None) -> None:
+        self.done.append(("retry", task))
+        self.rows = [replace(row, state="waiting") if row.id == task else row for row in self.rows]
+
+    async def cancel(self, task: int | None) -> None:
+        self.done.append(("cancel", task))
+
+
+async def opened(app: Host, pilot: Pilot[None], doors: Doors) -> QueueScreen:
+    page = QueueScreen(doors, lambda: NOW)
+    await app.push_screen(page)
+    await settle(app, pilot)
+    return page
+
+
+async def settle(app: Host, pilot: Pilot[None]) -> None:
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+def page_text(app: Host) -> str:
+    return "\n".join(shown(app))
+
+
+async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> None:
+    app = Host()
+    async with app.run_test(size=(90, 24)) as pilot:
+        await opened(app, pilot, Doors(*TASKS))
+        rows = [row.strip() for row in shown(app)]
+        assert rows[0].endswith("1 of 4 steps are done")
+        assert rows.index("running · 1") < rows.index("failed · 1") < rows.index("has its turn later · 1")
+        assert "! profile · Mara, 2 The Ferry · tries: 5 · The model did not answer." in rows
+        assert ". summary in one line · chapter-3 · tries: 2 · again in 30 s · The model is busy." in rows
+        assert "file in manuscript/" not in page_text(app)
+        await pilot.press("f")
+        await settle(app, pilot)
+        assert "+ file in manuscript/ · 1 Rain" in page_text(app)
+
+
+async def test_one_step_or_all_are_taken_up_again_or_cancelled() -> None:
+    app, doors = Host(), Doors(*TASKS)
+    async with app.run_test(size=(90, 24)) as pilot:
+        await opened(app, pilot, doors)
+        await pilot.press("j", "r")
+        await settle(app, pilot)
+        assert "failed · 1" not in page_text(app)
+        await pilot.press("g", "x", "R", "X")
+        await settle(app, pilot)
+        assert doors.done == [("retry", 2), ("cancel", 3), ("retry", None), ("cancel", None)]
+
+
+async def test_what_the_background_does_meanwhile_is_followed_and_the_cursor_stays_at_its_step() -> None:
+    app, doors = Host(), Doors(*TASKS)
+    async with app.run_test(size=(90, 24)) as pilot:
+        page = await opened(app, pilot, doors)
+        await pilot.press("j")
+        doors.rows = [*TASKS[:2], replace(TASKS[2], state="fresh"), TASKS[3]]
+        doors.status = BootstrapStatus("running", 12, 400, 1, 90.0, Totals(calls=12))
+        await page.reload()
+        await pilot.pause()
+        assert "2 of 4 steps are done" in page_text(app)
+        assert "reading of the import: 12 of 400 steps" in page_text(app)
+        assert page.step is not None and page.step.id == 2
+
+
+async def test_of_very_many_steps_the_first_are_listed_and_the_rest_counted() -> None:
+    app = Host()
+    many = [replace(TASKS[0], id=number) for number in range(1, 1_001)]
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot, Doors(*many))
+        assert "has its turn later · 1,000" in page_text(app)
+        await pilot.press("G")
+        await pilot.pause()
+        assert "… and 900 more" in page_text(app)
+
+
+async def test_an_empty_queue_and_hostile_words_are_shown() -> None:
+    app = Host()
+    nasty = replace(TASKS[1], error=HOSTILE, subject=HOSTILE)
+    async with app.run_test(size=(120, 24)) as pilot:
+        page = await opened(app, pilot, Doors())
+        assert "Nothing was ever to be done." in page_text(app)
+        await pilot.press("r", "x", "escape")
+        assert app.screen is not page
+        await opened(app, pilot, Doors(nasty))
+        assert "[/] [b]bold[/b]" in page_text(app) and "\x1b" not in page_text(app)

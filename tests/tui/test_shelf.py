@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.pilot import Pilot
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.tui.screens.shelf import ShelfPlace, ShelfScreen
+from flowcabal_tui.tui.widgets.progress import progress_bar
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import Host, shown
+
+
+class Doors:
+    """Into an invented project; what is done with the book is noted."""
+
+    def __init__(self, language: str = "en", *volumes: str) -> None:
+        self.workbench = FakeWorkbench(language)
+        rows = self.workbench.chapter_rows
+        volumes = volumes or ("",) * len(rows)
+        self.workbench.chapter_rows = [replace(row, volume=name) for row, name in zip(rows, volumes, strict=True)]
+        self.done: list[tuple[object, ...]] = []
+
+    async def overview(self) -> Overview:
+        return await self.workbench.overview()
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        return await self.workbench.scenes(chapter)
+
+    async def add(self) -> None:
+        self.done.append(("add",))
+
+    async def rename(self, chapter: ChapterId) -> None:
+        self.done.append(("rename", chapter))
+
+    async def into_volume(self, chapter: Chapter) -> None:
+        self.done.append(("volume", chapter.id))
+
+    async def move(self, chapter: ChapterId, delta: int) -> None:
+        self.done.append(("move", chapter, delta))
+
+    async def delete(self, chapter: ChapterId) -> None:
+        self.done.append(("delete", chapter))
+
+    async def split(self, chapter: Chapter, at: int) -> None:
+        self.done.append(("split", chapter.id, at))
+
+    async def merge(self, chapter: Chapter, following: Chapter) -> None:
+        self.done.append(("merge", chapter.id, following.id))
+
+    async def versions(self, chapter: Chapter) -> None:
+        self.done.append(("versions", chapter.id))
+
+    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
+        self.done.append(("origin", chapter, place))
+        return True
+
+
+FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
+
+
+async def settle(app: Host, pilot: Pilot[None]) -> None:
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    await pilot.pause()
+
+
+def page_text(app: Host) -> str:
+    return "\n".join(shown(app))
+
+
+async def test_the_book_with_its_goals_and_every_chapter_with_its_length_and_state() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("The Salt Road", "en", Doors()))
+        await settle(app, pilot)
+        rows = [row.strip() for row in shown(app)]
+        assert rows[0].startswith("The Salt Road · 4 chapters · ")
+        assert "120 of 200" in rows[1] and "of 1,000" in rows[1]
+        assert any(row.startswith(">    1 Rain") and "memory follows" in row for row in rows)
+        assert any("The Ferry" in row and "changed outside" in row for row in rows)
+        assert any("Empty City" in row and "memory failed" in row for row in rows)
+        assert any(row.startswith("4 Homeward · empty") for row in rows)
+
+
+async def test_scenes_unfold_below_their_chapter_and_enter_opens_one() -> None:
+    app, given = Host(), []
+    scenes = await FakeWorkbench("en").scenes(FIRST)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("Book", "en", Doors(), FIRST), given.append)
+        await settle(app, pilot)
+        await pilot.press("l")
+        await settle(app, pilot)
+        assert "1 It rained all night." in page_text(app)
+        await pilot.press("j", "j", "enter")
+        await pilot.pause()
+        assert given == [ShelfPlace(FIRST, scenes[1].start, scenes[1].end)]
+
+
+async def test_volumes_fold_with_their_lengths() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("Book", "en", Doors("en", "One", "One", "Two", "Two"), SECOND))
+        await settle(app, pilot)
+        assert "[-] One · 2 chapters" in page_text(app)
+        await pilot.press("h")
+        await pilot.pause()
+        assert "[+] One" in page_text(app) and "Rain" not in page_text(app) and "Homeward" in page_text(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "[-] One" in page_text(app) and "Rain" in page_text(app)
+
+
+async def test_a_chapter_is_split_at_the_scene_under_the_cursor_and_merged_with_the_next() -> None:
+    app, doors = Host(), Doors()
+    scenes = await doors.scenes(FIRST)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("Book", "en", doors, FIRST))
+        await settle(app, pilot)
+        await pilot.press("s")
+        assert doors.done == [], "nothing says where"
+        await pilot.press("l")
+        await settle(app, pilot)
+        await pilot.press("j", "j", "s")
+        await settle(app, pilot)
+        await pilot.press("h", "m")
+        await settle(app, pilot)
+        assert doors.done == [("split", FIRST, scenes[1].start), ("merge", FIRST, SECOND)]
+
+
+async def test_chapters_are_moved_renamed_deleted_and_asked_for_their_versions() -> None:
+    app, doors = Host(), Doors()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("Book", "en", doors, SECOND))
+        await settle(app, pilot)
+        await pilot.press("greater_than_sign", "less_than_sign", "n", "u", "V", "a", "d")
+        await settle(app, pilot)
+        assert doors.done == [
+            ("move", SECOND, 1), ("move", SECOND, -1), ("rename", SECOND), ("volume", SECOND), ("versions", SECOND),
+            ("add",), ("delete", SECOND),
+        ]  # fmt: skip
+        await pilot.press("G", "m", "w")
+        await settle(app, pilot)
+        assert doors.done[-1] == ("origin", books.chapter_id(4), 0), "there is nothing behind the last to merge with"
+        assert not isinstance(app.screen, ShelfScreen), "a run was opened below"
+
+
+async def test_an_empty_book_can_be_opened() -> None:
+    app, doors = Host(), Doors()
+    doors.workbench.chapter_rows = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("Book", "zh", doors))
+        await settle(app, pilot)
+        await pilot.press("l", "h", "s", "m", "V", "w", "enter")
+        assert "Book · 0 chapters · 0 characters" in page_text(app)
+
+
+def test_a_bar_is_never_longer_than_its_room_nor_shorter_than_nothing() -> None:
+    assert progress_bar(0.5, 4) == "██░░"
+    assert progress_bar(7.0, 4) == "████"
+    assert progress_bar(-1.0, 4, plain=True) == "...."
