@@ -71,6 +71,8 @@ class KnowledgeDesk:
         self._decided.set()
         self.embedder = ""
         """Whose vectors the server compares: what it finds depends on them."""
+        self.vectors: EmbeddingPort | None = None
+        """The project's own embedding model, once the server was begun."""
         self.last = StatusEvent("off", _("it was not started"))
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
@@ -98,7 +100,7 @@ class KnowledgeDesk:
                 EmbeddingEndpoint(self._endpoint.url, self._endpoint.token, embedder.dimensions),
                 self._changed,
             )
-        self.embedder = head.embedder
+        self.embedder, self.vectors = head.embedder, embedder
         self._client = KnowledgeClient(self._server.address)
         workspace = self._server.workspace
         if workspace is not None:

@@ -15,6 +15,7 @@ from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.finder import RememberingFinder
 from flowcabal_tui.project.queries import entity_text
 from flowcabal_tui.protocol import EditChapter, ImportManuscript, PutEntity, WriteChapter
@@ -32,6 +33,7 @@ class FakeKnowledge:
     hits: list[KnowledgeHit] | None = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     embedder: str = "fake"
+    vectors: LexicalEmbedder | None = None
     is_up: bool = True
 
     async def started(self, seconds: float) -> None:
@@ -132,3 +134,18 @@ async def test_what_was_answered_is_remembered_for_the_generation_and_the_embedd
     knowledge.hits = []
     with pytest.raises(KnowledgeError, match="not there"):
         await found(desk, knowledge, remember=True)
+
+
+async def test_of_a_scene_the_nearest_passages_go_in(desk: Desk) -> None:
+    chapter = await desk.chapter(1)
+    far, near = "Barrels were counted in the yard before noon. " * 20, "The river ran under the ferry all night. " * 20
+    text = f"{far}\n\n{near}\n\n{far}"
+    await desk.project.carry_out(WriteChapter(chapter, text))
+    await desk.settled()
+    scene = await hit(desk, end=len(text), digest=digest(text))
+    (whole,) = await found(desk, FakeKnowledge([scene]))
+    assert whole.text == text
+    passages = await found(desk, FakeKnowledge([scene], vectors=LexicalEmbedder()))
+    assert passages[0].text == text[passages[0].start : passages[0].end]
+    assert "The river ran" in passages[0].text and "Barrels" not in passages[0].text
+    assert len(passages) == 2 and passages[0].score > passages[1].score

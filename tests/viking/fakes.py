@@ -19,6 +19,7 @@ import pytest
 from flowcabal_tui.viking.client import KnowledgeClient
 from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer, find_server
 from flowcabal_tui.viking.status import KnowledgeStatus
+from flowcabal_tui.viking.sync import KnowledgeSync
 
 DIMENSION = 64
 KEY = "model-key-that-must-stay-secret"
@@ -37,7 +38,7 @@ def embed(text: str) -> list[float]:
 class FakeModel:
     """POST /v1/embeddings and /v1/chat/completions with a bearer check; keeps what it was asked.
 
-    It answers while `answering` is set; `broken` refuses every text.
+    It answers while `answering` is set; `broken` refuses every text; `embed` says what is near what.
     """
 
     endpoint: EmbeddingEndpoint
@@ -45,6 +46,7 @@ class FakeModel:
     chats: list[str] = field(default_factory=list)
     refused: int = 0
     broken: bool = False
+    embed: Callable[[str], list[float]] = embed
     answering: asyncio.Event = field(default_factory=asyncio.Event)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -81,7 +83,7 @@ class FakeModel:
         given = body["input"]
         texts = given if isinstance(given, list) else [given]
         self.embedded += [str(text) for text in texts]
-        vectors = [{"index": n, "embedding": embed(str(text))} for n, text in enumerate(texts)]
+        vectors = [{"index": n, "embedding": self.embed(str(text))} for n, text in enumerate(texts)]
         return 200, {"data": vectors, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
 
 
@@ -175,3 +177,29 @@ async def gone(folder: Path, seconds: float) -> bool:
             return False
         await asyncio.sleep(0.05)
     return True
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a server has of a book: texts of files by their paths, and vectors that are there or missing.
+
+    OpenViking writes notes of its own into the directories above ours; they are not counted.
+    """
+
+    files: dict[str, str]
+    vectors: int
+    missing: int
+
+
+async def contents(client: KnowledgeClient, sync: KnowledgeSync) -> Contents:
+    """Reads every file of every directory that was put."""
+    files: dict[str, str] = {}
+    vectors = missing = 0
+    for path, record in sync._manifest:
+        uri = f"{sync._root}/{path}"
+        for entry in await client.ls(uri):
+            files[entry.uri.removeprefix(f"{sync._root}/")] = await client.read(entry.uri)
+        found = await client.check_consistency(uri)
+        vectors, missing = vectors + found.expected - found.missing, missing + found.missing
+        assert {f"{path}/{name}" for name in record.files} <= files.keys()
+    return Contents(files, vectors, missing)

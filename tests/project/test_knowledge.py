@@ -1,0 +1,200 @@
+"""A project with a real OpenViking: what it brings into a context, and how it is whole again after every loss."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
+from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.protocol import AddChapter, EditChapter, ImportManuscript, KnowledgeStatus, SaveWorkflow
+from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
+from tests.project.desk import Desk, change, make, opened, write_chapters
+from tests.viking.fakes import (
+    DIMENSION,
+    KEY,
+    Contents,
+    FakeModel,
+    contents,
+    embed,
+    fake_model,
+    server_command,
+    server_process,
+)
+
+pytestmark = [pytest.mark.viking, pytest.mark.slow]
+
+LAMPS = ("lantern", "lamp")
+SECRET = "Under the boathouse floor the old lamp still burned, and nobody living had filled it.\n"
+FILLER = "Mr Oakes counted barrels in the yard and wrote {n} figures into his book before noon.\n"
+CHAPTERS = {
+    f"Chapter {n} of it": (SECRET if n == 3 else "") + "".join(FILLER.format(n=n * 100 + k) for k in range(40))
+    for n in range(1, 13)
+}
+QUESTION = "She must find whoever lit that lantern."
+
+
+def by_meaning(text: str) -> list[float]:
+    """What tells of a lamp stands apart from everything else, whatever the words."""
+    return [9.0 if any(word in text for word in LAMPS) else 0.0, *embed(text)[1:]]
+
+
+@asynccontextmanager
+async def vectors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[FakeModel, Callable[[str], ModelsSettings]]]:
+    """An embedding endpoint, and the settings that use it under a name."""
+    server_command()
+    monkeypatch.setenv("FAKE_KEY", KEY)
+    async with fake_model() as model:
+        model.embed = by_meaning
+        url = model.endpoint.url
+
+        def settings(name: str) -> ModelsSettings:
+            given = {"model": name, "base_url": url, "api_key_env": "FAKE_KEY", "dimensions": DIMENSION, "retries": 0}
+            embedding = ModelSettings.model_validate(given)
+            return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=embedding)
+
+        yield model, settings
+
+
+async def book(folder: Path, tmp_path: Path, models: ModelsSettings, chapters: int) -> None:
+    """Some chapters, and one that is to be written, in a project that uses a knowledge server."""
+    await make(folder, models)
+    change(folder, "knowledge", enabled=True)
+    change(folder, "budget", context_tokens=2_000)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(
+            ImportManuscript(str(write_chapters(tmp_path / "texts", dict([*CHAPTERS.items()][:chapters]))))
+        )
+        await desk.project.carry_out(AddChapter("The Lantern"))
+        node = Node(id=NodeId("draft"), params=PromptParams(prompt=(TextBlock(text=QUESTION),)).model_dump())
+        await desk.project.carry_out(SaveWorkflow(Workflow(id="plain", nodes=(node,))))
+        await desk.settled()
+
+
+def knowledge(desk: Desk) -> KnowledgeDesk:
+    return desk.project._parts.knowledge
+
+
+async def whole(desk: Desk, after: int = 0) -> KnowledgeStatus:
+    """Waits until the server has told that it is ready (once more) and has all that it should have."""
+    async with asyncio.timeout(180):
+        while True:
+            ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state == "ready"]
+            owed = [task for task in await desk.project.background() if task.kind == "knowledge"]
+            if ready and knowledge(desk).is_up and not owed:
+                return ready[0]
+            await asyncio.sleep(0.1)
+
+
+async def counts(desk: Desk) -> Contents:
+    client = knowledge(desk)._client
+    assert client is not None
+    return await desk.project._ask(contents(client, knowledge(desk).sync()))
+
+
+async def receipt(desk: Desk) -> Receipt:
+    return await desk.project.preview_context(RunRequest("plain", await desk.chapter(13)), NodeId("draft"))
+
+
+def cited(receipt: Receipt) -> set[tuple[str, str]]:
+    return {(source.uri, source.level) for source in receipt.sources}
+
+
+async def test_an_item_that_only_the_server_brought_in_is_in_the_receipt(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with vectors(monkeypatch) as (_model, settings):
+        await book(folder, tmp_path, settings("lamps"), 12)
+        async with opened(folder, knowledge=True) as desk:
+            await whole(desk)
+            third = f"manuscript/{await desk.chapter(3)}"
+            served = await receipt(desk)
+            assert served.digest == (await receipt(desk)).digest
+            (lamp,) = [source for source in served.sources if source.uri == third and source.level == "L2"]
+            assert lamp.budget_class == "knowledge" and "near in meaning" in lamp.reason and lamp.start == 0
+            await desk.project.carry_out(EditChapter(await desk.chapter(3), position=13))
+            late = await desk.project.preview_context(RunRequest("plain", await desk.chapter(3)), NodeId("draft"))
+            assert (third, "L2") not in cited(late), "from later in the story"
+            await desk.project.carry_out(EditChapter(await desk.chapter(13), position=3))
+            assert (await receipt(desk)).digest == served.digest
+        async with opened(folder) as desk:
+            alone = await receipt(desk)
+    assert any("knowledge server took no part" in note for note in alone.notes)
+    assert (third, "L2") in cited(served) - cited(alone)
+    assert alone.digest != served.digest
+
+
+async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedder(
+    folder: Path, tmp_path: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with vectors(monkeypatch) as (model, settings):
+        await book(folder, tmp_path, settings("lamps"), 5)
+        async with opened(folder, knowledge=True) as desk:
+            await whole(desk)
+            untouched = await counts(desk)
+            assert untouched.vectors >= 3 * 5 and not untouched.missing
+
+            async def anew() -> int:
+                """Begins to send everything once more; returns how many states were told before."""
+                told = len(desk.told(KnowledgeStatus))
+                await desk.project._ask(knowledge(desk).rebuild())
+                await desk.project._ask(desk.project._parts.background.heal({}))
+                model.asked.clear()
+                await asyncio.wait_for(model.asked.wait(), 20)
+                return told
+
+            told = await anew()
+            os.kill(server_process(own_folders), signal.SIGKILL)
+            await whole(desk, told)
+            assert await counts(desk) == untouched, "killed while it indexed"
+
+            told = len(desk.told(KnowledgeStatus))
+            shutil.rmtree(own_folders / "cache")
+            await whole(desk, told)
+            assert await counts(desk) == untouched, "its folder was removed"
+
+            model.broken = True
+            await anew()
+            async with asyncio.timeout(60):
+                while not any(task.error for task in await desk.project.background()):  # noqa: ASYNC110  # it is polled
+                    await asyncio.sleep(0.1)
+            model.broken = False
+            await whole(desk)
+            assert await counts(desk) == untouched, "the embedder was away"
+
+
+async def test_a_folder_lost_while_closed_and_another_embedder_are_made_good(
+    folder: Path, tmp_path: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with vectors(monkeypatch) as (model, settings):
+        await book(folder, tmp_path, settings("lamps"), 5)
+        async with opened(folder, knowledge=True) as desk:
+            await whole(desk)
+            untouched = await counts(desk)
+            backup = tmp_path / "pack"
+            assert await desk.project._ask(knowledge(desk).pack(backup))
+        shutil.rmtree(own_folders / "cache")
+        shutil.copy(backup, folder / ".flowcabal" / "knowledge.ovpack")
+        embedded = len(model.embedded)
+        async with opened(folder, knowledge=True) as desk:
+            await whole(desk)
+            assert await counts(desk) == untouched
+            assert not [text for text in model.embedded[embedded:] if "Oakes" in text], "the pack had the vectors"
+            assert not (folder / ".flowcabal" / "knowledge.ovpack").exists()
+        change(folder, "models", embedding=settings("other").embedding)
+        async with opened(folder, knowledge=True) as desk:
+            ready = await whole(desk)
+            assert "other" in ready.message
+            assert await counts(desk) == untouched
+        async with opened(folder, knowledge=True) as desk:
+            assert (await whole(desk)).message == "", "once"
