@@ -23,6 +23,7 @@ from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
+from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.actions_desk import ActionsDesk
 from flowcabal_tui.project.background import Background
 from flowcabal_tui.project.blame import Blame
@@ -280,7 +281,8 @@ class Parts:
         if not self.settings.agents.curator:
             return None
         asks = not by_rule and self.models.endpoint("agent") is not None
-        return Curator(self.models.agent if asks else None, self.models.counter, self.prompts, self.monitor())
+        # It measures by a rule that never learns: what it makes again must be what it made before.
+        return Curator(self.models.agent if asks else None, TokenEstimator(), self.prompts, self.monitor())
 
     async def is_idle(self) -> bool:
         """True when no run and no paid job goes on."""

@@ -16,8 +16,10 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.protocol import EditChapter, Rebuild, RebuildProgress, WriteChapter
-from tests.project.desk import Desk, opened
+from flowcabal_tui.protocol import AddChapter, EditChapter, Rebuild, RebuildProgress, WriteChapter
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from tests.faultserver import FaultServer
+from tests.project.desk import CHAPTERS, Desk, calls, endpoint, make_one, opened
 
 DAMAGES = {
     "nothing": "SELECT 1",
@@ -40,7 +42,7 @@ async def desk(folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
         yield desk
 
 
-async def dump(desk: Desk) -> dict[str, Any]:
+async def dump(desk: Desk, *targets: int) -> dict[str, Any]:
     """All that is derived, and what contexts make of it."""
     project = desk.project
     store = project._parts.store
@@ -58,7 +60,7 @@ async def dump(desk: Desk) -> dict[str, Any]:
         "found": [(name, to_plain(await view.search([name], 20))) for name in names],
         "story": to_plain(await project.story()),
     }
-    for number in (3, 5, len(await project.chapters())):
+    for number in targets or (3, 5, len(await project.chapters())):
         request = RunRequest("chapter", await desk.chapter(number), (("instruction", "宝玉见黛玉"),))
         receipt = await project.preview_context(request, NodeId("draft"))
         found[f"context {number}"] = (receipt.digest, len(receipt.sources))
@@ -153,3 +155,21 @@ async def test_a_deleted_chapter_and_all_that_was_made_of_it_is_out_of_every_con
     assert {key: digest_of(value) for key, value in after.items()} == {
         key: digest_of(value) for key, value in before.items()
     }
+
+
+async def test_answers_of_a_model_that_takes_money_are_not_paid_again(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic", model="agent")))
+    async with opened(folder) as desk:
+        for number, (title, text) in enumerate(CHAPTERS.items(), 2):
+            await desk.project.carry_out(AddChapter(title))
+            await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
+            await desk.settled()
+        before, paid = await dump(desk, 2, 3, 4), calls(server)
+        assert paid and before["profiles"]
+    by_hand(folder, "DELETE FROM derived")
+    by_hand(folder, "DELETE FROM passage")
+    async with opened(folder) as again:
+        await again.project.carry_out(Rebuild())
+        await again.settled()
+        assert await dump(again, 2, 3, 4) == before
+        assert calls(server) == paid
