@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from flowcabal_tui.demo import sample, templates
+from flowcabal_tui.demo.story import sample_story
 from flowcabal_tui.domain.errors import DiskFull, ProjectExists
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -73,7 +74,9 @@ async def create_demo(folder: Path, language: str) -> Path:
             await store.book.write_meta(name, text, "import", tasks=following(("knowledge",)))
         for entity in novel.entities:
             await store.memory.put_entity(entity)
-        await store.book.import_chapters(novel.chapters, following(AFTER_KEEP))
+        chapters = await store.book.import_chapters(novel.chapters, following(AFTER_KEEP))
+        for record in sample_story(language, chapters):
+            await store.records.put(record)
         chapter = await store.book.add_chapter(novel.next_title)
         await store.values.put_draft(f"instruction/{chapter.id}", novel.instruction)
     finally:

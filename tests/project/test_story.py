@@ -141,3 +141,17 @@ async def test_the_context_of_a_point_of_view_is_told_no_secret_of_others(desk):
     assert f"facts/{secret.id}" in await told("Tobias Crane", two)
     assert f"facts/{secret.id}" not in await told("Ines Marlow", two)
     assert f"facts/{secret.id}" in await told("Ines Marlow", last)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_sample_novel_brings_its_story_and_the_agents_add_to_it(demos, language):
+    async with opened(demos[language], read_only=True) as desk:
+        story = await desk.project.story()
+        texts = {chapter.id: await desk.project.chapter_text(chapter.id) for chapter in await desk.project.chapters()}
+        assert min(len(story.relations), len(story.facts), len(story.promises), len(story.moments)) >= 3
+        assert {fact.by for fact in story.facts} == {"hand", "agent"}
+        records = (*story.relations, *story.facts, *story.promises, *story.moments)
+        for evidence in (each for record in records for each in record.evidence):
+            assert texts[evidence.chapter][evidence.start : evidence.end] == evidence.sentence
+        moved = [fact for fact in story.facts if fact.until]
+        assert moved, "where the book is has changed"
