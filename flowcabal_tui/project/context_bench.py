@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.agents.context.budget import SHARES
+from flowcabal_tui.agents.context.gather import Finder
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass, ContextSource
 from flowcabal_tui.domain.errors import ManuscriptError
@@ -101,9 +102,16 @@ async def imported(novel: Path, language: str, *, fresh: bool = False) -> Path:
 
 
 async def answers(
-    folder: Path, queries: Sequence[BenchQuery], settings: BenchSettings, language: str
+    folder: Path,
+    queries: Sequence[BenchQuery],
+    settings: BenchSettings,
+    language: str,
+    finder: Finder | None = None,
 ) -> AsyncIterator[BenchAnswer]:
-    """The contexts for the queries of one imported novel, as a run of the product assembles them."""
+    """The contexts for the queries of one imported novel, as a run of the product assembles them.
+
+    `finder` stands in for the knowledge server.
+    """
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
@@ -117,7 +125,7 @@ async def answers(
             memory,
             TokenEstimator(COUNTED_AS),
             settings.budget,
-            finder=vectors,
+            finder=vectors or finder,
             shares={name: share for name, share in SHARES.items() if name not in settings.without},
         )
         for query in queries:

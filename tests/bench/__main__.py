@@ -2,6 +2,7 @@
 
 What they need from outside is named by environment variables; what is absent is skipped and said:
 FLOWCABAL_BENCH_NOVEL (folder or file of a Chinese novel of 81 chapters or more), FLOWCABAL_OPENVIKING_SERVER,
+FLOWCABAL_BENCH_CONTEXT (folder with novels, queries and score.py of the context benchmark),
 FLOWCABAL_BENCH_FAULTSERVER (another scripted model server, beside ours), FLOWCABAL_BENCH_STARTUP
 (the script that times a first frame), FLOWCABAL_BENCH_HARLEQUIN and FLOWCABAL_BENCH_POSTING (programs beside us).
 """
@@ -14,7 +15,20 @@ import sys
 
 from tests.bench.report import Missing, table
 
-NAMES = ("chapter81", "chapter-cost", "kills", "run-kills", "streams", "stalled", "startup", "memory", "linear")
+NAMES = (
+    "chapter81",
+    "chapter-cost",
+    "kills",
+    "run-kills",
+    "bootstrap",
+    "streams",
+    "stalled",
+    "startup",
+    "memory",
+    "linear",
+    "heal",
+    "knowledge",
+)
 
 
 def main() -> int:

@@ -16,21 +16,11 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
-from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.protocol import AddChapter, EditChapter, ImportManuscript, KnowledgeStatus, SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
 from tests.project.desk import Desk, change, make, opened, write_chapters
-from tests.viking.fakes import (
-    DIMENSION,
-    KEY,
-    Contents,
-    FakeModel,
-    contents,
-    embed,
-    fake_model,
-    server_command,
-    server_process,
-)
+from tests.project.served import counts, knowledge, whole
+from tests.viking.fakes import DIMENSION, KEY, FakeModel, embed, fake_model, server_command, server_process
 
 pytestmark = [pytest.mark.viking, pytest.mark.slow]
 
@@ -79,27 +69,6 @@ async def book(folder: Path, tmp_path: Path, models: ModelsSettings, chapters: i
         node = Node(id=NodeId("draft"), params=PromptParams(prompt=(TextBlock(text=QUESTION),)).model_dump())
         await desk.project.carry_out(SaveWorkflow(Workflow(id="plain", nodes=(node,))))
         await desk.settled()
-
-
-def knowledge(desk: Desk) -> KnowledgeDesk:
-    return desk.project._parts.knowledge
-
-
-async def whole(desk: Desk, after: int = 0) -> KnowledgeStatus:
-    """Waits until the server has told that it is ready (once more) and has all that it should have."""
-    async with asyncio.timeout(180):
-        while True:
-            ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state == "ready"]
-            owed = [task for task in await desk.project.background() if task.kind == "knowledge"]
-            if ready and knowledge(desk).is_up and not owed:
-                return ready[0]
-            await asyncio.sleep(0.1)
-
-
-async def counts(desk: Desk) -> Contents:
-    client = knowledge(desk)._client
-    assert client is not None
-    return await desk.project._ask(contents(client, knowledge(desk).sync()))
 
 
 async def receipt(desk: Desk) -> Receipt:

@@ -1,0 +1,31 @@
+"""A project with its knowledge server: when it has everything, and what it has."""
+
+from __future__ import annotations
+
+import asyncio
+
+from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.protocol import KnowledgeStatus
+from tests.project.desk import Desk
+from tests.viking.fakes import Contents, contents
+
+
+def knowledge(desk: Desk) -> KnowledgeDesk:
+    return desk.project._parts.knowledge
+
+
+async def whole(desk: Desk, after: int = 0, patience: float = 180) -> KnowledgeStatus:
+    """Waits until the server has told that it is ready (once more) and has all that it should have."""
+    async with asyncio.timeout(patience):
+        while True:
+            ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state == "ready"]
+            owed = [task for task in await desk.project.background() if task.kind == "knowledge"]
+            if ready and knowledge(desk).is_up and not owed:
+                return ready[0]
+            await asyncio.sleep(0.1)
+
+
+async def counts(desk: Desk) -> Contents:
+    client = knowledge(desk)._client
+    assert client is not None
+    return await desk.project._ask(contents(client, knowledge(desk).sync()))
