@@ -20,6 +20,7 @@ NAMES = (
     "chapter-cost",
     "kills",
     "run-kills",
+    "save-kills",
     "bootstrap",
     "streams",
     "stalled",
