@@ -306,12 +306,18 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
-    context = _add(measured, "context", _("contexts for a file of queries, as a run file for the scores"))
-    context.add_argument("--novels", type=Path, required=True, metavar=_("DIR"), help=_("a folder for each novel"))
+    context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
+    context.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
+    context.add_argument("--most", type=int, default=40, metavar="N", help=_("queries of each kind, of a book"))
+    context.add_argument("--novels", type=Path, metavar=_("DIR"), help=_("a folder for each novel"))
+    context.add_argument("--queries", type=Path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
+    context.add_argument("--every", type=int, default=1, metavar="N", help=_("only every N-th of the queries"))
+    context.add_argument("--out", type=Path, metavar=_("FILE"), help=_("write the run file"))
     context.add_argument(
-        "--queries", type=Path, required=True, metavar=_("FILE"), help=_("queries, a JSON object a line")
+        "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
     )
-    context.add_argument("--out", type=Path, required=True, metavar=_("FILE"), help=_("the run file to write"))
+    context.add_argument("--ablate", action="store_true", help=_("what each part brings, in one table"))
+    context.add_argument("--json", action="store_true")
     context.add_argument("--budget", type=int, default=25_000, help=_("tokens of a context"))
     context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
     context.add_argument(

@@ -7,7 +7,9 @@ import shutil
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, cycle, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final, Literal
 
@@ -21,6 +23,7 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.text import digest, slug
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.chapters import language_of
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench_memory import NamelessMemory, PassageVectors
 from flowcabal_tui.project.create import create_project
@@ -80,29 +83,67 @@ def read_queries(file: Path) -> tuple[BenchQuery, ...]:
         raise ManuscriptError(_("These are no queries: {file}").format(file=file.name), str(error)) from error
 
 
-async def imported(novel: Path, language: str, *, fresh: bool = False) -> Path:
-    """A project with the novel, its index complete, in the user's cache folder; made once. Raises ManuscriptError."""
+@dataclass(frozen=True, slots=True)
+class BenchBook:
+    """An imported novel: its project, and how many chapters of other novels stand before its own."""
+
+    folder: Path
+    fillers: int = 0
+
+
+async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool = False) -> BenchBook:
+    """A project with a novel, its index complete, in the user's cache folder; made once. Raises ManuscriptError.
+
+    With `chapters` other novels beside it in the same language stand before it, as often as needed, so that the
+    whole has so many chapters.
+    """
+    own, name = _files(novel), novel.name
+    fillers = _fillers(novel, language, chapters - len(own))
+    content = digest("\0".join(digest(file.read_text(encoding="utf-8")) for file in (*fillers, *own)))
+    folder = cache_folder() / "bench" / f"{slug(name)}-{content[:12]}"
+    book = BenchBook(folder, len(fillers))
+    if (folder / _READY).exists() and not fresh:
+        return book
+    shutil.rmtree(folder, ignore_errors=True)
+    await create_project(folder, name=name, language=language)
+    with TemporaryDirectory() as joined:
+        for number, file in enumerate((*fillers, *own), start=1):
+            shutil.copyfile(file, Path(joined) / f"{number:05}.txt")
+        project = await Project.open(folder, knowledge=False)
+        try:
+            await project.carry_out(ImportManuscript(joined))
+            await project.settled()
+        finally:
+            await project.close()
+    (folder / _READY).touch()
+    return book
+
+
+def chapter_lengths(novel: Path) -> dict[int, int]:
+    """Characters of each chapter of a novel's folder, by number."""
+    return {number: len(file.read_text(encoding="utf-8")) for number, file in enumerate(_files(novel), start=1)}
+
+
+def _files(novel: Path) -> list[Path]:
     files = sorted(novel.glob("*.txt")) if novel.is_dir() else []
     if not files:
         raise ManuscriptError(_("No novel in this folder: {name}").format(name=novel.name))
-    content = digest("\0".join(digest(file.read_text(encoding="utf-8")) for file in files))
-    folder = cache_folder() / "bench" / f"{slug(novel.name)}-{content[:12]}"
-    if (folder / _READY).exists() and not fresh:
-        return folder
-    shutil.rmtree(folder, ignore_errors=True)
-    await create_project(folder, name=novel.name, language=language)
-    project = await Project.open(folder, knowledge=False)
-    try:
-        await project.carry_out(ImportManuscript(str(novel)))
-        await project.settled()
-    finally:
-        await project.close()
-    (folder / _READY).touch()
-    return folder
+    return files
+
+
+def _fillers(novel: Path, language: str, wanted: int) -> list[Path]:
+    """So many chapters of the other novels in that language, in the order of their names, over and over."""
+    if wanted <= 0:
+        return []
+    others = [_files(each) for each in sorted(novel.parent.iterdir()) if each.is_dir() and each != novel]
+    same = [files for files in others if language_of(files[0].read_text(encoding="utf-8")) == language[:2]]
+    if not same:
+        raise ManuscriptError(_("No other novel in this language: {name}").format(name=novel.parent.name))
+    return list(islice(cycle(chain.from_iterable(same)), wanted))
 
 
 async def answers(
-    folder: Path,
+    book: BenchBook,
     queries: Sequence[BenchQuery],
     settings: BenchSettings,
     language: str,
@@ -112,10 +153,10 @@ async def answers(
 
     `finder` stands in for the knowledge server.
     """
-    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
-        numbers = {chapter: position for position, chapter in chapters.items()}
+        numbers = {chapter: at - book.fillers for at, chapter in chapters.items() if at > book.fillers}
         generation = await store.memory.generation()
         memory = NamelessMemory(store.memory) if settings.only == "lexical" else store.memory
         vectors = PassageVectors(await store.memory.view(None, generation)) if settings.only == "vectors" else None
@@ -129,7 +170,7 @@ async def answers(
             shares={name: share for name, share in SHARES.items() if name not in settings.without},
         )
         for query in queries:
-            chapter = chapters.get(query.now)
+            chapter = chapters.get(query.now + book.fillers)
             start = perf_counter()
             injection = await agent.assemble(_WORKFLOW, _NODE, _params(query), query.text, chapter, generation, ())
             seconds = perf_counter() - start

@@ -48,13 +48,14 @@ async def _language(bench: Path, language: str) -> list[Figure]:
     novel, labelled = NOVELS[language], bench / "queries" / f"dev.{language}.jsonl"
     kinds = {row["id"]: row["kind"] for row in map(json.loads, labelled.read_text("utf-8").splitlines())}
     asked = [one for one in read_queries(labelled) if one.novel == novel and kinds[one.id] in CORE][::EVERY]
-    folder = await imported(bench / "novels" / novel, language)
+    book = await imported(bench / "novels" / novel, language)
+    folder = book.folder
     figures = []
     async with _served(folder, language) as (timed, seconds):
         figures.append(Figure(f"{novel}: sent to the server (0: it was there)", f"{seconds:.0f} s"))
         for name, finder in (("no server", None), ("with find", timed)):
             run = folder / "bench-run.jsonl"
-            lines = [answer.line async for answer in answers(folder, asked, BenchSettings(), language, finder)]
+            lines = [answer.line async for answer in answers(book, asked, BenchSettings(), language, finder)]
             run.write_text("\n".join(lines), encoding="utf-8")
             figures.append(Figure(f"{novel}, {len(asked)} queries, {name}", _scored(bench, labelled, asked, run)))
     milliseconds = [1000 * taken for taken in timed.seconds]

@@ -1,0 +1,78 @@
+"""`bench context`: contexts for a file of queries over novels, or for queries made of a manuscript of one's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from pathlib import Path
+
+from flowcabal_tui.domain.errors import ManuscriptError, SettingsError
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.bench_queries import own_queries
+from flowcabal_tui.project.bench_report import Asked, Trial, ablations, table, tried
+from flowcabal_tui.project.bench_scores import read_labels
+from flowcabal_tui.project.context_bench import (
+    BenchAnswer,
+    BenchQuery,
+    BenchSettings,
+    chapter_lengths,
+    imported,
+    read_queries,
+)
+
+
+async def context(arguments: Namespace) -> int:
+    """Prints the scores as a table or as JSON; with `--out` writes the run file, one line a query."""
+    asked = await (own_queries(arguments.project, arguments.most) if arguments.project else _given(arguments))
+    settings = BenchSettings(arguments.budget, tuple(arguments.without), arguments.only or "structural")
+    trials: list[Trial] = []
+    found: list[BenchAnswer] = []
+    for name, each in (ablations(settings) if arguments.ablate else {_("contexts"): settings}).items():
+        for language in dict.fromkeys(one.language for one in asked):
+            trial, made = await tried(name, [one for one in asked if one.language == language], each)
+            trials.append(trial)
+            found += made
+    if arguments.out:
+        _write(arguments.out, found)
+    if arguments.json:
+        print(json.dumps([trial.plain for trial in trials], ensure_ascii=False))
+    else:
+        print(table(trials))
+    for trial in trials:
+        print(
+            _("Assembly takes {half} ms (median), {most} ms (p95).").format(
+                half=round(trial.median), most=round(trial.p95)
+            ),
+            file=sys.stderr,
+        )
+    return 0
+
+
+async def _given(arguments: Namespace) -> list[Asked]:
+    """The queries of a file, by novel. Raises SettingsError when it is not told where."""
+    if not arguments.novels or not arguments.queries:
+        raise SettingsError(
+            _("There is nothing to ask."),
+            _("Give a project, or --novels and --queries."),
+        )
+    by_novel: dict[str, list[BenchQuery]] = {}
+    for query in read_queries(arguments.queries)[:: arguments.every]:
+        by_novel.setdefault(query.novel, []).append(query)
+    labels = read_labels(arguments.queries)
+    asked = []
+    for name, queries in by_novel.items():
+        if name in (arguments.novel or by_novel):
+            novel = arguments.novels / name
+            book = await imported(novel, queries[0].language, arguments.chapters, fresh=arguments.fresh)
+            asked.append(Asked(book, tuple(queries), labels, chapter_lengths(novel)))
+            print(_("{novel}: {n} contexts").format(novel=name, n=len(queries)), file=sys.stderr)
+    return asked
+
+
+def _write(out: Path, found: Iterable[BenchAnswer]) -> None:
+    try:
+        out.write_text("".join(f"{answer.line}\n" for answer in found), encoding="utf-8")
+    except OSError as error:
+        raise ManuscriptError(_("Cannot write {file}.").format(file=out.name), error.strerror or str(error)) from error

@@ -1,0 +1,141 @@
+"""How good a context is, by labels: which earlier chapters and passages it should have held.
+
+A chapter counts as held when a passage of its evidence is in, or 30 % of its text, or a summary of it of at least
+60 tokens; a passage when at least half of it is in, verbatim. Labels are read here only, after the contexts are made.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.locale import _
+
+CORE: Final = ("summary", "callback", "continue", "relation")
+"""The kinds of queries over which means are taken."""
+_RANKED: Final = 10
+_HALF: Final = 0.5
+_PART_OF_CHAPTER: Final = 0.3
+_SUMMARY: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A passage of a chapter, by character offsets."""
+
+    chapter: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a query's context should hold: chapters with their grades (1 to 3), passages of evidence."""
+
+    kind: str
+    gold: Mapping[int, int]
+    evidence: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """nDCG over the first ten chapters; recall of the graded chapters and of the evidence within the budget."""
+
+    ndcg: float
+    chapters: float
+    evidence: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Of a kind of queries, or (`kind` "") of the means of the core kinds."""
+
+    kind: str
+    queries: int
+    ndcg: float
+    chapters: float
+    evidence: float | None
+
+
+def read_labels(file: Path) -> dict[str, Labels]:
+    """By the id of the query, for those that have some. Raises ManuscriptError when they cannot be read."""
+    try:
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return {
+            row["id"]: Labels(
+                row["kind"],
+                {int(chapter): int(grade) for chapter, grade in row["gold"].items()},
+                tuple(Place(int(each["chapter"]), int(each["start"]), int(each["end"])) for each in row["evidence"]),
+            )
+            for row in rows
+            if "gold" in row
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ManuscriptError(_("These are no labels: {file}").format(file=file.name), str(error)) from error
+
+
+def score(labels: Labels, items: Iterable[Mapping[str, Any]], lengths: Mapping[int, int]) -> Score:
+    """`items` as the run file has them, the most relevant first; `lengths` of the chapters in characters."""
+    ranked: dict[int, None] = {}
+    spans: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    told: set[int] = set()
+    for item in items:
+        ranked[item["chapter"]] = None
+        if "text" not in item:
+            spans[item["chapter"]].append((item["start"], item["end"]))
+        elif item["tokens"] >= _SUMMARY:
+            told.add(item["chapter"])
+    found = [_covered(spans[at.chapter], at.start, at.end) >= _HALF for at in labels.evidence]
+    held = told | {at.chapter for at, is_in in zip(labels.evidence, found, strict=True) if is_in}
+    held |= {at for at in labels.gold if _covered(spans[at], 0, lengths[at]) >= _PART_OF_CHAPTER}
+    recall = sum(grade for chapter, grade in labels.gold.items() if chapter in held) / sum(labels.gold.values())
+    ideal = _gain(sorted(labels.gold.values(), reverse=True))
+    gained = _gain([labels.gold.get(chapter, 0) for chapter in ranked])
+    return Score(gained / ideal, recall, sum(found) / len(found) if found else None)
+
+
+def means(scores: Iterable[tuple[str, Score]]) -> tuple[Mean, ...]:
+    """Of each kind, then of the core kinds together: a mean of means, so that no kind drowns another."""
+    by_kind: defaultdict[str, list[Score]] = defaultdict(list)
+    for kind, one in scores:
+        by_kind[kind].append(one)
+    found = [
+        Mean(
+            kind,
+            len(each),
+            _mean([one.ndcg for one in each]) or 0.0,
+            _mean([one.chapters for one in each]) or 0.0,
+            _mean([one.evidence for one in each if one.evidence is not None]),
+        )
+        for kind, each in sorted(by_kind.items(), key=lambda each: (each[0] not in CORE, each[0]))
+    ]
+    core = [one for one in found if one.kind in CORE]
+    if core:
+        evidence = _mean([one.evidence for one in core if one.evidence is not None])
+        ndcg, chapters = _mean([one.ndcg for one in core]), _mean([one.chapters for one in core])
+        found.append(Mean("", sum(one.queries for one in core), ndcg or 0.0, chapters or 0.0, evidence))
+    return tuple(found)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _gain(grades: Sequence[int]) -> float:
+    return sum(((1 << grade) - 1) / math.log2(rank + 2) for rank, grade in enumerate(grades[:_RANKED]))
+
+
+def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> float:
+    """How much of a stretch the spans hold together."""
+    held, last = 0, start
+    for first, stop in sorted(spans):
+        first, stop = max(first, last), min(stop, end)
+        if first < stop:
+            held, last = held + stop - first, stop
+    return held / max(1, end - start)
