@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
-from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, ModelError, ModelFault, RunError, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, RunId
@@ -44,13 +42,17 @@ HOPELESS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is kept of a reading: its steps are rows of the outbox. `steps` counts them, `planned` with profiles."""
+    """What is kept of a reading: its steps are rows of the outbox.
+
+    `steps` counts all that there were and, at most, will be. `planned` counts the blocks of chapters whose profiles
+    have their rows, and the arcs as one more.
+    """
 
     id: str
     chapters: tuple[ChapterId, ...]
     steps: int
     max_cost: Decimal | None = None
-    planned: bool = False
+    planned: int = 0
     state: Literal["running", "paused", "done"] = "running"
     reason: str = ""
 
@@ -62,14 +64,13 @@ class Bootstrap:
         self,
         store: Store,
         models: ModelDesk,
-        kinds: ProfileKinds,
         steps: Callable[[Generation | None], Steps],
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
         wake: Callable[[], None],
     ) -> None:
         """`steps` gives the steps that ask the model and read a generation; `wake` starts the background worker."""
-        self._store, self._models, self._kinds, self._steps = store, models, kinds, steps
+        self._store, self._models, self._steps = store, models, steps
         self._emit, self._clock, self._wake = emit, clock, wake
         self._job: Job | None = None
         self._read: dict[str, Digest] = {}
@@ -112,8 +113,8 @@ class Bootstrap:
             planned = self._job.planned
         else:
             chapters = await self.unread(first, last)
-            rows, planned = _first_rows(chapters), False
-        calls = plan.calls_at_most(rows) + (Counter() if planned else plan.last_rows_at_most(len(chapters)))
+            rows, planned = _first_rows(chapters), 0
+        calls = plan.calls_at_most((*rows, *plan.rows_to_come(len(chapters), planned)))
         texts = [await self._store.book.text(chapter.id) for chapter in chapters]
         lengths = await asyncio.to_thread(lambda: [self._models.counter.count(text) for text in texts])
         return plan.quote(len(chapters), calls, sum(lengths), endpoint)
@@ -148,7 +149,7 @@ class Bootstrap:
         job = f"{JOB}-{await self._store.memory.generation()}"
         rows = _first_rows(chapters)
         await self._store.jobs.add(job, rows)
-        expected = len(rows) + plan.last_rows_at_most(len(chapters)).total()
+        expected = len(rows) + len(plan.rows_to_come(len(chapters), 0))
         return Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
 
     async def pause(self) -> None:
@@ -163,7 +164,7 @@ class Bootstrap:
             return None
         rows = await self._store.jobs.open(job.id)
         undone, failed = plan.undone(rows), sum(row.state in ("failed", "cancelled") for row in rows)
-        left = len(undone) + (0 if job.planned else job.steps - len(job.chapters) * len(plan.CHAPTER_STEPS))
+        left = len(undone) + len(plan.rows_to_come(len(job.chapters), job.planned))
         spent = await self._store.usage.totals(RunId(job.id))
         pausing = job.state == "running" and self._stopping.is_set()
         return BootstrapStatus(
@@ -180,9 +181,8 @@ class Bootstrap:
     def _seconds_left(self, undone: Sequence[BackgroundTask]) -> float | None:
         if not self._weight_done or self._job is None:
             return None
-        weight = plan.weight(task.kind for task in undone)
-        if not self._job.planned:
-            weight += plan.weight(plan.last_rows_at_most(len(self._job.chapters)).elements())
+        to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned)
+        weight = plan.weight(task.kind for task in (*undone, *to_come))
         return weight * (time.monotonic() - self._began) / self._weight_done
 
     async def tell(self) -> None:
@@ -230,8 +230,8 @@ class Bootstrap:
                     return reason
                 elif waiting := plan.undone(rows):
                     await self._wait(min(task.not_before for task in waiting) - self._now())
-                elif self._job is not None and not self._job.planned:
-                    await self._plan_the_rest(self._job)
+                elif self._job is not None and plan.rows_to_come(len(job.chapters), self._job.planned):
+                    await self._plan_more(self._job)
                 else:
                     return ""
         finally:
@@ -292,17 +292,29 @@ class Bootstrap:
         await self._store.outbox.set_state(task.id, "failed", error.title)
         return ""
 
-    async def _plan_the_rest(self, job: Job) -> None:
-        """Rows for profiles and arcs, when all names are known and found everywhere."""
-        await self._steps(None).enqueue_index()
-        self._wake()
-        while any(task.kind == "index" for task in await self._store.outbox.all(("waiting", "running"))):  # noqa: ASYNC110  # the background works it off
-            await asyncio.sleep(LOOK_SECONDS)
+    async def _plan_more(self, job: Job) -> None:
+        """Rows for the profiles of the next block, when all names are known and found everywhere; at last for arcs."""
+        steps = self._steps(None)
+        if job.planned == 0:
+            await steps.enqueue_index()
+            self._wake()
+            while await self._is_indexing():  # noqa: ASYNC110  # the background works it off
+                await asyncio.sleep(LOOK_SECONDS)
         read = set(job.chapters)
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.id in read]
-        rows = await plan.last_rows(self._store, self._kinds.all(), chapters)
+        blocks = plan.blocks(chapters)
+        if job.planned < len(blocks):
+            found = list(await steps.summaries.profile_tasks(blocks[job.planned]))
+        else:  # one after the other: the work is told from all of them
+            found = [replace(arc, position=at) for at, arc in enumerate(await steps.summaries.all_arc_tasks(), 1)]
+        rows = [replace(row, source=digest_of([job.id, row.source])) for row in found]
         await self._store.jobs.add(job.id, rows)
-        await self._put(replace(job, planned=True, steps=len(job.chapters) * len(plan.CHAPTER_STEPS) + len(rows)))
+        to_come = [len(plan.rows_to_come(len(job.chapters), planned)) for planned in (job.planned, job.planned + 1)]
+        steps_then = job.steps - to_come[0] + len(rows) + to_come[1]
+        await self._put(replace(job, planned=job.planned + 1, steps=steps_then))
+
+    async def _is_indexing(self) -> bool:
+        return any(task.kind == "index" for task in await self._store.outbox.all(("waiting", "running")))
 
     def _now(self) -> float:
         return self._clock().timestamp()

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.arcs import LONGEST, STEP, arcs_of
-from flowcabal_tui.agents.profile_kinds import ProfileKind
-from flowcabal_tui.agents.profile_plan import cast_of, due_profiles
+from flowcabal_tui.agents.arcs import LONGEST, STEP
+from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind
 from flowcabal_tui.domain.model_calls import Endpoint, Usage
-from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.models.registry import cost
-from flowcabal_tui.store import Store
+from flowcabal_tui.project.summary_steps import MOST_OF_MANY
 
 CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")
 BLOCK: Final = 10
 """Chapters between two states of a profile."""
-PROFILES: Final = 16
-"""The most that are written for a block."""
 _PROMPT: Final[dict[TaskKind, int]] = {"story": 3_500, "l1": 1_200, "l0": 1_200, "profile": 7_000, "arc": 7_000}
 """Tokens of a step's question at most, beside the chapter's text."""
 _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 800, "l0": 80, "profile": 800, "arc": 800}
@@ -56,38 +52,23 @@ def ready(rows: Iterable[BackgroundTask], now: float) -> list[BackgroundTask]:
     return [row for row in left if row.state == "waiting" and row.not_before <= now and may_begin(row)]
 
 
-async def last_rows(store: Store, kinds: Sequence[ProfileKind], chapters: Sequence[Chapter]) -> list[BackgroundTask]:
-    """The steps for profiles, as of every tenth chapter and the last, and for the arcs that hold the chapters."""
-    view, names = await store.memory.view(None), await store.memory.names()
-    made: dict[str, int] = {}
-    rows: list[BackgroundTask] = []
-    for block in _blocks(chapters):
-        mentions = [mention for chapter in block for mention in await view.mentions_in(chapter.id)]
-        for kind, entity in due_profiles(kinds, cast_of(mentions, names), made, block[-1].position, PROFILES):
-            uri = kind.uri(entity.id if entity else None)
-            made[uri] = block[-1].position
-            rows.append(_row("profile", f"{uri}@{block[-1].id}", block))
-    ours = {chapter.id for chapter in chapters}
-    for arc in arcs_of([chapter for chapter in await store.book.chapters() if chapter.digest]):
-        if ours & {chapter.id for chapter in arc.chapters}:
-            rows.append(_row("arc", arc.uri, arc.chapters))
-    return rows
+def blocks(chapters: Sequence[Chapter]) -> list[Sequence[Chapter]]:
+    """Chapters as of whose last one profiles are written."""
+    return [chapters[start : start + BLOCK] for start in range(0, len(chapters), BLOCK)]
 
 
-def _blocks(chapters: Sequence[Chapter]) -> Iterator[Sequence[Chapter]]:
-    for start in range(0, len(chapters), BLOCK):
-        yield chapters[start : start + BLOCK]
+def rows_to_come(chapters: int, planned: int) -> list[BackgroundTask]:
+    """Steps that get their rows when all chapters were read, at most: profiles of each block, and at last the arcs.
+
+    `planned` of the blocks have theirs already; one more than there are blocks: the arcs have them too.
+    """
+    of_book = -(-chapters // BLOCK)
+    profiles = [_row("profile")] * MOST_OF_MANY * max(0, of_book - planned)
+    return profiles + [_row("arc")] * of_book if planned <= of_book else []
 
 
-def _row(kind: TaskKind, subject: str, chapters: Sequence[Chapter]) -> BackgroundTask:
-    source = digest_of(["by model", *(chapter.digest for chapter in chapters)])
-    return BackgroundTask(0, kind, subject, source, "waiting", chapters[-1].position)
-
-
-def last_rows_at_most(chapters: int) -> Counter[TaskKind]:
-    """How many `last_rows` gives."""
-    blocks = -(-chapters // BLOCK)
-    return Counter({"profile": blocks * PROFILES, "arc": blocks})
+def _row(kind: TaskKind) -> BackgroundTask:
+    return BackgroundTask(0, kind, "", Digest(""), "waiting")
 
 
 def calls_at_most(rows: Iterable[BackgroundTask]) -> Counter[TaskKind]:

@@ -147,7 +147,6 @@ class Parts:
         self.bootstrap = Bootstrap(
             store,
             self.models,
-            self.kinds,
             lambda pinned: Steps(replace(tools, pinned=pinned, by_rule=lambda _chapter: False)),
             emit,
             clock,

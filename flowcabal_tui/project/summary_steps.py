@@ -48,13 +48,19 @@ class SummarySteps:
         uri = f"manuscript/{chapter.id}"
         if not await self._stands(await (await self._now()).made(uri, "L0"), curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
-            made = await curator.l0(chapter, overview, await view.entities(), self._tools.language, view.generation)
+            known = await view.entities() if curator.asks else ()
+            made = await curator.l0(chapter, overview, known, self._tools.language, view.generation)
             await self._put([made], "chapters", chapter.title)
         await self.tell_knowledge(uri, chapter.position)
         if self._tools.pinned is None:  # a job plans profiles and arcs itself, when it has read all chapters
             if not self._tools.by_rule(chapter):
                 await self._store.outbox.add(await self.profile_tasks([chapter]))
             await self._store.outbox.add(await self._arc_tasks(chapter))
+
+    async def _named_in(self, chapter: Chapter, view: View) -> tuple[Entity, ...]:
+        """Whom the index of the chapter names: all that a rule needs, and much less to read than all names."""
+        named = {mention.entity for mention in await view.mentions_in(chapter.id)}
+        return tuple(entity for entity in await self._store.memory.names() if entity.id in named)
 
     async def _overview(self, chapter: Chapter, text: str, sample: int = 0) -> Derived | None:
         """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
@@ -64,7 +70,7 @@ class SummarySteps:
         uri = f"manuscript/{chapter.id}"
         if not await self._stands(await (await self._now()).made(uri, "L1"), curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
-            known = await view.entities()
+            known = await (view.entities() if curator.asks else self._named_in(chapter, view))
             made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample)
             await self._put([made], "chapters", chapter.title)
         return await (await self._now()).derived(uri, "L1")

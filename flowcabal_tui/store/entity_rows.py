@@ -11,6 +11,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.store.connection import Row
 
 _SUBJECT: Final = "entity/"
+_NONE: Final = "[]"
 FIELDS: Final = "id, kind, name, aliases, note, by, proposed, rejected"
 
 
@@ -27,7 +28,7 @@ def entity_id(subject: str) -> EntityId:
 def entity_of(row: Row) -> Entity:
     """An entity from a row of FIELDS."""
     identity, kind, name, aliases, note, by, proposed, rejected = row
-    names = [tuple(json.loads(each)) for each in (aliases, proposed, rejected)]
+    names = [tuple(json.loads(each)) if each != _NONE else () for each in (aliases, proposed, rejected)]
     return Entity(identity, kind, name, names[0], note, by, proposed=names[1], rejected=names[2])
 
 
