@@ -24,6 +24,8 @@ from flowcabal_tui.store import Store
 from flowcabal_tui.store.edits import NewText
 
 ChaptersCommand = ReplaceText | RevertChange | SplitChapter | MergeChapters
+AFTER_EDIT = tuple(kind for kind in AFTER_KEEP if kind != "check")
+"""What the words say was checked when they were kept: hundreds of chapters are not checked again for one name."""
 _SHOWN = 40
 """Characters of the words that the note of a version tells."""
 
@@ -45,17 +47,17 @@ class ChaptersEdit:
         before, made = await self._store.book.chapters(), ""
         match command:
             case ReplaceText():
-                made = str(await self._store.edits.write(*await self._replaced(command), following(AFTER_KEEP)))
+                made = str(await self._store.edits.write(*await self._replaced(command), following(AFTER_EDIT)))
             case RevertChange():
                 note = _("a replacement taken back")
-                made = str(await self._store.edits.revert(command.generation, note, following(AFTER_KEEP)))
+                made = str(await self._store.edits.revert(command.generation, note, following(AFTER_EDIT)))
             case SplitChapter():
                 new = await self._store.edits.split(
-                    command.chapter, command.at, clean(command.title), command.expected_version, following(AFTER_KEEP)
+                    command.chapter, command.at, clean(command.title), command.expected_version, following(AFTER_EDIT)
                 )
                 made = new.id
             case MergeChapters():
-                await self._store.edits.merge(command.chapter, command.following, following(AFTER_KEEP))
+                await self._store.edits.merge(command.chapter, command.following, following(AFTER_EDIT))
         await self._placed(before)
         await self._tell(before)
         return made

@@ -22,7 +22,7 @@ from flowcabal_tui.project.queries import Queries, entity_text
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.view import View
 
-LEVELS: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
+_LEVELS: Final[tuple[Level, ...]] = ("L2", "L1", "L0")
 _LINE: Final = 160
 """Characters shown of a passage that was found by its meaning."""
 
@@ -90,15 +90,16 @@ class Search:
         for entity in await view.entities():
             found.append(Document("entities", f"entities/{entity.id}", entity.name, entity_text(entity)))
         found += await self._story(view, titles, names)
-        for level in LEVELS:
+        in_full: set[str] = set()
+        for level in _LEVELS:
             for derived in await view.derived_under("profiles/", level):
-                name = names.get(EntityId(derived.uri.rsplit("/", 1)[-1]), derived.uri.rsplit("/", 1)[-1])
-                found.append(Document("profiles", derived.uri, name, derived.text, level, derived.position))
+                if level == "L0" or derived.uri not in in_full:  # what the summary says, the full profile says too
+                    in_full.add(derived.uri)
+                    name = names.get(EntityId(derived.uri.rsplit("/", 1)[-1]), derived.uri.rsplit("/", 1)[-1])
+                    found.append(Document("profiles", derived.uri, name, derived.text, level, derived.position))
             for derived in await view.derived_under("manuscript/", level):
                 if (chapter := titles.get(derived.uri)) is not None:
-                    found.append(
-                        Document("summaries", derived.uri, chapter.title, derived.text, level, chapter.position)
-                    )
+                    found.append(replace(_of_chapter("summaries", chapter, derived.text), level=level))
         for name in META_NAMES:
             found.append(Document("meta", f"meta/{name}", name, await self._store.book.meta_text(name)))
         return found

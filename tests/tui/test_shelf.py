@@ -79,7 +79,7 @@ async def test_the_book_with_its_goals_and_every_chapter_with_its_length_and_sta
         await settle(app, pilot)
         rows = [row.strip() for row in shown(app)]
         assert rows[0].startswith("The Salt Road · 4 chapters · ")
-        assert "120 of 200" in rows[1] and "of 1,000" in rows[1]
+        assert "of 1,000" in rows[1] and "120 of 200" in rows[2]
         assert any(row.startswith(">    1 Rain") and "memory follows" in row for row in rows)
         assert any("The Ferry" in row and "changed outside" in row for row in rows)
         assert any("Empty City" in row and "memory failed" in row for row in rows)

@@ -23,6 +23,7 @@ from flowcabal_tui.tui.screens.blame import BlameScreen, RunPlace
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.replace import ReplaceScreen
 from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
@@ -71,15 +72,24 @@ class LookingDesk:
             told = _("{words} stands nowhere in the manuscript in just these letters, as words of its own.")
             self._screen.notify(told.format(words=one_line(words)), markup=False)
             return
-        title = _("Replace {words} by (nothing: take it out)").format(words=one_line(words))
+        title = _("Replace {words} by (empty: take them out)").format(words=one_line(words))
         by = await self._ask(PromptLine(title, value=words))
         if by is None or by == words:
             return
         chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of))
-        if chosen:
+        if chosen and await self._may_spend(len({place.chapter for place in chosen})):
             self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             self._screen.notify(_("{count}. Ctrl+z in the search takes it back.").format(count=count), markup=False)
+
+    async def _may_spend(self, chapters: int) -> bool:
+        """Asks first when the agents' model, which is to read the changed chapters again, costs money."""
+        agents = [endpoint for role, endpoint in self._workbench.info.models if role == "agent"]
+        if all(endpoint.provider == "offline" for endpoint in agents):
+            return True
+        title = ngettext("Change {n} chapter?", "Change {n} chapters?", chapters).format(n=chapters)
+        words = _("The agents' model reads each of them again for its summary, names and facts, which spends money.")
+        return bool(await self._ask(ConfirmScreen(title, words)))
 
     async def _text_of(self, place: TextPlace) -> str:
         return await self._workbench.chapter_text(place.chapter, place.version)

@@ -29,9 +29,13 @@ from flowcabal_tui.tui.screens.diff import DiffScreen
 from flowcabal_tui.tui.screens.receipt import ReceiptScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.trouble import attempt
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
 from flowcabal_tui.tui.widgets.found_row import FoundRow
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
+
+_HEAD = 24
+"""Cells that the version and author of a line take at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,15 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def on_mount(self) -> None:
         """At the line that was asked for."""
         names = self.query_one("#lines", PickList)
-        names.refill([Option(self._row(line), id=str(line.number)) for line in self._lines], str(self._first))
+        heads = [crop(_short(line.origin), _HEAD) for line in self._lines]
+        width = max(map(cell_width, heads), default=0)
+        rows = [
+            FoundRow(f"{line.number:>4} {padded(head, width)}  ", one_line(line.text), ())
+            for line, head in zip(self._lines, heads, strict=True)
+        ]
+        options = [Option(row, id=str(line.number)) for line, row in zip(self._lines, rows, strict=True)]
+        names.refill(options, str(self._first))
         names.focus()
-
-    def _row(self, line: BlamedLine) -> FoundRow:
-        return FoundRow(f"{line.number:>4} {_short(line.origin):<20.20} ", one_line(line.text), ())
 
     @property
     def line(self) -> BlamedLine | None:

@@ -247,7 +247,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
 def _row(hit: SearchHit) -> FoundRow:
     place = f"{hit.position:>4} " if hit.position else " " * 5
-    is_named = hit.kind != "chapters" and hit.title.strip("0") != str(hit.position)
+    is_named = hit.kind != "chapters" and hit.title.lstrip("0") != str(hit.position)
     title = f"{crop(one_line(hit.title), _TITLE_CELLS)} · " if is_named else ""
     return FoundRow(place + title, hit.line, hit.spans)
 

@@ -152,10 +152,9 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             (_("the book"), seen.length, seen.goals.book),
             (_("today"), seen.today, seen.goals.day),
         )
-        parts = [f"{name} {self._goal(done, goal)}" for name, done, goal in goals if goal]
+        yield from (f"{name} {self._goal(done, goal)}" for name, done, goal in goals if goal)
         if not seen.goals.day:
-            parts.append(_("today {n}").format(n=f"{seen.today:+,}"))
-        yield " · ".join(parts)
+            yield _("today {n}").format(n=f"{seen.today:+,}")
 
     def _goal(self, done: int, goal: int) -> str:
         plain = not self.app.console.encoding.lower().startswith("utf")
@@ -240,6 +239,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
     async def _unfold(self, chapter: ChapterId) -> None:
         self._scenes[chapter] = await self._doors.scenes(chapter)
         self._fill()
+        names = self.query_one(PickList)
+        self.call_after_refresh(names.scroll_to_highlight, top=True)
 
     def action_fold(self) -> None:
         """Hide the scenes; of a chapter that shows none, its volume."""
