@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.intent import named_in, search_terms
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.names import NameIndex, entity_id
 from flowcabal_tui.agents.ports import MemoryView
@@ -42,7 +42,8 @@ from flowcabal_tui.domain.text import clean, digest, digest_of
 
 TASK: Final = "curator.story"
 _NAMES: Final = 40
-_OPEN: Final = 40
+_OPEN: Final = 16
+"""Of each kind."""
 _MOST: Final = 16
 """Of each kind in one chapter."""
 _LONGEST: Final = 240
@@ -116,7 +117,7 @@ def _earlier(goal: StoryGoal) -> list[Entity]:
 
 
 async def _open_lines(goal: StoryGoal) -> dict[str, tuple[str, StoryRecord]]:
-    """What the earlier chapters left open about those whom the chapter names, by a short id; newest last."""
+    """What the earlier chapters left open, by a short id: of each kind what the chapter's words are nearest to."""
     cast = {entity.id: entity.name for entity in _earlier(goal)}
     view, lines = goal.before, list[tuple[str, str, StoryRecord]]()
     for relation in await view.relations():
@@ -124,17 +125,27 @@ async def _open_lines(goal: StoryGoal) -> dict[str, tuple[str, StoryRecord]]:
             line = f"relation: {cast[relation.source]} | {relation.kind} | {cast[relation.target]}"
             lines.append(("r", line, relation))
     for fact in await view.facts():
-        if fact.until is None and (fact.secret or fact.attribute) and cast.keys() & set(fact.about):
+        concerned = {*fact.about, *(knower.entity for knower in fact.known_by)}
+        if fact.until is None and (fact.secret or fact.attribute) and cast.keys() & concerned:
             lines.append(("f", f"{'secret' if fact.secret else 'fact'}: {fact.text}", fact))
     for promise in await view.promises():
         if promise.paid is None and not promise.dropped:
             lines.append(("p", f"promise: {promise.text}", promise))
-    kinds = {kind: [each for each in lines if each[0] == kind][-_OPEN // 2 :] for kind in "rfp"}
     return {
         f"{kind}{number}": (line, record)
-        for kind, found in kinds.items()
-        for number, (_kind, line, record) in enumerate(found, 1)
+        for kind in "rfp"
+        for number, (line, record) in enumerate(_nearest([each[1:] for each in lines if each[0] == kind], goal), 1)
     }
+
+
+def _nearest(lines: Sequence[tuple[str, StoryRecord]], goal: StoryGoal) -> list[tuple[str, StoryRecord]]:
+    """Those that share most words with the chapter, the newest where they tie; in story order."""
+
+    def shared(at: int) -> int:
+        return sum(term in goal.text for term in search_terms(lines[at][0], (), goal.before.language))
+
+    near = sorted(range(len(lines)), key=lambda at: (-shared(at), -at))[:_OPEN]
+    return [lines[at] for at in sorted(near)]
 
 
 def named(goal: StoryGoal, things: Iterable[NamedThing]) -> tuple[Entity, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 from flowcabal_tui.locale import _
 
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _PROMISES: Final = 8
 _RELATIONS: Final = 16
 _FACTS: Final = 30
@@ -56,7 +58,7 @@ class _Words:
         self._book, self._chinese = book, book.view.language.startswith("zh")
         self._names = {entity.id: entity.name for entity in book.entities}
         self._places = {chapter.id: chapter.position for chapter in book.chapters}
-        self._wanted = reading.words
+        self._wanted = frozenset(reading.words)
 
     def name(self, entity: EntityId) -> str:
         return self._names.get(entity, "")
@@ -73,8 +75,7 @@ class _Words:
 
     def near(self, text: str) -> int:
         """How many words of the prompt it has."""
-        lower = text.lower()
-        return sum(word in lower for word in self._wanted)
+        return len(self._wanted & _terms(text.lower(), self._chinese))
 
     @property
     def target(self) -> int:
@@ -87,6 +88,11 @@ class _Words:
         places = [f"manuscript/{each.chapter}:{each.start}-{each.end}" for each in evidence[:1]]
         why = " · ".join([reason, *places])
         return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True)
+
+
+def _terms(text: str, chinese: bool) -> set[str]:
+    """Pairs of characters for Chinese, words otherwise: as a prompt's words are."""
+    return {text[at : at + 2] for at in range(len(text) - 1)} if chinese else set(_WORD.findall(text))
 
 
 def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
@@ -141,12 +147,16 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
     ]
 
 
-def _facts(facts: Iterable[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
-    """Those about the cast that hold here: nearest to the prompt, then of the first of the cast, then the newest."""
-    found = [each for each in facts if each.until is None and cast.keys() & set(each.about)]
+def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+    """Those that hold here and are about the cast or a secret of theirs.
+
+    The nearest to the prompt first, then those of the first of the cast, then the newest.
+    """
+    concerned = {each.id: [who for who in _concerned(each) if who in cast] for each in facts if each.until is None}
+    found = [each for each in facts if concerned.get(each.id)]
 
     def order(fact: Fact) -> tuple[int, int, int, str]:
-        first = min(cast[each] for each in fact.about if each in cast)
+        first = min(cast[each] for each in concerned[fact.id])
         return -words.near(fact.text), first, -words.place(fact.since), fact.id
 
     return [
@@ -155,6 +165,10 @@ def _facts(facts: Iterable[Fact], cast: dict[EntityId, int], words: _Words) -> l
         )
         for each in sorted(found, key=order)[:_FACTS]
     ]
+
+
+def _concerned(fact: Fact) -> tuple[EntityId, ...]:
+    return (*fact.about, *(knower.entity for knower in fact.known_by))
 
 
 def _fact_line(fact: Fact, words: _Words) -> str:
