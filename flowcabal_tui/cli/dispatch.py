@@ -65,6 +65,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import searching
 
         return {"search": searching.search, "blame": searching.blame}[command]
+    if command == "profile":
+        from flowcabal_tui.cli import profiles
+
+        return profiles.profile
     if command in ("runs", "replay"):
         from flowcabal_tui.cli import history
 
@@ -111,11 +115,11 @@ def _handler(command: str) -> Handler:
             "render": converting.render,
             "schema": converting.schema,
         }[command]
-    from flowcabal_tui.cli import reading
+    from flowcabal_tui.cli import context, reading
 
     return {
         "status": reading.status,
         "chapters": reading.chapters,
         "workflows": reading.workflows,
-        "context": reading.context,
+        "context": context.context,
     }[command]

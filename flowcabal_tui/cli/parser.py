@@ -38,6 +38,7 @@ COMMANDS = [
     "export",
     "doctor",
     "models",
+    "profile",
     "rebuild",
     "purge",
     "backup",
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     _looking(commands)
     _upkeep(commands)
     _others(commands)
+    _profiles(commands)
     _bench(commands)
     return top
 
@@ -174,9 +176,10 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
     _project(context)
-    context.add_argument("workflow", metavar=_("WORKFLOW"))
-    context.add_argument("node", metavar=_("NODE"))
-    context.add_argument("--chapter", type=int, metavar="N")
+    context.add_argument("--chapter", type=int, metavar="N", help=_("for the chapter at this place in the story"))
+    context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
+    context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
+    context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
     context.add_argument("--instruction", default="")
     context.add_argument("--json", action="store_true")
 
@@ -302,6 +305,20 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     config.add_argument("what", choices=("path", "keys"))
     completion = _add(commands, "completion", _("print a script that completes commands in a shell"))
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    profile = _add(commands, "profile", _("profiles and summaries: seen, written by hand, pinned, made again"))
+    _project(profile)
+    profile.add_argument("uri", nargs="?", default="", metavar="URI", help=_("one of them; none: a line for each"))
+    profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("of --write and --diff"))
+    profile.add_argument("--history", action="store_true", help=_("all its states, by their numbers"))
+    profile.add_argument("--diff", type=int, nargs=2, metavar="N", help=_("what changed from one state to another"))
+    profile.add_argument("--write", type=Path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
+    profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
+    profile.add_argument("--take", action="store_true", help=_("what was made since your words or pin stands"))
+    profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
+    profile.add_argument("--json", action="store_true")
 
 
 def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

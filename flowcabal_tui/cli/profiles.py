@@ -1,0 +1,95 @@
+"""Profiles and summaries: shown with their history, written by hand, pinned, taken, made again."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.views import ProfileView
+from flowcabal_tui.project.words import LEVELS
+from flowcabal_tui.protocol import Command, PinProfile, RegenerateProfile, TakeProfile, WriteProfile
+
+
+async def profile(arguments: Namespace) -> int:
+    """All profiles in a line each; of one, what stands, its history, a diff, or what the options change."""
+    commands = _commands(arguments)
+    project = await Project.open(arguments.project, read_only=not commands, knowledge=False)
+    try:
+        if not arguments.uri:
+            rows = await project.profiles()
+            if arguments.json:
+                _json([to_plain(row) for row in rows])
+            for row in () if arguments.json else rows:
+                print("\t".join((row.uri, row.kind_title, row.name, row.abstract)))
+            return 0
+        for command in commands:
+            await project.carry_out(command)
+        if commands:
+            await project.settled()
+        _print(await project.profile(arguments.uri), arguments)
+    finally:
+        await project.close()
+    return 0
+
+
+def _commands(arguments: Namespace) -> list[Command]:
+    uri, found = arguments.uri, list[Command]()
+    if arguments.write:
+        source = arguments.write
+        text = sys.stdin.read() if str(source) == "-" else source.read_text(encoding="utf-8")
+        found.append(WriteProfile(uri, arguments.level, text))
+    if arguments.pin is not None:
+        found.append(PinProfile(uri, Generation(arguments.pin) if arguments.pin else None))
+    if arguments.take:
+        found.append(TakeProfile(uri))
+    if arguments.regenerate:
+        found.append(RegenerateProfile(uri))
+    return found if uri else []
+
+
+def _print(view: ProfileView, arguments: Namespace) -> None:
+    if arguments.json:
+        _json(to_plain(view))
+    elif arguments.diff:
+        _print_diff(view, arguments)
+    elif arguments.history:
+        for state in view.history:
+            pinned = _("pinned") if state.generation == view.pinned else ""
+            when = _("as of chapter {n}").format(n=state.position)
+            print("\t".join((str(state.generation), state.level, when, state.method, pinned)))
+    else:
+        _print_levels(view.levels)
+        if view.offered:
+            print(_("Made since, and offered beside it:"))
+            _print_levels(view.offered)
+
+
+def _print_levels(states: Iterable[Derived]) -> None:
+    for state in states:
+        print(f"# {_(LEVELS[state.level])} · {_('as of chapter {n}').format(n=state.position)}\n{state.text}\n")
+
+
+def _print_diff(view: ProfileView, arguments: Namespace) -> None:
+    """Two states of a level, line by line."""
+    texts = []
+    for generation in arguments.diff:
+        state = next((s for s in view.history if s.generation == generation and s.level == arguments.level), None)
+        if state is None:
+            raise RunError(_("There is no state {n} of this level.").format(n=generation))
+        texts.append(state.text.splitlines())
+    older, newer = texts
+    names = [str(generation) for generation in arguments.diff]
+    print("\n".join(difflib.unified_diff(older, newer, *names, lineterm="")))
+
+
+def _json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
