@@ -87,8 +87,8 @@ def _print_diff(view: ProfileView, arguments: Namespace) -> None:
             raise RunError(_("There is no state {n} of this level.").format(n=generation))
         texts.append(state.text.splitlines())
     older, newer = texts
-    names = [str(generation) for generation in arguments.diff]
-    print("\n".join(difflib.unified_diff(older, newer, *names, lineterm="")))
+    before, after = map(str, arguments.diff)
+    print("\n".join(difflib.unified_diff(older, newer, before, after, lineterm="")))
 
 
 def _json(value: object) -> None:
