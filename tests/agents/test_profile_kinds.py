@@ -84,3 +84,10 @@ def test_a_missing_prompt_and_bytes_that_are_no_text_are_told(tmp_path: Path) ->
 def test_control_sequences_in_a_folder_of_others_are_taken_out(tmp_path: Path) -> None:
     add(tmp_path, "customs", prompt="Say \x1b[31mred\x1b[0m.")
     assert ProfileKinds(tmp_path).get("customs").prompt("en") == "Say red."
+
+
+def test_the_example_of_the_documentation_is_a_kind(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "profiles.md").read_text(encoding="utf-8")
+    add(tmp_path, "weapons", page.partition("```toml\n")[2].partition("```")[0])
+    kind = ProfileKinds(tmp_path).get("weapons")
+    assert (kind.title, kind.settings.every, kind.words("zh")) == ("Weapons", 10, ("剑", "弓", "盾"))
