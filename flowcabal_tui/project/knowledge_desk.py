@@ -80,6 +80,7 @@ class KnowledgeDesk:
         if not self._settings.enabled:
             self._tell(StatusEvent("off", _("switched off")))
             return
+        self._decided.clear()
         # Loaded here: a book that wants no server is opened sooner without.
         from flowcabal_tui.models.loopback import LoopbackEndpoint
         from flowcabal_tui.viking.client import KnowledgeClient

@@ -9,6 +9,8 @@ from flowcabal_tui.protocol import KnowledgeStatus
 from tests.project.desk import Desk
 from tests.viking.fakes import Contents, contents
 
+UP = ("ready", "external")
+
 
 def knowledge(desk: Desk) -> KnowledgeDesk:
     return desk.project._parts.knowledge
@@ -18,7 +20,7 @@ async def whole(desk: Desk, after: int = 0, patience: float = 180) -> KnowledgeS
     """Waits until the server has told that it is ready (once more) and has all that it should have."""
     async with asyncio.timeout(patience):
         while True:
-            ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state == "ready"]
+            ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state in UP]
             owed = [task for task in await desk.project.background() if task.kind == "knowledge"]
             if ready and knowledge(desk).is_up and not owed:
                 return ready[0]

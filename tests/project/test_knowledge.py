@@ -16,11 +16,20 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
-from flowcabal_tui.protocol import AddChapter, EditChapter, ImportManuscript, KnowledgeStatus, SaveWorkflow
+from flowcabal_tui.protocol import (
+    AddChapter,
+    EditChapter,
+    ImportManuscript,
+    KnowledgeStatus,
+    SaveWorkflow,
+    WriteChapter,
+)
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
+from flowcabal_tui.viking.server import OpenVikingServer
+from flowcabal_tui.viking.status import Ready
 from tests.project.desk import Desk, change, make, opened, write_chapters
 from tests.project.served import counts, knowledge, whole
-from tests.viking.fakes import DIMENSION, KEY, FakeModel, embed, fake_model, server_command, server_process
+from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, server_command, server_process
 
 pytestmark = [pytest.mark.viking, pytest.mark.slow]
 
@@ -167,3 +176,39 @@ async def test_a_folder_lost_while_closed_and_another_embedder_are_made_good(
             assert await counts(desk) == untouched
         async with opened(folder, knowledge=True) as desk:
             assert (await whole(desk)).message == "", "once"
+
+
+async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_is_written(
+    folder: Path, tmp_path: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with vectors(monkeypatch) as (model, settings):
+        statuses = Statuses()
+        elsewhere = OpenVikingServer(tmp_path / "elsewhere", model.endpoint, statuses, start_seconds=90)
+        await elsewhere.start()
+        try:
+            await statuses.wait_for(lambda status: isinstance(status, Ready))
+            address = elsewhere.address()
+            monkeypatch.setenv("ELSEWHERE_KEY", address.key)
+            await book(folder, tmp_path, settings("lamps"), 3)
+            change(folder, "knowledge", url=address.url, api_key_env="ELSEWHERE_KEY")
+            copy = tmp_path / "copy"
+            shutil.copytree(folder, copy)
+            async with opened(folder, knowledge=True) as desk, opened(copy, knowledge=True) as other:
+                assert (await whole(desk)).state == "external"
+                await whole(other)
+                untouched = await counts(desk)
+                assert (await counts(other)).files.keys() == untouched.files.keys()
+                await other.project.carry_out(EditChapter(await other.chapter(1), deleted=True))
+                await other.project.carry_out(WriteChapter(await other.chapter(1), "Only the copy says so."))
+                await other.settled()
+                await whole(other)
+                assert await counts(desk) == untouched
+                assert "Only the copy says so." in (await counts(other)).files.values()
+                for one in (desk, other):
+                    (hit, *_others) = await one.project._ask(knowledge(one).sync().find("Only the copy says so."))
+                    chapter = next(found for found in await one.project.chapters() if found.id == hit.chapter)
+                    assert (chapter.author == "human") is (one is other)
+        finally:
+            await elsewhere.stop(wait=True)
+        written = [path for place in (folder, copy, own_folders) for path in place.rglob("*") if path.is_file()]
+        assert not [path for path in written if address.key.encode() in path.read_bytes()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,20 @@ async def test_a_server_that_never_answers_is_stopped_and_tried_again(tmp_path: 
     async with supervised(tmp_path, "--delay", "600", start_seconds=0.5) as (_server, statuses):
         restarting = await statuses.wait_for(lambda status: isinstance(status, Restarting))
         assert "seconds" in restarting.reason
+
+
+async def test_a_server_whose_files_were_removed_starts_again_in_an_empty_place(tmp_path: Path) -> None:
+    async with supervised(tmp_path, look_seconds=0.05) as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        (server.workspace / "vectordb").mkdir()
+        seen = len(statuses.seen)
+        shutil.rmtree(server.workspace)
+        server.workspace.mkdir()
+        (server.workspace / "half").touch()
+        restarting = await statuses.wait_for(lambda status: isinstance(status, Restarting), after=seen)
+        assert isinstance(restarting, Restarting) and "was removed" in restarting.reason
+        await statuses.wait_for(lambda status: isinstance(status, Ready), after=seen)
+        assert not list(server.workspace.iterdir())
 
 
 async def test_without_an_installed_server_it_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
