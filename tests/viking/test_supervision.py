@@ -91,9 +91,9 @@ async def test_a_server_that_never_answers_is_stopped_and_tried_again(tmp_path: 
 
 
 async def test_a_server_whose_files_were_removed_starts_again_in_an_empty_place(tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "vectordb").mkdir(parents=True)
     async with supervised(tmp_path, look_seconds=0.05) as (server, statuses):
         await statuses.wait_for(lambda status: isinstance(status, Ready))
-        (server.workspace / "vectordb").mkdir()
         seen = len(statuses.seen)
         shutil.rmtree(server.workspace)
         server.workspace.mkdir()
