@@ -7,14 +7,10 @@ from argparse import Namespace
 from collections.abc import Iterable
 
 from flowcabal_tui.cli.adding import add_workflow
-from flowcabal_tui.cli.running import chapter_at
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.words import CLASSES, LEVELS, RUN_STATES, TASK_STATES, TASKS
+from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
 
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
@@ -88,43 +84,3 @@ async def workflows(arguments: Namespace) -> int:
     else:
         _table((workflow.reference, workflow.name, workflow.description) for workflow in found)
     return 0
-
-
-async def context(arguments: Namespace) -> int:
-    """The receipt that a node would get, before a token is spent."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
-        request = RunRequest(
-            arguments.workflow,
-            await chapter_at(project, arguments.chapter),
-            (("instruction", arguments.instruction),),
-        )
-        receipt = await project.preview_context(request, NodeId(arguments.node))
-    finally:
-        await project.close()
-    if arguments.json:
-        _json(to_plain(receipt))
-    else:
-        print_receipt(receipt)
-    return 0
-
-
-def print_receipt(receipt: Receipt) -> None:
-    """Sources with level, tokens and reason; then what was dropped and why."""
-    print(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
-    _table(
-        (
-            _(CLASSES[source.budget_class]),
-            _(LEVELS[source.level]),
-            source.tokens,
-            source.title or source.uri,
-            source.reason,
-        )
-        for source in receipt.sources
-    )
-    _table(
-        (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)
-        for item in receipt.dropped
-    )
-    _table((_("not there yet"), item) for item in receipt.pending)
-    _table((_("note"), note) for note in receipt.notes)

@@ -89,14 +89,27 @@ def test_an_unknown_form_of_book_is_refused(demo: Path, call: Call, tmp_path: Pa
 def test_the_context_is_shown_without_a_call(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
     folder = project(both(endpoint(server)))
     call("import", folder, write_chapters(tmp_path / "texts"))
-    shown = call("context", folder, "chapter", "plan", "--chapter", 3)
+    shown = call("context", folder, "--node", "plan", "--chapter", 3)
     assert shown.code == 0
     assert "Chapter 1 The Ferry" in shown.out
-    receipt = json.loads(call("context", folder, "chapter", "plan", "--chapter", 3, "--json").out)
+    receipt = json.loads(call("context", folder, "--node", "plan", "--chapter", 3, "--json").out)
     assert receipt["used"] <= receipt["budget"]
     assert not [source for source in receipt["sources"] if "Bell" in source["title"]]
     assert calls(server) == 0
-    assert call("context", folder, "chapter", "plan", "--chapter", 99).code == 1
+    assert call("context", folder, "--node", "plan", "--chapter", 99).code == 1
+
+
+def test_two_contexts_are_compared(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
+    folder = project(both(endpoint(server)))
+    call("import", folder, write_chapters(tmp_path / "texts"))
+    assert "The two receipts are the same." in call("context", folder, "--chapter", 3, "--against", 3).out
+    compared = call("context", folder, "--chapter", 3, "--against", 1, "--json")
+    assert compared.code == 0, compared.err
+    found = json.loads(compared.out)["difference"]
+    assert "Chapter 1" in " ".join(source["title"] for source in found["new"])
+    lines = call("context", folder, "--chapter", 1, "--against", 3).out.splitlines()
+    assert any(line.startswith("-") and "Chapter 1" in line for line in lines)
+    assert call("context", folder, "--chapter", 3, "--workflow", "none").code == 1
 
 
 def test_workflows_are_listed_and_validated(demo: Path, call: Call, tmp_path: Path) -> None:
@@ -194,7 +207,7 @@ def test_words_are_chinese_on_demand(project: Make, call: Call) -> None:
 
 def test_states_kinds_and_marks_are_told_in_the_language_of_the_user(demo: Path, call: Call) -> None:
     run = ("run", demo, "quick-draft", "--chapter", 7, "--plain")
-    commands = (run, ("status", demo), ("context", demo, "chapter", "plan", "--chapter", 7), ("doctor", demo))
+    commands = (run, ("status", demo), ("context", demo, "--node", "plan", "--chapter", 7), ("doctor", demo))
     told = "\n".join(call("--lang", "zh", *words).out for words in commands)
     for word in ("等你决定", "大纲、规则\t全文\t", "正常"):
         assert word in told

@@ -1,0 +1,127 @@
+"""`context`: what a node would be given at a chapter, spending nothing, and how that differs from another receipt."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flowcabal_tui.cli.running import chapter_at
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.context import BUDGET_CLASSES, BudgetClass, ContextSource, Receipt
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.words import CLASSES, LEVELS
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two receipts do not share: what is new and gone, what has another level (before, now), tokens by class."""
+
+    new: tuple[ContextSource, ...]
+    gone: tuple[ContextSource, ...]
+    levels: tuple[tuple[Level, ContextSource], ...]
+    classes: tuple[tuple[BudgetClass, int, int], ...]
+
+
+async def context(arguments: Namespace) -> int:
+    """The receipt that a node would get, or with `--against` its difference from that of another chapter or run."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        node = NodeId(arguments.node) if arguments.node else await _first_node(project, arguments.workflow)
+        receipt = await _preview(project, arguments, node, arguments.chapter)
+        other = None
+        if arguments.against is not None and arguments.against.isdecimal():
+            other = await _preview(project, arguments, node, int(arguments.against))
+        elif arguments.against is not None:
+            other = await _of_run(project, RunId(arguments.against), node)
+    finally:
+        await project.close()
+    found = difference(other, receipt) if other else None
+    if arguments.json:
+        plain = to_plain(receipt) if found is None else {"receipt": to_plain(receipt), "difference": to_plain(found)}
+        print(json.dumps(plain, ensure_ascii=False, indent=2))
+    elif found is not None:
+        _print_difference(found)
+    else:
+        print_receipt(receipt)
+    return 0
+
+
+async def _preview(project: Project, arguments: Namespace, node: NodeId, chapter: int | None) -> Receipt:
+    inputs = (("instruction", arguments.instruction),)
+    request = RunRequest(arguments.workflow, await chapter_at(project, chapter), inputs)
+    return await project.preview_context(request, node)
+
+
+async def _first_node(project: Project, workflow: str) -> NodeId:
+    """The first node of the workflow that writes with a model. Raises RunError."""
+    found = [each for each in await project.workflows() if workflow in (each.id, each.reference)]
+    nodes = [node.id for each in found for node in each.nodes if node.kind == "prompt"]
+    if not nodes:
+        raise RunError(_("No step of {workflow} is given a context.").format(workflow=workflow))
+    return nodes[0]
+
+
+async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
+    """Of the node's newest attempt in a run. Raises RunError when it got none."""
+    receipts = [attempt.receipt for attempt in (await project.node(run, node)).attempts if attempt.receipt]
+    if not receipts:
+        raise RunError(_("{node} got no context in that run.").format(node=node))
+    return receipts[-1]
+
+
+def difference(before: Receipt, now: Receipt) -> Difference:
+    """From one receipt to another; a source is the same when it is the same part of the same text."""
+    old, new = ({_place(source): source for source in each.sources} for each in (before, now))
+    used = [{use.budget_class: use.used for use in each.classes} for each in (before, now)]
+    return Difference(
+        tuple(source for place, source in new.items() if place not in old),
+        tuple(source for place, source in old.items() if place not in new),
+        tuple((old[at].level, new[at]) for at in new if at in old and old[at].level != new[at].level),
+        tuple(
+            (name, used[0].get(name, 0), used[1].get(name, 0))
+            for name in BUDGET_CLASSES
+            if used[0].get(name, 0) != used[1].get(name, 0)
+        ),
+    )
+
+
+def _place(source: ContextSource) -> tuple[str, int]:
+    return source.uri, source.start
+
+
+def print_receipt(receipt: Receipt) -> None:
+    """Sources with level, tokens and reason; then what was dropped and why."""
+    print(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
+    _table((*_row(source), source.reason) for source in receipt.sources)
+    _table(
+        (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)
+        for item in receipt.dropped
+    )
+    _table((_("not there yet"), item) for item in receipt.pending)
+    _table((_("note"), note) for note in receipt.notes)
+
+
+def _print_difference(found: Difference) -> None:
+    """Lines that begin with + (new), - (gone) or ~ (another level), then the tokens of the classes that changed."""
+    _table(("+", *_row(source), source.reason) for source in found.new)
+    _table(("-", *_row(source), source.reason) for source in found.gone)
+    _table(("~", *_row(source), f"{_(LEVELS[was])} > {_(LEVELS[source.level])}") for was, source in found.levels)
+    _table((_(CLASSES[name]), f"{before} > {now}") for name, before, now in found.classes)
+    if found == Difference((), (), (), ()):
+        print(_("The two receipts are the same."))
+
+
+def _row(source: ContextSource) -> tuple[object, ...]:
+    return _(CLASSES[source.budget_class]), _(LEVELS[source.level]), source.tokens, source.title or source.uri
+
+
+def _table(rows: Iterable[tuple[object, ...]]) -> None:
+    for row in rows:
+        print("\t".join(str(cell) for cell in row))
