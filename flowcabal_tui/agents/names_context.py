@@ -19,7 +19,10 @@ from flowcabal_tui.agents.words import word_list
 _LEAST: Final = 2
 _LEAST_LIKE: Final = {2: (0.7, -0.3), 3: (1.15, 0.1), 4: (0.3, -0.5)}
 _LEAST_LIKE_OF_A_FAMILY: Final = 0.55
-"""Of a name that begins with a surname. The others: both sides together, and the weaker side, by length."""
+_LEAST_LIKE_IF_FREQUENT: Final = 0.2
+_FREQUENT: Final = 30
+"""Of a name that begins with a surname, and of one that comes so often and holds together. The others: both sides
+together, and the weaker side, by length."""
 _CREDIT: Final = 0.12
 _USUALLY_BOUND: Final = 5.0
 _MOST_BOUND: Final = 11.0
@@ -76,6 +79,8 @@ def names_like(
         if family or len(name) == 2:
             like += _CREDIT * (min(bound, _MOST_BOUND) - _USUALLY_BOUND)
         least, side = (_LEAST_LIKE_OF_A_FAMILY, -math.inf) if family else _LEAST_LIKE[len(name)]
+        if family and n >= _FREQUENT and bound >= _USUALLY_BOUND:
+            least = _LEAST_LIKE_IF_FREQUENT
         if like >= least and min(seen.before, seen.behind) / n >= side and bound >= _LEAST_BOUND:
             liked[name] = n
     return _without_pieces({**liked, **{name: book.count(name) for name in sure}}, sure, surnames)

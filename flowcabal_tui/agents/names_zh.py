@@ -15,7 +15,9 @@ from flowcabal_tui.domain.memory import EntityKind
 _HAN: Final = "\u3007\u4e00-\u9fff"
 _LONGEST: Final = 4
 _LEAST_SPEECHES: Final = 3
-_LEAST_PLACES: Final = 8
+_SURELY: Final = 12
+"""Who speaks so often has a name, also one that begins with a number (九叔, 三娘)."""
+_LEAST_PLACES: Final = 5
 _ENOUGH_TO_JUDGE: Final = 40
 _MOST_SURNAMES: Final = 3
 _LEAST_TAKEN: Final = 0.008
@@ -36,10 +38,11 @@ _SPEAKS: Final = re.compile(
     re.M,
 )
 _CALLED: Final = re.compile(
-    rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名)(?:做|作)?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])"
+    rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名|道号|法号|绰号|诨名|诨号|人称|外号|号为|号称)(?:做|作|为|叫)?"
+    rf"[“‘「『]?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])"
 )
 _PLACE: Final = re.compile(
-    rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村]))"
+    rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村关坡冈岗峰崖坞浦津渡港滩潭泉溪沟堡堂厅台亭坛塔桥店庄]))"
 )
 _ENTERS: Final = re.compile("[往到在至出进入离回]$")
 
@@ -49,6 +52,7 @@ _NOT_INSIDE: Final = re.compile(
 )
 _INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
 _NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
+_NUMBERS: Final = frozenset("一二两三四五六七八九十")
 _NOT_FIRST: Final = frozenset(
     "一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
 )
@@ -95,7 +99,7 @@ def _people(book: str) -> dict[str, int]:
     likely = {
         name: book.count(name)
         for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})
-        if _looks_like_a_name(name)
+        if _looks_like_a_name(name, numbered=speeches[name] >= _SURELY)
     }
     return {
         name: n
@@ -106,9 +110,11 @@ def _people(book: str) -> dict[str, int]:
     }
 
 
-def _looks_like_a_name(name: str) -> bool:
+def _looks_like_a_name(name: str, *, numbered: bool = False) -> bool:
+    """`numbered`: it may begin with a number."""
+    begins_well = name[0] not in _NOT_FIRST or (numbered and name[0] in _NUMBERS)
     ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家")
-    return name not in _NOT_NAMES and name[0] not in _NOT_FIRST and ends_well and not _NOT_INSIDE.search(name)
+    return name not in _NOT_NAMES and begins_well and ends_well and not _NOT_INSIDE.search(name)
 
 
 def _only_part_of(name: str, count: int, others: dict[str, int]) -> bool:
@@ -123,7 +129,10 @@ def _places(book: str, people: Iterable[str]) -> dict[str, int]:
     likely = {
         name: n
         for name, n in counts.items()
-        if n >= _LEAST_PLACES and len(name) > 1 and name not in known and _looks_like_a_name(name)
+        if n >= _LEAST_PLACES
+        and len(name) > 1
+        and name not in known
+        and _looks_like_a_name(name, numbered=len(name) > 2)
     }
     kept = {
         name: n
