@@ -93,7 +93,9 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
 def set_deleted(
     connection: sqlite3.Connection, output: OutputId, deleted: bool, tasks: TaskMaker, language: str, at: str
 ) -> Curated:
-    """See `Book.forget` and `Book.restore`."""
+    """See `Book.forget` and `Book.restore`. A version is made even if the text stays the same: it tells since when
+    nothing that was made of the output may be read.
+    """
     before = _curated(connection, output)
     if before.deleted != deleted:
         connection.execute("UPDATE curated SET deleted=? WHERE id=?", (deleted, output))
@@ -119,10 +121,8 @@ def _replay(
     ):
         kept = get_text(connection, Digest(part))
         text, author = _joined(text, kept) if mode == "append" else kept, author_of_part
-    newest = latest(connection, subject)
-    if newest is None or newest.digest != digest(text):
-        position = next((at.position for at in chapters_now(connection) if at.id == chapter), 0)
-        _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, language, at)
+    position = next((at.position for at in chapters_now(connection) if at.id == chapter), 0)
+    _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, language, at)
 
 
 def _append(
@@ -133,6 +133,11 @@ def _append(
     if (entity := entity_now(connection, new.subject)) is not None:
         put_entity_row(connection, replace(entity, note=clean(new.text)), generation)
     add_tasks(connection, tasks(new.subject, version.digest, position))
+    # The index is that of a version: a new one of the same text, whose steps are done, still needs its own.
+    connection.execute(
+        "UPDATE task SET state='waiting', pinned=NULL WHERE kind='index' AND subject=? AND state='fresh'",
+        (new.subject,),
+    )
     return version
 
 

@@ -259,3 +259,17 @@ async def test_who_only_reads_can_keep_nothing(desk: Desk, folder: Path) -> None
         with pytest.raises(ProjectReadOnly):
             await reader.keep(run, "draft")
     assert await desk.project.kept() == ()
+
+
+async def test_a_chapter_stays_in_the_index_when_what_stands_is_kept_once_more(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 4)
+    chapter, memory = await desk.chapter(4), desk.project._parts.store.memory
+    await desk.project.carry_out(WriteChapter(chapter, (await desk.view(run, "draft")).attempts[0].text))
+    await desk.settled()
+    passages = await (await memory.view(None)).passages(chapter)
+    output = await desk.keep(run, "draft")
+    await desk.settled()
+    assert passages and await (await memory.view(None)).passages(chapter) == passages
+    await desk.project.carry_out(DeleteOutput(output))
+    await desk.settled()
+    assert await (await memory.view(None)).passages(chapter) == passages, "it is the writer's own text too"
