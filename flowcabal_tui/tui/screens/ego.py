@@ -28,8 +28,8 @@ from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpData
 
-MOST: Final = 40
-"""Neighbours that are drawn; of the rest it is said how many they are."""
+MOST: Final = 16
+"""Neighbours that are drawn, unless all are wanted; of the rest it is said how many they are."""
 
 
 class EgoScreen(StoryPage):
@@ -64,6 +64,8 @@ class EgoScreen(StoryPage):
         Binding("u", "end", mark("End it"), tooltip=mark("The relation ends at a chapter."), id="ego.until"),
         Binding("d,delete", "remove", mark("Remove"), show=False, id="ego.remove"),
         Binding("v", "evidence", mark("Words"), tooltip=mark("The words of the text that say it."), id="ego.evidence"),
+        Binding("o", "all", mark("All"), show=False, tooltip=mark("Draw everybody, or only those who matter most."),
+                id="ego.all"),
         Binding("slash", "go_to", mark("Go to"), tooltip=mark("Put anybody into the middle, by name."), id="ego.go-to"),
     ]  # fmt: skip
 
@@ -74,6 +76,7 @@ class EgoScreen(StoryPage):
         self._companions: tuple[Companion, ...] = ()
         self._at_chapter: int | None = None
         self._pair: tuple[Relation, ...] = ()
+        self._shows_all = False
 
     def compose(self) -> ComposeResult:
         """Who it is, the chapter, the graph, and the relations of the pair."""
@@ -114,13 +117,14 @@ class EgoScreen(StoryPage):
         chapter = cast.at(position)
         self.query_one(ChapterSlider).show(position, len(cast.chapters), cast.chapter(chapter.id if chapter else None))
         around = neighbours(cast, self._centre_entity, self._companions, position)
-        rest = len(around) - MOST
-        more = ngettext("and {n} more", "and {n} more", rest).format(n=rest) if rest > 0 else ""
+        drawn = around if self._shows_all else around[: max(MOST, sum(not each.loose for each in around))]
+        rest = len(around) - len(drawn)
+        more = _("{n} of them not drawn: `o`").format(n=rest) if rest else ""
         entity = cast.entity(self._centre_entity)
         names = " = ".join(one_line(name, 40) for name in entity.names) if entity else self._centre_entity
         counted = ngettext("{n} stands around", "{n} stand around", len(around)).format(n=len(around))
         self.query_one(".head", Static).update(" · ".join(part for part in (names, counted, more) if part))
-        self.query_one(EgoGraph).show(cast.name(self._centre_entity), around[:MOST])
+        self.query_one(EgoGraph).show(cast.name(self._centre_entity), drawn)
 
     @on(EgoGraph.NeighbourHighlighted)
     def show_pair(self) -> None:
@@ -174,6 +178,11 @@ class EgoScreen(StoryPage):
             position = self.cast.written if self._at_chapter is None else self._at_chapter
             self._at_chapter = min(max(0, position + step), len(self.cast.chapters))
             self._draw()
+
+    def action_all(self) -> None:
+        """Everybody, or those who matter most."""
+        self._shows_all = not self._shows_all
+        self._draw()
 
     def action_go_to(self) -> None:
         """Anybody by name."""

@@ -43,7 +43,7 @@ _TABS: Final = (
 )
 _HEADS: Final[dict[Shelf, str]] = {
     "promises": mark("what was planted, most urgent first"),
-    "timeline": mark("its place in the story's time, its place in the telling; < looks back, > looks ahead"),
+    "timeline": mark("place in the story, place in the telling; < looks back, > ahead"),
     "facts": mark("what holds in the chapter; S is a secret"),
 }
 _ONLY: Final[dict[str, Shelf]] = {

@@ -76,5 +76,7 @@ class Cast:
 
 
 def chapter_words(chapter: Chapter) -> str:
-    """Number and title, such as "12 The Ferry"."""
-    return f"{chapter.position} {one_line(chapter.title, 40)}".rstrip()
+    """Number and title, such as "12 The Ferry"; a title that is only the number again is left out."""
+    title = one_line(chapter.title, 40)
+    is_number = title.isdecimal() and int(title) == chapter.position
+    return str(chapter.position) if is_number else f"{chapter.position} {title}".rstrip()

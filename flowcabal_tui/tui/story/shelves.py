@@ -64,7 +64,7 @@ def about(record: StoryRecord, cast: Cast) -> Iterator[str]:
             yield from moment_lines(record, cast)
         case Fact():
             yield from fact_lines(record, cast)
-    if record.evidence:
+    if record.evidence and record.evidence[0].sentence != getattr(record, "text", ""):
         yield f"“{one_line(record.evidence[0].sentence, 400)}” · {cast.chapter(record.evidence[0].chapter)}"
 
 
@@ -76,7 +76,9 @@ def _promises(cast: Cast, wish: Wish) -> list[Line]:
     rows = []
     for promise, state in zip(found, states, strict=True):
         start = f"{PROMISE_STATES[state.state][0]} {padded(standing_words(state), widest)}  "
-        rows.append(Line(promise, start, one_line(promise.text), f" · {due_words(promise) or _chapter(promise, cast)}"))
+        silent = _("silent {n}").format(n=state.silent) if state.silent else ""
+        parts = (due_words(promise) or _chapter(promise, cast), silent)
+        rows.append(Line(promise, start, one_line(promise.text), "".join(f" · {part}" for part in parts if part)))
     return rows
 
 
