@@ -18,7 +18,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +39,7 @@ SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
 LONG: Final = 1_000_000
 KILLED_CHAPTERS: Final = 12
 ANSWER_SECONDS: Final = 0.05
-PRICE_IN, PRICE_OUT = 1, 4
+PRICE_IN, PRICE_OUT = Decimal(1), Decimal(4)
 """Of a million tokens; only to see that the quote holds."""
 QUERIES: Final = ("宝玉", "林黛玉", "大观园", "通灵宝玉", "王熙凤 贾琏", "刘姥姥", "吟诗", "元宵", "不见", "贾母 笑道")
 STATES: Final = {
@@ -178,7 +179,6 @@ class Wrong:
     """Answers that a kill came before, so that they are asked for again."""
     kills: int = 0
     runs: int = 0
-    lost: list[int] = field(default_factory=list)
 
 
 def _kills(folder: Path, book: Path) -> list[Figure]:
