@@ -15,8 +15,9 @@ from flowcabal_tui.agents.context.intent import named_in
 from flowcabal_tui.agents.curation_shapes import ProfileAnswer
 from flowcabal_tui.agents.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.names import NameIndex
 from flowcabal_tui.agents.ports import MemoryView
-from flowcabal_tui.agents.profile_sources import evenly, rested_on
+from flowcabal_tui.agents.profile_sources import rested_on
 from flowcabal_tui.agents.profiler import ProfileThought, told
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.samples import with_sample
@@ -84,7 +85,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         return (await self.observe(goal)).source
 
     async def reason(self, goal: ArcGoal, seen: ArcMaterial, hints: tuple[str, ...]) -> ProfileThought:
-        """Asks the model; what it cannot show is dropped. By rule: an even spread of the sentences."""
+        """Asks the model; what it cannot show is dropped. By rule: sentences from all parts that name most."""
         if self._curator.asks and seen.sources:
             text = "\n".join(source.text for source in seen.sources)
             values: dict[str, str | Fenced] = {
@@ -97,7 +98,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
             answer = await self._curator.ask("curator.arc", values, ProfileAnswer, sample=goal.sample)
             if (thought := ProfileThought.of(answer, seen.sources)) is not None:
                 return thought
-        return ProfileThought("", tuple(map(_quoted, evenly(seen.sources, _SENTENCES))), False)
+        return _extracted(seen.sources, NameIndex(await goal.view.entities()))
 
     async def act(
         self, goal: ArcGoal, seen: ArcMaterial, thought: ProfileThought, last: bool
@@ -120,6 +121,16 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
                     return list(kept.values())
                 kept[passage.position, passage.start] = passage
         return list(kept.values())
+
+
+def _extracted(sources: Sequence[SourceText], names: NameIndex) -> ProfileThought:
+    """From each tenth of the sentences the one that names most; the line is the one of these that does."""
+    named = {source.id: len({hit.entity for hit in names.find(source.text)}) for source in sources}
+    step = max(1, -(-len(sources) // _SENTENCES))
+    parts = [sources[at : at + step] for at in range(0, len(sources), step)]
+    chosen = [max(part, key=lambda source: named[source.id]) for part in parts]
+    line = max(chosen, key=lambda source: named[source.id]).text if chosen else ""
+    return ProfileThought(line, tuple(map(_quoted, chosen)), False)
 
 
 def _quoted(source: SourceText) -> Evidence:

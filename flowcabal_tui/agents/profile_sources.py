@@ -21,6 +21,8 @@ _FROM_CHAPTER: Final = 0.6
 _SPREAD: Final = 12
 _MOST_EARLIER: Final = 60
 _MOST_TERMS: Final = 40
+_AROUND: Final = 400
+"""Characters before and behind a quotation in which its sentence is looked for."""
 _MOST_CHAPTERS: Final = 400
 _A_CHAPTER: Final = 2
 
@@ -84,11 +86,12 @@ async def rested_on(view: MemoryView, state: Derived, without: Sequence[Passage]
         ):
             continue
         text = await view.chapter_text(each.chapter)
-        for span in sentences(text):
-            if span.start < each.end and each.start < span.end:
+        base = max(0, each.start - _AROUND)
+        for span in sentences(text[base : each.end + _AROUND]):
+            start, end = base + span.start, base + span.end
+            if start < each.end and each.start < end:
                 position = positions[each.chapter]
-                words = text[span.start : span.end]
-                found[position, span.start] = Passage(each.chapter, position, 0, span.start, span.end, words)
+                found[position, start] = Passage(each.chapter, position, 0, start, end, text[start:end])
     return list(found.values())
 
 

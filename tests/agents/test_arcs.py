@@ -91,11 +91,16 @@ async def test_an_arc_is_told_from_the_books_own_sentences_and_never_from_summar
     assert state.texts[1][1][rests.start : rests.end] == "林远在第2天出发"
 
 
-async def test_without_a_model_an_arc_is_an_even_spread_of_sentences() -> None:
-    large, small = await teller().pursue(goal(novel(30), 30))
+async def test_without_a_model_an_arc_is_told_by_sentences_of_all_its_parts_that_name_most() -> None:
+    state = novel(30)
+    state.people = (LIN, person("沈青"))
+    state.texts[13] = ("第14章", "林远在渡口遇见沈青。天黑了14次。")
+    large, small = await teller().pursue(goal(state, 30))
     assert large.method == "extract"
-    assert [each.chapter for each in large.evidence][:: len(large.evidence) - 1] == ["c1", "c30"]
-    assert len(large.evidence) == 10
+    told = [int(each.chapter[1:]) for each in large.evidence]
+    assert [(n - 1) // 3 for n in told] == list(range(10))
+    assert 14 in told
+    assert small.text == "林远在渡口遇见沈青。"
     assert FakeTokens().count(small.text) <= L0_TOKENS
 
 

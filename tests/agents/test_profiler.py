@@ -155,7 +155,7 @@ async def test_the_passages_of_a_profile_stay_within_its_tokens() -> None:
     state = FakeBook([("一", "林远说了很多很多的话。" * 600)], (LIN,), passage_size=100)
     seen = await by_rule().observe(goal(state, 1))
     used = sum(FakeTokens().count(each.text) for each in seen.sources)
-    assert 1_000 < used <= ProfileKinds().get("characters").settings.tokens
+    assert 500 < used <= ProfileKinds().get("characters").settings.tokens
 
 
 async def test_the_whole_evidence_is_read_from_every_chapter_that_names_the_subject_and_none_after() -> None:
