@@ -17,7 +17,8 @@ from flowcabal_tui.locale import _
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _PROMISES: Final = 8
 _RELATIONS: Final = 16
-_FACTS: Final = 30
+_FACTS: Final = 24
+_SECRETS: Final = 12
 _MOMENTS: Final = 3
 _WORDS: Final = {
     "since": ("（第{n}章起）", " (since chapter {n})"),
@@ -150,10 +151,11 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
 def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
     """Those that hold here and are about the cast or a secret of theirs.
 
-    The nearest to the prompt first, then those of the first of the cast, then the newest.
+    The nearest to the prompt first, then those of the first of the cast, then the newest; secrets after the others.
     """
     concerned = {each.id: [who for who in _concerned(each) if who in cast] for each in facts if each.until is None}
     found = [each for each in facts if concerned.get(each.id)]
+    common, secrets = [each for each in found if not each.secret], [each for each in found if each.secret]
 
     def order(fact: Fact) -> tuple[int, int, int, str]:
         first = min(cast[each] for each in concerned[fact.id])
@@ -163,7 +165,7 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
         words.candidate(
             f"facts/{each.id}", _("it holds at this chapter"), _fact_line(each, words), each.since, each.evidence
         )
-        for each in sorted(found, key=order)[:_FACTS]
+        for each in (*sorted(common, key=order)[:_FACTS], *sorted(secrets, key=order)[:_SECRETS])
     ]
 
 

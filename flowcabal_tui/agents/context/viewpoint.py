@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Finder, Found
@@ -18,10 +20,11 @@ from flowcabal_tui.domain.memory import Derived, Evidence, Level
 from flowcabal_tui.domain.story import Fact, Moment, Promise
 from flowcabal_tui.domain.text import clean
 
+_STOPS: Final = "。.！!？?…；; "
 Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Viewpoint:
     """Whose eyes: the entity (None: nobody that the book knows, who knows no secret), and what is hidden from them."""
 
@@ -34,9 +37,15 @@ class Viewpoint:
         """Does the span touch a passage that tells a secret?"""
         return any(place.start < end and start < place.end for start, end in self.spans.get(place.chapter, ()))
 
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """What says a secret wherever it stands: its own words, and those that it rests on."""
+        said = [words for fact in self.hidden for words in (fact.text, *(each.sentence for each in fact.evidence))]
+        return tuple(dict.fromkeys(words.rstrip(_STOPS) for words in said if words.rstrip(_STOPS)))
+
     def tells(self, text: str) -> bool:
-        """Does a text say a secret in its own words?"""
-        return any(fact.text in text or any(each.sentence in text for each in fact.evidence) for fact in self.hidden)
+        """Does a text say a secret word for word?"""
+        return any(words in text for words in self.words)
 
 
 async def look_through(view: MemoryView, name: str) -> Viewpoint:
@@ -128,8 +137,13 @@ class VeiledView:
         return self._open(await self._view.derived_under(prefix, level), touched)
 
     async def facts(self) -> tuple[Fact, ...]:
-        hidden = {fact.id for fact in self._viewpoint.hidden}
-        return tuple(fact for fact in await self._view.facts() if fact.id not in hidden)
+        """Those that may be known; of a secret's knowers only the character, who need not know of the others."""
+        hidden, seer = {fact.id for fact in self._viewpoint.hidden}, self._viewpoint.entity
+        return tuple(
+            replace(fact, known_by=tuple(knower for knower in fact.known_by if knower.entity == seer))
+            for fact in await self._view.facts()
+            if fact.id not in hidden
+        )
 
     async def promises(self) -> tuple[Promise, ...]:
         return tuple(each for each in await self._view.promises() if not self._hides(each.text, each.evidence))
@@ -171,6 +185,9 @@ class VeiledView:
             first, last = max(0, start - at), min(len(text), end - at)
             if first < last:
                 text = text[:first] + HIDDEN * (last - first) + text[last:]
+        for words in self._viewpoint.words:
+            if words in text:
+                text = text.replace(words, HIDDEN * len(words))
         return text
 
 

@@ -210,7 +210,7 @@ def _moments(told: Iterable[_Masked], chinese: bool) -> Iterator[dict[str, Any]]
 
 
 def _sequels(told: Sequence[_Masked], task: Task) -> Iterator[dict[str, Any]]:
-    """Vows that a sentence says were kept, and secrets that somebody learns."""
+    """Vows that a sentence says were kept, and secrets that somebody learns, told again in their own words."""
     for line in task.tag("open").splitlines():
         number, _space, rest = line.partition(" ")
         kind, _colon, text = rest.partition(": ")
@@ -219,7 +219,7 @@ def _sequels(told: Sequence[_Masked], task: Task) -> Iterator[dict[str, Any]]:
             about = len(wanted & terms(one.sentence.text, task.chinese)) >= _SUCH * len(wanted)
             if kind == "promise" and about and _KEPT[task.chinese].search(one.sentence.text):
                 yield {"open": number, "learned_by": "", "quote": one.sentence.text}
-            elif kind == "secret" and about and (match := _LEARNS[task.chinese].search(one.text)):
+            elif kind == "secret" and text in one.sentence.text and (match := _LEARNS[task.chinese].search(one.text)):
                 yield {"open": number, "learned_by": one.name(match[1]), "quote": one.sentence.text}
 
 
