@@ -151,6 +151,18 @@ async def test_a_point_of_view_is_told_what_it_knows_at_this_chapter(view: str, 
     assert ("facts/bell" in hidden) is not knows
 
 
+async def test_a_secret_that_is_told_again_is_hidden_where_no_record_says_so() -> None:
+    book = make_book()
+    book.texts[2] = ("第3章", f"林远到了渡口，听见有人说：{SECRET}沈青没有来。")
+    book = replace(book)
+    blind, seeing = await assemble("林远", book), await assemble("沈青", book)
+    assert "听见有人说：…" in blind.user_suffix
+    assert "沈青没有来" in blind.user_suffix
+    assert SECRET.rstrip("。") not in blind.user_suffix
+    assert f"听见有人说：{SECRET}" in seeing.user_suffix
+    assert "（秘密，知情者：沈青）" in seeing.user_suffix, "she need not know who else knows"
+
+
 async def test_what_rests_on_a_secret_leaves_every_level_and_the_rest_stays() -> None:
     blind = await assemble("林远")
     assert "老周藏了铃" not in blind.user_suffix
