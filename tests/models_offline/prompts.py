@@ -107,6 +107,8 @@ class Desk:
             "limit": "50",
             "previous": "",
             "open": "",
+            "wanted": "",
+            "words": "",
             **values,
         }
         prompt = PromptLibrary().get(task)
