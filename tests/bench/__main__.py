@@ -26,6 +26,7 @@ NAMES = (
     "stalled",
     "startup",
     "memory",
+    "search",
     "linear",
     "heal",
     "knowledge",
