@@ -78,7 +78,7 @@ class Play:
     def _new_text(self) -> str:
         self.number += 1
         mark = f"Mark{self.number}ward"
-        return f"{mark} waited at the ferry. Everybody knew {mark} there. Nobody heard {mark} speak."
+        return f"Ines Marlow met {mark} at the ferry. {mark} knew Ines Marlow. Ines Marlow heard {mark} speak."
 
     async def step(self, name: str, first: int, second: int) -> None:
         steps: dict[str, Callable[[int, int], Coroutine[Any, Any, None]]] = {
@@ -94,6 +94,8 @@ class Play:
             "purge": self._purge,
             "rebuild": self._rebuild,
         }
+        if second % 2:  # what follows is done; else it is only asked for
+            await self.project.settled()
         await steps[name](first, second)
 
     def _at(self, at: int) -> ChapterId | None:
@@ -212,7 +214,7 @@ class Play:
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=12))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_any_order_of_steps_leaves_what_was_approved_and_nothing_else(base: Path, plan: Plan) -> None:
     async def play() -> None:
         with tempfile.TemporaryDirectory() as place:
