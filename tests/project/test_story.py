@@ -118,13 +118,18 @@ async def test_a_record_that_says_nothing_or_names_nobody_is_refused(desk):
 
 
 async def test_a_name_that_an_agent_finds_for_one_that_a_hand_wrote_waits(desk):
-    await written(desk, FERRY)
+    await written(desk, f"{FERRY} Mistress Tide laughed.")
     ines = next(entity for entity in await desk.project.entities() if entity.id == INES)
     await desk.project.carry_out(PutEntity(replace(ines, aliases=("the ferrywoman",))))
     memory = desk.project._parts.store.memory  # what an agent does, which no command can do
     said = replace(ines, aliases=("Mistress Tide",), proposed=("Mistress Tide", "the ferrywoman"), by="agent")
     stands = await desk.project._engine.call(memory.put_entity(said))
     assert (stands.aliases, stands.proposed, stands.by) == (("the ferrywoman",), ("Mistress Tide",), "hand")
+    await desk.settled()
+    before = await desk.project.mentions(INES)
+    await desk.project.carry_out(PutEntity(replace(stands, aliases=("the ferrywoman", "Mistress Tide"), proposed=())))
+    await desk.settled()
+    assert len(await desk.project.mentions(INES)) == len(before) + 1, "a confirmed name is found"
 
 
 async def test_the_context_of_a_point_of_view_is_told_no_secret_of_others(desk):
