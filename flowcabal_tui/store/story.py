@@ -31,6 +31,8 @@ _BODIES: Final = """SELECT record.id, record.generation, body FROM json_each(?) 
     JOIN record ON record.id=wanted.value ->> 0 AND record.generation=wanted.value ->> 1"""
 _AT_ONCE: Final = 2_000
 """Records that are parsed in one go: a few milliseconds, so that nobody waits."""
+_MOST_PARSED: Final = 100_000
+"""States that are kept: then it begins anew, since most of them are no longer the newest."""
 Texts = Callable[[Collection[ChapterId]], Awaitable[Mapping[ChapterId, str]]]
 Record = StoryRecord | Sequel
 Parsed = dict[tuple[RecordId, Generation], Record]
@@ -139,6 +141,8 @@ def story_before(index: StoryIndex, before: int, entities: Set[EntityId]) -> Sto
 
 async def _parse(wanted: Sequence[tuple[RecordId, Generation, str]], database: Database, parsed: Parsed) -> None:
     """Parses what is not parsed yet; many of one kind at a time, since that takes a fraction of the time."""
+    if len(parsed) > _MOST_PARSED:
+        parsed.clear()
     shapes = {name: kind for kind, name in KINDS.items()}
     missing: defaultdict[str, list[tuple[RecordId, Generation]]] = defaultdict(list)
     for identity, written, kind in wanted:
