@@ -9,6 +9,7 @@ from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.mirror import Edited, Mirror
 from flowcabal_tui.project.queries import Queries
@@ -48,12 +49,13 @@ class StepTools:
             raise KeyError(subject)
         return chapter, await self.store.book.text(chapter.id)
 
-    def curator_for(self, chapter: Chapter, sample: int = 0) -> Curator | None:
+    def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money.
 
-        A further answer, which only the writer asks for, is a model's.
+        A further answer, which only the writer asks for, is a model's; and so is what follows one that was paid for.
         """
-        return self.curator(not sample and self.by_rule(chapter))
+        paid = sample or (made is not None and made.method == "model")
+        return self.curator(not paid and self.by_rule(chapter))
 
     async def generation(self) -> Generation:
         """What the steps read: the newest, but for a paid job."""

@@ -136,10 +136,6 @@ class Steps:
         await self.summaries.ask_for_entity(entity, source)
         await self._store.outbox.add(tasks(("knowledge",), f"entity/{entity.id}", digest_of([source, entity.note]), 0))
 
-    async def profile_tasks(self, chapters: Sequence[Chapter]) -> tuple[BackgroundTask, ...]:
-        """Steps for the profiles that a run of chapters changes, as of the last of them."""
-        return await self.summaries.profile_tasks(chapters)
-
     async def _check(self, task: BackgroundTask) -> None:
         chapter, text = await self._tools.chapter(task.subject)
         curator = self._tools.curator_for(chapter)

@@ -42,11 +42,12 @@ class SummarySteps:
     async def l0(self, task: BackgroundTask) -> None:
         """Rests on the L1, which is made here if its own step has failed; then what follows from both is asked for."""
         chapter, text = await self._tools.chapter(task.subject)
-        overview, curator = await self._overview(chapter, text), self._tools.curator_for(chapter)
+        overview, uri = await self._overview(chapter, text), f"manuscript/{chapter.id}"
+        known_line = await (await self._now()).made(uri, "L0")
+        curator = self._tools.curator_for(chapter, made=known_line)
         if curator is None or overview is None:
             return
-        uri = f"manuscript/{chapter.id}"
-        if not await self._stands(await (await self._now()).made(uri, "L0"), curator.l0_source(chapter, overview)):
+        if not await self._stands(known_line, curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await view.entities() if curator.asks else ()
             made = await curator.l0(chapter, overview, known, self._tools.language, view.generation)
@@ -64,11 +65,12 @@ class SummarySteps:
 
     async def _overview(self, chapter: Chapter, text: str, sample: int = 0) -> Derived | None:
         """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
-        curator = self._tools.curator_for(chapter, sample)
+        uri = f"manuscript/{chapter.id}"
+        standing = await (await self._now()).made(uri, "L1")
+        curator = self._tools.curator_for(chapter, sample, standing)
         if curator is None:
             return None
-        uri = f"manuscript/{chapter.id}"
-        if not await self._stands(await (await self._now()).made(uri, "L1"), curator.l1_source(chapter, text), sample):
+        if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (view.entities() if curator.asks else self._named_in(chapter, view))
             made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample)
@@ -113,14 +115,15 @@ class SummarySteps:
         uri, _at, chapter_id = task.subject.rpartition("@")
         chapter, _text = await self._tools.chapter(chapter_id)
         sample = sample_of(task.source)
-        curator = self._tools.curator_for(chapter, sample)
+        made = await (await self._as_of(chapter, now=True)).made(uri, "L1")
+        curator = self._tools.curator_for(chapter, sample, made)
         if curator is None:
             return
         _root, kind, subject = uri.split("/")
         names = {entity.id: entity for entity in await self._store.memory.names()}
         entity = None if subject == BOOK else names[EntityId(subject)]
         goal = ProfileGoal(self._tools.kinds.get(kind), entity, await self._as_of(chapter), chapter, sample)
-        profiler, made = Profiler(curator), await (await self._as_of(chapter, now=True)).made(uri, "L1")
+        profiler = Profiler(curator)
         if not await self._stands(made, await profiler.source(goal), sample):
             await self._put(await profiler.pursue(goal), kind, entity.name if entity else goal.kind.title)
             await self.tell_knowledge(uri, chapter.position)
@@ -177,13 +180,14 @@ class SummarySteps:
 
     async def _tell(self, uri: str, title: str, below: tuple[str, ...], last: Chapter, sample: int, name: str) -> bool:
         """Tells an arc or the work from what is below, as of a chapter; True when a new state was made."""
-        curator = self._tools.curator_for(last, sample)
+        view = await self._as_of(last, now=True)
+        made = await view.made(uri, "L1")
+        curator = self._tools.curator_for(last, sample, made)
         if curator is None:
             return False
-        view = await self._as_of(last, now=True)
         teller, goal = ArcTeller(curator), ArcGoal(uri, title, below, view, last.position, sample)
         source = await teller.source(goal)
-        if not source or await self._stands(await view.made(uri, "L1"), source, sample):
+        if not source or await self._stands(made, source, sample):
             return False
         await self._put(await teller.pursue(goal), "arcs", name)
         await self.tell_knowledge(uri, last.position)

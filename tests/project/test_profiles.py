@@ -24,6 +24,7 @@ from flowcabal_tui.protocol import (
     PinProfile,
     ProfileUpdated,
     PutEntity,
+    Rebuild,
     RegenerateProfile,
     RetryBackground,
     TakeProfile,
@@ -197,9 +198,9 @@ async def test_contexts_read_the_old_state_while_a_new_one_is_made(
 
 
 async def test_arcs_and_the_work_follow_the_chapters_and_only_what_changed_is_told_anew(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
-    await make(folder, both(OFFLINE))
+    await make(folder, both(endpoint(server)))
     book = {f"Chapter {n:02}": f"Ines Marlow sold boat number {n}. Tobias Crane paid {n} coins." for n in range(1, 33)}
     async with opened(folder) as desk:
         await imported(desk, tmp_path, book)
@@ -223,8 +224,8 @@ async def test_arcs_and_the_work_follow_the_chapters_and_only_what_changed_is_to
         assert len((await desk.project.profile(whole.uri)).history) == 2 * len(whole.history)
 
 
-async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_path: Path) -> None:
-    await make(folder, both(OFFLINE))
+async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await make(folder, both(endpoint(server)))
     book = {f"Chapter {n:02}": f"Ines Marlow sold boat number {n}. Tobias Crane paid {n} coins." for n in range(1, 12)}
     async with opened(folder) as desk:
         await imported(desk, tmp_path, book)
@@ -232,3 +233,25 @@ async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_pa
         await desk.settled()
         levels = await desk.levels("summaries/arcs/part-1")
         assert "boat number 11" in levels["L1"].text
+
+
+async def test_what_a_model_was_paid_for_is_never_replaced_by_a_rule(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    """An import is summarised by rule; what the writer then asked a model for stays."""
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path)
+        uri = f"manuscript/{await desk.chapter(1)}"
+        assert (await desk.levels(uri))["L1"].method == "extract"
+        quotes = ("red hair", "blue glove", "did not wave")
+        said = [{"sentence": f"It is {n}.", "quote": quote} for n, quote in enumerate(quotes)]
+        server.push({"content": json.dumps({"sentences": said})})
+        await desk.project.carry_out(RegenerateProfile(uri))
+        await desk.settled()
+        assert (await desk.levels(uri))["L1"].text == "It is 0.\nIt is 1.\nIt is 2."
+        asked = len(server.log)
+        await desk.project.carry_out(Rebuild("summaries"))
+        await desk.settled()
+        assert (await desk.levels(uri))["L1"].text == "It is 0.\nIt is 1.\nIt is 2."
+        assert len(server.log) == asked
