@@ -13,7 +13,7 @@ from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.store.references import WordsOfPassage, words_of
 from flowcabal_tui.viking.layout import pieces
 
-PASSAGE_SIZES: Final = {"zh": (150, 420), "en": (450, 1_400)}
+PASSAGE_SIZES: Final = {"zh": (150, 420), "en": (300, 1_000)}
 """Characters of a passage, least and most: a paragraph or a few short ones, so that what is found is short."""
 
 

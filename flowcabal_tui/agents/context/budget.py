@@ -21,8 +21,8 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "near": 0.14,
     "last_meeting": 0.05,
     "knowledge": 0.05,
-    "far": 0.23,
-    "summaries": 0.12,
+    "far": 0.25,
+    "summaries": 0.10,
 }
 """Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
 RENDERED: Final[tuple[BudgetClass, ...]] = (

@@ -19,6 +19,7 @@ ABSENCE: Final = 0.7
 """The power of the chapters since it last stood: what was here a page ago needs no reminder."""
 _LONGEST: Final = 6
 _LEAST, _MOST = 2, 20
+_MOST_PART: Final = 0.01
 """Passages that hold it: what stands once is chance, what stands often is no one thing."""
 _LEAST_LIKE: Final = 1.1
 _CLUSTERED: Final = 2.0
@@ -63,8 +64,9 @@ def things(
 ) -> tuple[Thing, ...]:
     """The few that count most, without their own pieces, for a target at position `before`."""
     found = []
+    most = max(_MOST, _MOST_PART * len(places))
     for text, at in candidates.items():
-        if not _LEAST <= len(at) <= _MOST:
+        if not _LEAST <= len(at) <= most:
             continue
         positions = [places[each].position for each in at]
         like = min(_CLUSTERED, len(at) / len(set(positions)))
