@@ -107,13 +107,14 @@ class DerivedTexts:
     async def _standing(
         self, where: str, level: Level, values: Sequence[object], choices: Mapping[str, Chosen] | None = None
     ) -> tuple[Derived, ...]:
+        out = await self._withdrawn()
+        column = "rests" if out else "'{}'"  # of the whole work it names every chapter: read only when it is asked
         rows = await self._database.rows(
-            "SELECT number, uri, position, anchor, generation, method='hand', rests FROM derived"
+            f"SELECT number, uri, position, anchor, generation, method='hand', {column} FROM derived"
             f" WHERE {where} AND level=? AND generation<=? ORDER BY number",
             (*values, level, self._generation),
         )
         seen: defaultdict[str, list[tuple[int, int, Generation, bool]]] = defaultdict(list)
-        out = await self._withdrawn()
         for number, uri, position, anchor, generation, by_hand, rests in rows:
             if (at := self._position(position, anchor)) is not None and not out.takes(rests):
                 seen[uri].append((at, number, generation, bool(by_hand)))

@@ -33,6 +33,9 @@ class Withdrawn:
     chapters: frozenset[str] = frozenset()
     texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(self.chapters or self.texts)
+
     def takes(self, rests: str) -> bool:
         """Did a text leave on which something rests? `rests` is what `rests_on` gave."""
         if not any(chapter in rests for chapter in (*self.chapters, *self.texts)):
@@ -47,7 +50,7 @@ async def withdrawn(database: Database, generation: Generation, placed: Mapping[
     A text is out when outputs were taken out of its chapter, or put back, since it was last the chapter's text.
     """
     deleted = {chapter for (chapter,) in await database.rows(_DELETED, (generation,)) if chapter not in placed}
-    empty = {chapter.id for chapter in placed.values() if chapter.digest is None}
+    empty = {chapter.id for chapter in placed.values() if chapter.digest is None and chapter.version}
     last: defaultdict[str, dict[str, int]] = defaultdict(dict)
     replayed: dict[str, int] = {}
     for chapter, number, text, by_replay in await database.rows(_REPLAYED, {"as_of": generation}):
