@@ -108,23 +108,35 @@ def best(pages: Sequence[Page], query: str, limit: int) -> tuple[tuple[SearchHit
     wanted = [place for place, number in held.items() if number >= least]
     scores = _scores(pages, wanted, tuple(found.values()))
     chosen = nsmallest(limit, wanted, key=lambda at: (at not in found[phrase], -held[at], -scores[at], at))
-    return tuple(
-        _hit(pages[number], paragraph, _spans(found, phrase, words, (number, paragraph)), scores[number, paragraph])
-        for number, paragraph in chosen
-    ), len(wanted)
+    hits = []
+    for place in chosen:
+        page, terms = pages[place[0]], [phrase] if place in found[phrase] else words
+        hits.append(_hit(page, place[1], _spans(page, place[1], terms), scores[place]))
+    return tuple(hits), len(wanted)
 
 
-def _by_paragraph(pages: Sequence[Page], term: str) -> dict[_Paragraph, list[int]]:
-    found: dict[_Paragraph, list[int]] = {}
+_Counts = dict[_Paragraph, int]
+"""How often a term stands in each paragraph that has it."""
+
+
+def _by_paragraph(pages: Sequence[Page], term: str) -> _Counts:
+    found: _Counts = {}
     for number, page in enumerate(pages):
-        for at in places(page.folded, term):
-            found.setdefault((number, bisect_right(page.starts, at) - 1), []).append(at)
+        if _is_latin(term[0]):
+            for at in places(page.folded, term):
+                paragraph = (number, bisect_right(page.starts, at) - 1)
+                found[paragraph] = found.get(paragraph, 0) + 1
+            continue
+        at = page.folded.find(term)
+        while at >= 0:  # one step a paragraph, however often a common character stands in it
+            paragraph = (number, bisect_right(page.starts, at) - 1)
+            _start, end = page.paragraph(paragraph[1])
+            found[paragraph] = page.folded.count(term, at, end)
+            at = page.folded.find(term, end)
     return found
 
 
-def _scores(
-    pages: Sequence[Page], wanted: Sequence[_Paragraph], found: Sequence[dict[_Paragraph, list[int]]]
-) -> dict[_Paragraph, float]:
+def _scores(pages: Sequence[Page], wanted: Sequence[_Paragraph], found: Sequence[_Counts]) -> dict[_Paragraph, float]:
     count = sum(len(page.starts) for page in pages)
     average = sum(len(page.folded) for page in pages) / max(1, count) or 1.0
     weights = [math.log(1 + (count - len(places) + 0.5) / (len(places) + 0.5)) for places in found]
@@ -132,21 +144,20 @@ def _scores(
     for place in wanted:
         start, end = pages[place[0]].paragraph(place[1])
         norm = _K1 * (1 - _B + _B * (end - start) / average)
-        times = [len(each.get(place, ())) for each in found]
         scores[place] = sum(
-            weight * tf * (_K1 + 1) / (tf + norm) for weight, tf in zip(weights, times, strict=True) if tf
+            weight * tf * (_K1 + 1) / (tf + norm)
+            for weight, counts in zip(weights, found, strict=True)
+            if (tf := counts.get(place, 0))
         )
     return scores
 
 
-def _spans(
-    found: dict[str, dict[_Paragraph, list[int]]], phrase: str, words: Sequence[str], place: _Paragraph
-) -> list[Span]:
-    """What is marked in a paragraph: the whole query where it stands, else its words."""
-    terms = [phrase] if place in found[phrase] else words
-    return sorted(
-        (Span(at, at + len(term)) for term in terms for at in found[term].get(place, ())), key=lambda span: span.start
-    )
+def _spans(page: Page, paragraph: int, terms: Sequence[str]) -> list[Span]:
+    """Where the terms stand in a paragraph."""
+    start, end = page.paragraph(paragraph)
+    words = page.folded[start:end]
+    found = (Span(start + at, start + at + len(term)) for term in terms for at in places(words, term))
+    return sorted(found, key=lambda span: span.start)
 
 
 def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:

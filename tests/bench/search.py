@@ -33,10 +33,12 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
     await create_project(folder, name=TITLE, language="zh")
     project = await Project.open(folder, knowledge=False)
     try:
-        texts: list[str] = []
-        while sum(map(len, texts)) < CHARACTERS:
-            await project.carry_out(ImportManuscript(str(source)))
-            texts = [await project.chapter_text(chapter.id) for chapter in await project.chapters()]
+        await project.carry_out(ImportManuscript(str(source)))
+        texts = await _texts(project)
+        while (missing := CHARACTERS - sum(map(len, texts))) > 0:
+            more = missing * len(texts) // sum(map(len, texts)) + 1
+            await project.carry_out(ImportManuscript(str(source), more))
+            texts = await _texts(project)
     finally:
         await project.close()
     project = await Project.open(folder, knowledge=False, read_only=True)
@@ -49,6 +51,10 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
         return figures + await _replaced(project)
     finally:
         await project.close()
+
+
+async def _texts(project: Project) -> list[str]:
+    return [await project.chapter_text(chapter.id) for chapter in await project.chapters()]
 
 
 async def _searched(project: Project, texts: list[str]) -> list[Figure]:
