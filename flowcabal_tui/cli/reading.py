@@ -10,6 +10,7 @@ from flowcabal_tui.cli.adding import add_workflow
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
+from flowcabal_tui.project.bootstrap_words import said
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
 
 
@@ -28,6 +29,7 @@ async def status(arguments: Namespace) -> int:
     try:
         runs, questions = await project.runs(10), await project.questions()
         tasks, totals = await project.background(), await project.totals()
+        reading = await project.bootstrap()
     finally:
         await project.close()
     if arguments.json:
@@ -36,6 +38,7 @@ async def status(arguments: Namespace) -> int:
                 "runs": [to_plain(run) for run in runs],
                 "questions": [to_plain(question) for question in questions],
                 "background": [to_plain(task) for task in tasks],
+                "bootstrap": to_plain(reading) if reading else None,
                 "totals": to_plain(totals),
             }
         )
@@ -45,6 +48,8 @@ async def status(arguments: Namespace) -> int:
     )
     _table((_("waits"), question.id, question.node_title, question.reason) for question in questions)
     _table((_("memory"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error) for task in tasks)
+    if reading is not None and reading.state != "done":
+        print(_("reading: {words}").format(words=said(reading)))
     cost = _("unknown") if totals.cost is None else f"{totals.cost} {totals.currency}"
     print(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(

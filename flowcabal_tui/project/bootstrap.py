@@ -68,10 +68,12 @@ class Bootstrap:
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
         wake: Callable[[], None],
+        is_on: Callable[[], bool],
     ) -> None:
-        """`steps` gives the steps that ask the model and read a generation; `wake` starts the background worker."""
+        """`steps` gives the steps that ask the model and read a generation; `wake` starts the background worker;
+        `is_on` tells whether agents may read at all."""
         self._store, self._models, self._steps = store, models, steps
-        self._emit, self._clock, self._wake = emit, clock, wake
+        self._emit, self._clock, self._wake, self._is_on = emit, clock, wake, is_on
         self._job: Job | None = None
         self._read: dict[str, Digest] = {}
         self._worker: asyncio.Task[None] | None = None
@@ -83,7 +85,7 @@ class Bootstrap:
         self._read = await self._store.values.get(READ, {})
         known = await self._store.values.get(JOB)
         self._job = from_plain(Job, known) if known else None
-        if self._job and self._job.state == "running":
+        if self._job and self._job.state == "running" and not self._store.read_only:
             self._job = replace(self._job, state="paused", reason=_("The program ended in the midst of it."))
 
     def has_read(self, chapter: Chapter) -> bool:
@@ -92,8 +94,8 @@ class Bootstrap:
 
     async def unread(self, first: int | None, last: int | None) -> list[Chapter]:
         """Imported chapters between two places in the story (both included) that no model has read."""
-        if self._models.is_offline("agent"):
-            return []  # it costs nothing, so it has read them after the import
+        if self._models.is_offline("agent") or not self._is_on():
+            return []  # the offline model costs nothing, so it has read them after the import
         return [
             chapter
             for chapter in await self._store.book.chapters()
@@ -106,18 +108,23 @@ class Bootstrap:
     async def quote(self, first: int | None, last: int | None) -> BootstrapQuote:
         """What it would take at most; of a reading that is paused, what is left. Raises ModelError(NOT_CONFIGURED)."""
         endpoint = self._models.model("agent").endpoint
-        if self._job and self._job.state == "paused" and first is None and last is None:
-            wanted = set(self._job.chapters)
-            chapters = [chapter for chapter in await self._store.book.chapters() if chapter.id in wanted]
-            rows = list(await self._store.jobs.open(self._job.id))
-            planned = self._job.planned
+        if (rows := await self._unfinished(first, last)) is None:
+            rows = _first_rows(await self.unread(first, last))
+            to_come = plan.rows_to_come(len({row.subject for row in rows}), 0)
         else:
-            chapters = await self.unread(first, last)
-            rows, planned = _first_rows(chapters), 0
-        calls = plan.calls_at_most((*rows, *plan.rows_to_come(len(chapters), planned)))
-        texts = [await self._store.book.text(chapter.id) for chapter in chapters]
+            to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned) if self._job else []
+        wanted = {row.subject for row in rows if row.kind in plan.CHAPTER_STEPS}
+        chapters = [chapter.id for chapter in await self._store.book.chapters() if chapter.id in wanted]
+        texts = [await self._store.book.text(chapter) for chapter in chapters]
         lengths = await asyncio.to_thread(lambda: [self._models.counter.count(text) for text in texts])
-        return plan.quote(len(chapters), calls, sum(lengths), endpoint)
+        return plan.quote(len(chapters), plan.calls_at_most((*rows, *to_come)), sum(lengths), endpoint)
+
+    async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
+        """The open steps of the reading that is to be gone on with: one that paused, or of which steps failed."""
+        if self._job is None or (self._job.state == "done" and (first, last) != (None, None)):
+            return None
+        rows = list(await self._store.jobs.open(self._job.id))
+        return rows if rows or self._job.state != "done" else None
 
     async def start(self, first: int | None, last: int | None, max_cost: Decimal | None) -> str:
         """Begins a reading, or goes on with the one that is paused. Raises RunError, ModelError(NOT_CONFIGURED)."""
@@ -131,7 +138,7 @@ class Bootstrap:
                 _("Set price_in and price_out of the agent's model in flowcabal.toml."),
             )
         job = self._job
-        if job and job.state == "paused":
+        if job and await self._unfinished(first, last) is not None:
             if first is not None or last is not None:
                 raise RunError(_("Another reading is paused."), "", _("Go on with it, without naming chapters."))
             await self._store.jobs.move(job.id, ("failed", "cancelled", "waiting", "running"), "waiting")
@@ -212,6 +219,7 @@ class Bootstrap:
     async def _all(self, job: Job) -> str:
         """Does all steps, some side by side; returns why it stopped before the end ("": it did not, or was told to)."""
         width = self._models.model("agent").endpoint.concurrency
+        await self._indexed()
         active: dict[asyncio.Task[str], int] = {}
         reason = ""
         try:
@@ -298,8 +306,7 @@ class Bootstrap:
         if job.planned == 0:
             await steps.enqueue_index()
             self._wake()
-            while await self._is_indexing():  # noqa: ASYNC110  # the background works it off
-                await asyncio.sleep(LOOK_SECONDS)
+            await self._indexed()
         read = set(job.chapters)
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.id in read]
         blocks = plan.blocks(chapters)
@@ -313,8 +320,10 @@ class Bootstrap:
         steps_then = job.steps - to_come[0] + len(rows) + to_come[1]
         await self._put(replace(job, planned=job.planned + 1, steps=steps_then))
 
-    async def _is_indexing(self) -> bool:
-        return any(task.kind == "index" for task in await self._store.outbox.all(("waiting", "running")))
+    async def _indexed(self) -> None:
+        """Returns when the background has nothing left to index: names are looked up there."""
+        while await self._store.outbox.waits("index"):  # noqa: ASYNC110  # the background works it off
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _now(self) -> float:
         return self._clock().timestamp()

@@ -151,6 +151,7 @@ class Parts:
             emit,
             clock,
             self.background.wake,
+            lambda: self.settings.agents.curator,
         )
         self.importer = Importer(
             store,

@@ -38,7 +38,7 @@ def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -
         connection.execute(
             "INSERT INTO task (kind, subject, source, state, position, not_before, job)"
             " VALUES (?, ?, ?, 'waiting', ?, ?, ?)"
-            f" ON CONFLICT (kind, subject, source) DO UPDATE SET {_AS_NEW}"
+            f" ON CONFLICT (kind, subject, source) DO UPDATE SET {_AS_NEW}, job=excluded.job"
             " WHERE state IN ('failed', 'stale', 'cancelled')",
             (task.kind, task.subject, task.source, task.position, task.not_before, task.job),
         )
@@ -159,6 +159,13 @@ class Outbox:
             (json.dumps([*kinds]),),
         )
         return dict(rows)
+
+    async def waits(self, kind: TaskKind) -> bool:
+        """Is there a task of this kind that waits or runs?"""
+        row = await self._database.row(
+            "SELECT 1 FROM task WHERE state IN ('waiting', 'running') AND kind=? LIMIT 1", (kind,)
+        )
+        return row is not None
 
     async def reset_running(self) -> None:
         """What ran when the last process ended waits again."""

@@ -38,6 +38,8 @@ def test_a_cap_ends_a_reading_with_3_and_it_goes_on_with_a_higher_one(
     call("import", folder, write_chapters(tmp_path / "texts"))
     stopped = call("bootstrap", folder, "--yes", "--max-cost", "0.000001")
     assert stopped.code == 3 and "paused" in stopped.out
+    assert "paused" in call("status", folder).out
+    assert json.loads(call("status", folder, "--json").out)["bootstrap"]["state"] == "paused"
     assert call("bootstrap", folder, "--yes", "--max-cost", "5").code == 0
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.memory import BootstrapStatus
-from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap
+from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, endpoint, make, opened, write_chapters
+from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
 
 PRICE = {"price_in": Decimal(1), "price_out": Decimal(2)}
 
@@ -149,6 +149,12 @@ async def test_a_key_that_is_refused_pauses_all_and_a_text_that_is_refused_fails
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
         assert status.failed == 1 and status.done == status.total - 1
+        server._faults.clear()
+        desk.events.clear()
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert (status.failed, status.done) == (0, status.total)
+        assert (await desk.project.quote_bootstrap()).chapters == 0
 
 
 async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: Path) -> None:
@@ -157,3 +163,36 @@ async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: 
         await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
         await desk.settled()
         assert (await desk.project.quote_bootstrap()).chapters == 0
+
+
+async def test_without_a_curator_nothing_is_read(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server)
+    change(folder, "agents", curator=False)
+    async with opened(folder) as desk:
+        assert (await desk.project.quote_bootstrap()).calls == 0
+        with pytest.raises(RunError, match="No imported chapter"):
+            await desk.project.carry_out(StartBootstrap())
+
+
+async def test_a_chapter_that_is_rewritten_meanwhile_leaves_the_reading(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server, concurrency=1)
+    server.push({"ttft": 0.3, "times": 3})
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        chapter = await desk.chapter(3)
+        await desk.project.carry_out(WriteChapter(chapter, "Ines Marlow came back. " * 9))
+        status = await ended(desk)
+        assert (status.done, status.failed) == (status.total, 0)
+        await desk.settled()
+        prompts = [prompt for prompt in asked(server) if "touched the rope" in prompt and "curator.story" in prompt]
+        assert prompts == [], "the old text of the chapter was not read"
+
+
+async def test_a_reading_that_goes_on_elsewhere_is_seen_as_running(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server)
+    server.push({"stall_after": 0, "times": -1})
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        async with opened(folder, read_only=True) as other:
+            status = await other.project.bootstrap()
+            assert status is not None and status.state == "running"
