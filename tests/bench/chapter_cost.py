@@ -28,12 +28,15 @@ from tests.bench.report import Figure, Missing, checked
 from tests.faultserver import FaultServer
 
 CHAPTERS: Final = (10, 100, 1_000)
+TEMPLATES: Final = {"quick-draft": NodeId("draft"), "chapter": NodeId("polish")}
+"""Templates, and the node whose output is kept."""
+NODES: Final = {"quick-draft": 1, "chapter": 3}
 WRITTEN: Final = 3_000
 """Characters of the new chapter."""
 MOST_TOKENS: Final = 60_000
 FLAT: Final = 0.05
-RIVAL: Final = {10: 76_960, 30: 80_759, 100: 91_810}
-"""Prompt tokens of a rival by chapter (InkOS 1.7.2, moderate hooks, a mock answering): see the project's notes."""
+RIVAL: Final = {10: 76_960, 100: 91_810}
+"""Prompt tokens of a rival by chapter, InkOS 1.7.2 with moderate hooks and a mock answering; shown in brackets."""
 RIVAL_CALLS: Final = "6 to 9"
 NOTHING_FOUND: Final = {
     "findings": [],
@@ -54,21 +57,26 @@ class Call:
 
 
 def measure() -> list[Figure]:
-    """One new chapter behind 9, 99 and 999."""
-    texts = list(islice(_chapters(novel()), CHAPTERS[-1]))
+    """New chapters behind 9, 99 and 999, one with each template."""
+    texts = list(islice(_chapters(novel()), CHAPTERS[-1] + len(TEMPLATES)))
     figures: list[Figure] = []
-    totals = {}
+    totals: dict[str, list[int]] = {template: [] for template in TEMPLATES}
     for last in CHAPTERS:
-        run, kept = asyncio.run(_one(texts[:last]))
-        totals[last] = sum(call.tokens for call in (*run, *kept))
-        rival = f"; the rival: {RIVAL[last]:,}" if last in RIVAL else ""
-        figures += [
-            checked(f"chapter {last}: prompt tokens{rival}", totals[last], MOST_TOKENS, "tokens"),
-            Figure(f"chapter {last}: calls of the run; after the keep", f"{len(run)}; {len(kept)} ({RIVAL_CALLS})"),
-            *_by_task(f"chapter {last}", (*run, *kept)),
-        ]
-    spread = max(totals.values()) / min(totals.values()) - 1
-    figures.append(Figure("growth from the least to the most", f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT))
+        found = asyncio.run(_one(texts[: last - 1], texts[last - 1 :]))
+        for template, (run, kept) in found.items():
+            totals[template].append(sum(call.tokens for call in (*run, *kept)))
+            name = f"chapter {last}, {template}"
+            rival = f" ({RIVAL[last]:,})" if last in RIVAL else ""
+            figures += [
+                checked(f"{name}: prompt tokens{rival}", totals[template][-1], MOST_TOKENS, "tokens"),
+                Figure(f"{name}: calls of the run; after the keep ({RIVAL_CALLS})", f"{len(run)}; {len(kept)}"),
+                *_by_task(name, (*run, *kept)),
+            ]
+    for template, used in totals.items():
+        spread = max(used) / min(used) - 1
+        figures.append(
+            Figure(f"{template}: the most over the least", f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT)
+        )
     return figures
 
 
@@ -94,12 +102,13 @@ def _chapters(source: Path) -> Iterator[tuple[str, str]]:
     return cycle(found)
 
 
-async def _one(chapters: list[tuple[str, str]]) -> tuple[list[Call], list[Call]]:
-    """The calls for the last of these chapters: of its run, and of what follows when it is kept."""
-    *earlier, (title, text) = chapters
+async def _one(
+    earlier: list[tuple[str, str]], following: list[tuple[str, str]]
+) -> dict[str, tuple[list[Call], list[Call]]]:
+    """For each template the calls for one more chapter: of its run, and of what follows when it is kept."""
+    found: dict[str, tuple[list[Call], list[Call]]] = {}
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
-            writer.push({"content": text[:WRITTEN], "times": -1})
             helper.push({"content": json.dumps(NOTHING_FOUND), "times": -1})
             models = ModelsSettings(user=model_at(writer.url, "openai"), agent=model_at(helper.url, "openai"))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
@@ -110,23 +119,26 @@ async def _one(chapters: list[tuple[str, str]]) -> tuple[list[Call], list[Call]]
             try:
                 await project.carry_out(ImportManuscript(str(folder / "texts")))
                 await project.settled()
-                assert not writer.log
                 assert not helper.log
-                await _run(project, title, text)
-                run = _calls(writer, helper)
-                asked = len(helper.log)
-                await project.carry_out(PersistOutput((await project.runs())[0].id, NodeId("polish")))
-                await project.settled()
-                return run, _calls(helper)[asked:]
+                for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
+                    writer.log.clear()
+                    helper.log.clear()
+                    writer.push({"content": text[:WRITTEN], "times": NODES[template]})
+                    await _run(project, template, title, text)
+                    run, asked = _calls(writer, helper), len(helper.log)
+                    await project.carry_out(PersistOutput((await project.runs())[0].id, node))
+                    await project.settled()
+                    found[template] = (run, _calls(helper)[asked:])
             finally:
                 await project.close()
+    return found
 
 
-async def _run(project: Project, title: str, text: str) -> None:
+async def _run(project: Project, template: str, title: str, text: str) -> None:
     """Runs the template to its end; whatever is asked is approved."""
     chapter = await project.carry_out(AddChapter(title))
     wishes = (("instruction", text[:80]),)
-    await project.carry_out(RunWorkflow(RunRequest("chapter", ChapterId(chapter), wishes)))
+    await project.carry_out(RunWorkflow(RunRequest(template, ChapterId(chapter), wishes)))
     while (await project.runs())[0].state not in ("done", "failed", "cancelled"):
         for question in await project.questions():
             await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
