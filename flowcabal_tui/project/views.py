@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import (
     Chapter,
     ChapterVersion,
@@ -29,6 +29,7 @@ from flowcabal_tui.domain.memory import (
     Level,
     Mention,
     MetaName,
+    StaleText,
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
@@ -181,6 +182,16 @@ class Workbench(Protocol):
     async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]: ...
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]: ...
+
+    async def kept_text(self, output: OutputId) -> str: ...
+
+    async def deleted_chapters(self) -> tuple[Chapter, ...]:
+        """Those that can be brought back, by the place where they stood."""
+        ...
+
+    async def stale(self) -> tuple[StaleText, ...]:
+        """Summaries and profiles that were made from text that was changed since, in story order."""
+        ...
 
     async def meta(self, name: MetaName) -> str: ...
 

@@ -20,6 +20,7 @@ from flowcabal_tui.domain.memory import (
     Level,
     Mention,
     MetaName,
+    StaleText,
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
@@ -312,6 +313,15 @@ class FakeWorkbench(FakeReading):
 
     async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
         return tuple(item for item, _text in self.version_rows.get(chapter, ()))
+
+    async def kept_text(self, output: OutputId) -> str:
+        return ""
+
+    async def deleted_chapters(self) -> tuple[Chapter, ...]:
+        return ()
+
+    async def stale(self) -> tuple[StaleText, ...]:
+        return ()
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
         return ()
