@@ -33,8 +33,8 @@ class ChapterList(Vertical):
     )
     jump_key = "c"
     DEFAULT_CSS = """
-    ChapterList > Input { display: none; border: none; padding: 0 1; height: 1; }
-    ChapterList.-filtering > Input { display: block; }
+    ChapterList > Input, ChapterList > Input:focus { display: none; border: none; padding: 0 1; height: 1; }
+    ChapterList.-filtering > Input, ChapterList.-filtering > Input:focus { display: block; }
     ChapterList > .empty { display: none; color: $text-muted; padding: 0 1; }
     ChapterList.-empty > .empty { display: block; }
     """

@@ -81,7 +81,7 @@ class EgoGraph(ScrollView, can_focus=True):
         known = [each.id for each in self._neighbours]
         wanted = next((each for each in (cursor, self._cursor_at) if each in known), None)
         self._lay_out()
-        self._cursor_at = wanted or next((each.id for each in self._plan.order), "")
+        self._cursor_at = wanted or next(iter(known), "")
         self._bring(self._plan.middle)
         self._follow_cursor()
         self.refresh()

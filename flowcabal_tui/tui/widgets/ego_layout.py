@@ -85,7 +85,7 @@ def lay_out(neighbours: Sequence[EgoNeighbour], height: int) -> EgoPlan:
     right = [each for each in neighbours if each.outward and not each.inward]
     for each in neighbours:
         if each.inward == each.outward:
-            (left if len(left) < len(right) else right).append(each)
+            (left if len(left) <= len(right) else right).append(each)
     while abs(len(left) - len(right)) > 1:
         longer, shorter = (left, right) if len(left) > len(right) else (right, left)
         shorter.append(longer.pop())
