@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Final
 
 from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind
@@ -27,7 +28,8 @@ def due_profiles(
     """At most so many profiles. `cast` are those whom the chapter names, most named first.
 
     `made` has the position of each profile's newest state up to the chapter. Kinds of every chapter come first; one
-    place is left for a kind that is made every few chapters, when its turn has come: the one that has waited longest.
+    place is left for a kind that is made every few chapters, when its turn has come: the one that has waited longest,
+    of the book before of entities.
     """
     wanted = [
         (kind, entity)
@@ -36,16 +38,21 @@ def due_profiles(
         if kind.settings.subject == (BOOK if entity is None else entity.kind)
     ]
     steady = [each for each in wanted if each[0].settings.every == 1]
-    waiting = [each for each in wanted if each[0].settings.every > 1 and _is_due(each, made, position)]
-    waiting.sort(key=lambda each: made.get(_uri(each), 0))
+    waited = {_uri(each): _waited(each, made, position) for each in wanted}
+    waiting = [each for each in wanted if each[0].settings.every > 1 and waited[_uri(each)]]
+    waiting.sort(key=lambda each: (-waited[_uri(each)], each[1] is not None))
     first = steady[: max(0, most - bool(waiting))]
     return (*first, *waiting[: most - len(first)])
 
 
-def _is_due(due: Due, made: Mapping[str, int], position: int) -> bool:
-    """Never made, made as of this very chapter, or so long ago as its kind says."""
-    last = made.get(_uri(due))
-    return last is None or last == position or position - last >= due[0].settings.every
+def _waited(due: Due, made: Mapping[str, int], position: int) -> float:
+    """For how many chapters a profile has been due; 0: not yet. One that was never made is due just now.
+
+    What was made as of this very chapter comes before all: its text has changed.
+    """
+    every = due[0].settings.every
+    since = position - made.get(_uri(due), position - every)
+    return inf if not since else max(0, since - every + 1)
 
 
 def _uri(due: Due) -> str:

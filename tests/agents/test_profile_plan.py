@@ -21,7 +21,7 @@ def uris(made: dict[str, int], position: int, most: int = 4) -> list[str]:
 def test_those_whom_the_chapter_names_most_come_first_and_one_place_is_for_a_kind_whose_turn_it_is() -> None:
     assert uris({}, 1) == [
         "profiles/characters/e-甲", "profiles/characters/e-乙", "profiles/characters/e-丙",
-        "profiles/emotional-arcs/e-甲",
+        "profiles/style/book",
     ]  # fmt: skip
 
 
@@ -51,6 +51,16 @@ def test_over_a_long_book_no_chapter_costs_more_and_every_kind_has_its_turn() ->
 def test_a_chapter_that_is_written_anew_has_its_own_state_written_anew() -> None:
     assert "profiles/style/book" in uris({"profiles/style/book": 7, "profiles/themes/book": 5}, 7, most=20)
     assert "profiles/themes/book" not in uris({"profiles/style/book": 7, "profiles/themes/book": 5}, 7, most=20)
+
+
+def test_names_that_are_new_in_every_chapter_hold_up_no_kind_of_the_book() -> None:
+    made: dict[str, int] = {}
+    for position in range(1, 61):
+        cast = (*CAST, *(person(f"{position}-{n}") for n in range(5)))
+        chosen = due_profiles(KINDS, cast, made, position, 3)
+        made |= {kind.uri(entity.id if entity else None): position for kind, entity in chosen}
+    for name in ("world-state", "themes", "style"):
+        assert 60 - made[f"profiles/{name}/book"] <= 13
 
 
 def test_with_no_place_nothing_is_written() -> None:
