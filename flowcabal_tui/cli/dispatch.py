@@ -97,10 +97,12 @@ def _handler(command: str) -> Handler:
             "export": writing.export,
             "keep": writing.keep,
         }[command]
-    if command in ("rebuild", "purge", "backup", "restore"):
+    if command in ("delete", "undelete", "rebuild", "purge", "backup", "restore"):
         from flowcabal_tui.cli import upkeep
 
         return {
+            "delete": upkeep.delete,
+            "undelete": upkeep.delete,
             "rebuild": upkeep.rebuild,
             "purge": upkeep.purge,
             "backup": upkeep.backup,

@@ -39,6 +39,8 @@ COMMANDS = [
     "doctor",
     "models",
     "profile",
+    "delete",
+    "undelete",
     "rebuild",
     "purge",
     "backup",
@@ -259,13 +261,21 @@ def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    named = _("a chapter's place in the story or id, or a kept output's id")
+    for name, said in (
+        ("delete", _("take a chapter or a kept output out of the book and its memory; it can be undone")),
+        ("undelete", _("bring back what was deleted")),
+    ):
+        command = _add(commands, name, said)
+        _project(command)
+        command.add_argument("text", metavar=_("TEXT"), help=named)
     rebuild = _add(commands, "rebuild", _("make what is derived of the book again from its texts; pays nothing twice"))
     _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     rebuild.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     purge = _add(commands, "purge", _("take a chapter or a kept output out of the project for good"))
     _project(purge)
-    purge.add_argument("text", metavar=_("TEXT"), help=_("a chapter's place in the story or id, or a kept output's id"))
+    purge.add_argument("text", metavar=_("TEXT"), help=named)
     purge.add_argument("--yes", action="store_true", help=_("ask nothing"))
     for command in (rebuild, purge):
         command.add_argument("--dry-run", action="store_true", help=_("only say what would be done"))
@@ -287,6 +297,8 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         command = _add(commands, name, words)
         _project(command)
         command.add_argument("--json", action="store_true")
+        if name == "chapters":
+            command.add_argument("--deleted", action="store_true", help=_("those that were deleted, with their ids"))
         if name == "workflows":
             command.add_argument(
                 "--add",

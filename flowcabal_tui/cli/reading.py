@@ -29,7 +29,7 @@ async def status(arguments: Namespace) -> int:
     try:
         runs, questions = await project.runs(10), await project.questions()
         tasks, totals = await project.background(), await project.totals()
-        reading = await project.bootstrap()
+        reading, stale = await project.bootstrap(), await project.stale()
     finally:
         await project.close()
     if arguments.json:
@@ -38,6 +38,7 @@ async def status(arguments: Namespace) -> int:
                 "runs": [to_plain(run) for run in runs],
                 "questions": [to_plain(question) for question in questions],
                 "background": [to_plain(task) for task in tasks],
+                "stale": [to_plain(text) for text in stale],
                 "bootstrap": to_plain(reading) if reading else None,
                 "totals": to_plain(totals),
             }
@@ -48,6 +49,10 @@ async def status(arguments: Namespace) -> int:
     )
     _table((_("waits"), question.id, question.node_title, question.reason) for question in questions)
     _table((_("memory"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error) for task in tasks)
+    _table(
+        (_("memory"), _(TASK_STATES["stale"]), text.uri, _("as of chapter {n}").format(n=text.position))
+        for text in stale
+    )
     if reading is not None and reading.state != "done":
         print(_("reading: {words}").format(words=said(reading)))
     cost = _("unknown") if totals.cost is None else f"{totals.cost} {totals.currency}"
@@ -60,10 +65,10 @@ async def status(arguments: Namespace) -> int:
 
 
 async def chapters(arguments: Namespace) -> int:
-    """The chapters in story order."""
+    """The chapters in story order, or those that were deleted."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        found = await project.chapters()
+        found = await (project.deleted_chapters() if arguments.deleted else project.chapters())
     finally:
         await project.close()
     if arguments.json:

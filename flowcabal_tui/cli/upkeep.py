@@ -1,4 +1,4 @@
-"""Commands that care for a project as a whole: rebuild, purge, backup, restore."""
+"""Commands that care for a book and its file: delete, undelete, rebuild, purge, backup, restore."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from flowcabal_tui.project import Project
 from flowcabal_tui.project.backup import restore
 from flowcabal_tui.project.upkeep import RebuildPlan
 from flowcabal_tui.project.words import TASKS
-from flowcabal_tui.protocol import BackgroundChanged, Purge, Rebuild, RebuildProgress, TextPurged
+from flowcabal_tui.protocol import (
+    BackgroundChanged,
+    DeleteOutput,
+    EditChapter,
+    Purge,
+    Rebuild,
+    RebuildProgress,
+    TextPurged,
+)
 from flowcabal_tui.settings.user_file import remember_project
 
 TICK_SECONDS = 0.2
@@ -68,12 +76,30 @@ def _print_progress(project: Project) -> None:
         print(_("steps left: {n}").format(n=left), file=sys.stderr)
 
 
+async def delete(arguments: Namespace) -> int:
+    """Takes a text out of the book, or brings it back, and waits until the memory has followed."""
+    back = arguments.command == "undelete"
+    project = await Project.open(arguments.project, knowledge=False)
+    try:
+        named, _name, words = await _named(project, arguments.text)
+        if named.output is not None:
+            await project.carry_out(DeleteOutput(named.output, restore=back))
+        elif named.chapter is not None:
+            await project.carry_out(EditChapter(named.chapter, deleted=not back))
+        print(words)
+        await project.settled()
+    finally:
+        await project.close()
+    return 0
+
+
 async def purge(arguments: Namespace) -> int:
     """Takes a text out for good, when its name was typed or `--yes` was given; 1 when it was not."""
     project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=False)
     try:
         command, name, words = await _named(project, arguments.text)
         print(words)
+        print(_("It goes with all its versions, all that was made of it, and the runs that made it."))
         if arguments.dry_run:
             return 0
         if not arguments.yes:
@@ -108,7 +134,7 @@ async def _named(project: Project, text: str) -> tuple[Purge, str, str]:
     deleted = await project.deleted_chapters()
     for chapter in (*await project.chapters(), *deleted):
         if text == chapter.id or (text == str(chapter.position) and chapter not in deleted):
-            words = _("Chapter {n}, {title}: {length} words, with all its versions and the runs that made it.")
+            words = _("Chapter {n}, {title}: {length} words")
             return (
                 Purge(chapter=chapter.id),
                 chapter.title or chapter.id,
@@ -116,7 +142,7 @@ async def _named(project: Project, text: str) -> tuple[Purge, str, str]:
             )
     raise RunError(
         _("There is nothing named {name}.").format(name=text),
-        _("Nothing was purged."),
+        _("Nothing was changed."),
         _("Give a chapter's place in the story, its id, or the id of a kept output."),
     )
 

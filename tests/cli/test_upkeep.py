@@ -46,10 +46,19 @@ def test_a_purge_wants_the_name_typed(demo: Path, call: Call) -> None:
     assert call("purge", demo, "nothing").code == 1
 
 
-def test_a_deleted_chapter_can_be_purged_by_its_id(demo: Path, call: Call) -> None:
-    first = chapters(call, demo)[0]
-    assert call("purge", demo, first["id"], "--yes").code == 0
-    assert first["id"] not in [chapter["id"] for chapter in chapters(call, demo)]
+def test_what_was_deleted_is_listed_comes_back_or_is_purged(demo: Path, call: Call) -> None:
+    before = chapters(call, demo)
+    first = before[0]["id"]
+    assert call("delete", demo, 1).code == 0
+    assert first not in [chapter["id"] for chapter in chapters(call, demo)]
+    (deleted,) = json.loads(call("chapters", demo, "--deleted", "--json").out)
+    assert call("undelete", demo, deleted["id"]).code == 0
+    assert chapters(call, demo) == before
+    assert call("undelete", demo, 1).code == 1, "it is in the book"
+    assert call("delete", demo, 1).code == 0
+    assert call("purge", demo, first, "--yes").code == 0
+    assert call("chapters", demo, "--deleted").out == ""
+    assert call("undelete", demo, first).code == 1
 
 
 def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) -> None:
