@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.memory import Entity, Mention, MetaName
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.entity_rows import FIELDS, entity_of
@@ -25,6 +25,8 @@ from flowcabal_tui.store.tokens import match
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
 HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
+_META: Final = """SELECT substr(subject, 6), digest FROM version WHERE subject>='meta/' AND subject<'meta0' AND number=
+    (SELECT max(number) FROM version AS other WHERE other.subject=version.subject AND generation<=?)"""
 _AT_ONCE: Final = 200
 """Terms of one question: SQLite joins at most 500."""
 _TERMS_KEPT: Final = 4_000
@@ -58,6 +60,7 @@ class Snapshot:
     def __init__(self, database: Database, generation: Generation, chapters: Iterable[Chapter]) -> None:
         self._database, self.generation = database, generation
         self.chapters = {chapter.id: chapter for chapter in chapters}
+        self._meta: dict[MetaName, Digest] | None = None
         self._entities: tuple[Entity, ...] | None = None
         self._passages: PassageIndex | None = None
         self._index: StoryIndex | None = None
@@ -70,6 +73,12 @@ class Snapshot:
     async def read(cls, database: Database, generation: Generation) -> Snapshot:
         rows = await database.rows(CHAPTERS, {"as_of": generation})
         return cls(database, generation, map(chapter_of, rows))
+
+    async def meta(self) -> Mapping[MetaName, Digest]:
+        """The digests of the texts that accompany the book."""
+        if self._meta is None:
+            self._meta = dict(await self._database.rows(_META, (self.generation,)))
+        return self._meta
 
     async def entities(self) -> tuple[Entity, ...]:
         """All of them, by id, without their first mention."""

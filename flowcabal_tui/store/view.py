@@ -18,7 +18,7 @@ from flowcabal_tui.store.companions import Companion, companions_of
 from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.derived import DerivedTexts
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
-from flowcabal_tui.store.shelf import EMPTY, LATEST
+from flowcabal_tui.store.shelf import EMPTY
 from flowcabal_tui.store.snapshot import HOLDS, Snapshot
 from flowcabal_tui.store.tokens import term
 
@@ -56,12 +56,9 @@ class View:
 
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         """Those that are not empty, in the order of META_NAMES."""
-        found: list[tuple[MetaName, str]] = []
-        for name in META_NAMES:
-            row = await self._database.row(LATEST, (f"meta/{name}", self._generation))
-            if row is not None and (text := (await self._load([row[2]]))[row[2]]).strip():
-                found.append((name, text))
-        return tuple(found)
+        kept = await self._snapshot.meta()
+        texts = await self._load(kept.values())
+        return tuple((name, texts[kept[name]]) for name in META_NAMES if name in kept and texts[kept[name]].strip())
 
     async def entities(self) -> tuple[Entity, ...]:
         """Those made by hand, and those mentioned before the target, by first mention, then id."""

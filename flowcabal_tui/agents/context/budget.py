@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -58,8 +59,9 @@ class Ledger:
         self._budget, self._counter, self._language = budget, counter, language
         self._shares = {name: int(budget * share) for name, share in shares.items()}
         self._used = dict.fromkeys(self._shares, 0)
+        self._taken = Counter[BudgetClass]()
         self._chosen: list[Chosen] = []
-        self._dropped: list[DroppedSource] = []
+        self._dropped: list[tuple[Candidate, str]] = []
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._levels: dict[str, str] = {}
         self._waiting: list[Candidate] = []
@@ -68,11 +70,7 @@ class Ledger:
 
     def drop(self, candidate: Candidate, rule: str) -> None:
         """Writes down that a candidate does not go in, and why."""
-        self._dropped.append(
-            DroppedSource(
-                candidate.uri, rule, self._counter.count(candidate.text), candidate.budget_class, candidate.title
-            )
-        )
+        self._dropped.append((candidate, rule))
 
     def charge(self, name: BudgetClass, tokens: int) -> None:
         """Books tokens that are spent already."""
@@ -111,6 +109,7 @@ class Ledger:
             if self.measure(prefix, suffix) + spent <= self._budget or not self._chosen:
                 return prefix, suffix
             last = self._chosen.pop()
+            self._taken[last.candidate.budget_class] -= 1
             self._used[last.candidate.budget_class] -= last.tokens
             self.drop(last.candidate, _("over the whole budget"))
 
@@ -143,7 +142,11 @@ class Ledger:
 
     def dropped(self) -> tuple[tuple[DroppedSource, ...], int]:
         """What did not go in, and how many more there were than are listed."""
-        return tuple(self._dropped[:_MOST_DROPPED]), max(0, len(self._dropped) - _MOST_DROPPED)
+        listed = tuple(
+            DroppedSource(each.uri, rule, self._counter.count(each.text), each.budget_class, each.title)
+            for each, rule in self._dropped[:_MOST_DROPPED]
+        )
+        return listed, len(self._dropped) - len(listed)
 
     def classes(self) -> tuple[ClassUse, ...]:
         return tuple(ClassUse(name, share, self._used[name]) for name, share in self._shares.items())
@@ -177,6 +180,7 @@ class Ledger:
 
     def _book(self, candidate: Candidate, tokens: int) -> None:
         self._chosen.append(Chosen(candidate, tokens))
+        self._taken[candidate.budget_class] += 1
         self._used[candidate.budget_class] += tokens
         if candidate.level == "L2" and candidate.start >= 0:
             self._spans.setdefault(candidate.uri, []).append((candidate.start, candidate.end))
@@ -203,7 +207,7 @@ class Ledger:
         return replace(candidate, text=text, start=start, end=end)
 
     def _has(self, name: BudgetClass) -> bool:
-        return name == "meta" or any(each.candidate.budget_class == name for each in self._chosen)
+        return name == "meta" or self._taken[name] > 0
 
     def _section(self, name: BudgetClass) -> str:
         return f"# {heading(name, self._language)}\n"

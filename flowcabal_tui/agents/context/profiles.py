@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.gather import Book, levels
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.profile_kinds import ProfileKind
-from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.memory import Entity, Level
 from flowcabal_tui.locale import _
+
+_LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 
 
 async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -> list[Candidate]:
     """Of those in the scene, then of the book, then of everyone of a kind; L0 where L1 is too much."""
     scene, known = reading.intent.scene, tuple(kinds)
     of_scene = _("a scene of this kind: {scene}").format(scene=scene)
+    wanted: list[tuple[ProfileKind, Entity | None]] = [
+        (kind, entity)
+        for entity in reading.cast
+        for kind in known
+        if kind.settings.subject == entity.kind and kind.is_read_in(scene)
+    ]
+    wanted += [(kind, None) for kind in known if kind.of_book and kind.is_read_in(scene)]
+    uris = [kind.uri(entity.id if entity else None) for kind, entity in wanted]
+    larger, smaller = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
     found: list[Candidate] = []
-    for entity in reading.cast:
-        for kind in known:
-            if kind.settings.subject == entity.kind and kind.is_read_in(scene):
-                found += await _of(book, kind, entity, of_scene)
-    for kind in known:
-        if kind.of_book and kind.is_read_in(scene):
-            found += await _of(book, kind, None, of_scene)
+    for (kind, entity), uri in zip(wanted, uris, strict=True):
+        title, reason = _words(kind, entity, book, of_scene)
+        whole = larger.get(uri) if kind.settings.level == "L1" else None
+        found += levels(uri, title, reason, "profiles", whole, smaller.get(uri))
     taken = {each.uri for each in found}
     names = {str(entity.id): entity.name for entity in book.entities}
     for kind in known:
@@ -34,12 +43,10 @@ async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -
     return found
 
 
-async def _of(book: Book, kind: ProfileKind, entity: Entity | None, of_scene: str) -> list[Candidate]:
-    """A profile at the highest level that its kind gives."""
-    uri, title, reason = kind.uri(entity.id if entity else None), kind.title_in(book.view.language), of_scene
-    if entity is not None:
-        always = "*" in kind.settings.scenes
-        title = entity.name if always else f"{entity.name} · {title}"
-        reason = _("in the scene") if always else of_scene
-    larger = await book.view.derived(uri, "L1") if kind.settings.level == "L1" else None
-    return levels(uri, title, reason, "profiles", larger, await book.view.derived(uri, "L0"))
+def _words(kind: ProfileKind, entity: Entity | None, book: Book, of_scene: str) -> tuple[str, str]:
+    """Title and reason."""
+    title = kind.title_in(book.view.language)
+    if entity is None:
+        return title, of_scene
+    always = "*" in kind.settings.scenes
+    return (entity.name, _("in the scene")) if always else (f"{entity.name} · {title}", of_scene)
