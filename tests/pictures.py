@@ -1,10 +1,14 @@
-"""Makes docs/images/*.svg with the program itself: `python -m tests.pictures [FOLDER]`."""
+"""Makes docs/images/*.svg with the program itself: `python -m tests.pictures [FOLDER [PROJECT]]`.
+
+With a PROJECT, those of a long book instead: its last chapter was written by a run.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -21,9 +25,13 @@ from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.bridge import drain_seconds
 from flowcabal_tui.tui.entry import Doors, FirstChoices, Preferences, Recent
+from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.screens.blame import BlameScreen
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.question_kinds import GRACE
+from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -32,6 +40,7 @@ IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"
 WIDE, MIDDLE, NARROW = (140, 40), (110, 36), (80, 24)
 NOW = datetime(2026, 11, 21, 9, 41)
 PATIENCE = 60.0
+SOUGHT = "葬花"
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono CJK SC', monospace"
 RECENT = (
     Recent("The Lamp at Harrow Point", Path("lamp"), datetime(2026, 11, 20)),
@@ -220,6 +229,28 @@ async def take(folder: Path, books: Path) -> None:
         at.save("narrow")
 
 
+async def take_long(folder: Path, project: Path, sought: str) -> None:
+    """Takes the pictures of a long book: search, the manuscript, where lines come from."""
+    async with studio(folder, "en", MIDDLE, project) as at:
+        await at.until(lambda: at.shows(WorkspaceScreen))
+        await at.settle()
+        await at.press("F", *sought)
+        await at.until(lambda: at.shows(SearchScreen) and bool(at.pilot.app.screen.query_one(PickList).option_count))
+        await at.pilot.pause(0.5)
+        at.save("search")
+        await at.press("escape", "M")
+        await at.until(lambda: at.shows(ShelfScreen) and bool(at.pilot.app.screen.query_one(PickList).option_count))
+        await at.press("g", "j", "l")
+        await at.pilot.pause(1.0)
+        at.save("manuscript-browser")
+        await at.press("escape", "3", "w")
+        await at.until(lambda: at.shows(BlameScreen))
+        await at.press("j")
+        await at.until(lambda: bool(at.pilot.app.screen.query_one("#sources", PickList).option_count))
+        await at.pilot.pause(0.5)
+        at.save("where-from")
+
+
 def main() -> None:
     """Takes the pictures in the folder that is given, else in docs/images."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
@@ -229,7 +260,11 @@ def main() -> None:
             os.environ[f"FLOWCABAL_{name}_DIR"] = f"{place}/{name.lower()}"
         os.environ.pop("SSH_CONNECTION", None)
         use_language("en")
-        asyncio.run(take(folder, Path(place)))
+        if len(sys.argv) > 2:
+            book = shutil.copytree(sys.argv[2], Path(place) / "book", ignore=shutil.ignore_patterns("lock"))
+            asyncio.run(take_long(folder, book, SOUGHT))
+        else:
+            asyncio.run(take(folder, Path(place)))
 
 
 if __name__ == "__main__":

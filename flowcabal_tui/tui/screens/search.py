@@ -69,6 +69,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     SearchScreen { background: $background; }
     SearchScreen > Input { height: 1; border: none; padding: 0 1; background: $boost; }
     SearchScreen > Input:focus { border: none; }
+    SearchScreen > PickList > .option-list--option-highlighted {
+        color: $block-cursor-foreground; background: $block-cursor-background; text-style: $block-cursor-text-style;
+    }
     SearchScreen > .told { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

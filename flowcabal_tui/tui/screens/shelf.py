@@ -22,6 +22,7 @@ from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import counted, length_words, one_line
 from flowcabal_tui.tui.trouble import attempt
+from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
@@ -152,7 +153,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             (_("the book"), seen.length, seen.goals.book),
             (_("today"), seen.today, seen.goals.day),
         )
-        yield from (f"{name} {self._goal(done, goal)}" for name, done, goal in goals if goal)
+        width = max(cell_width(name) for name, _done, _goal in goals)
+        yield from (f"{padded(name, width)} {self._goal(done, goal)}" for name, done, goal in goals if goal)
         if not seen.goals.day:
             yield _("today {n}").format(n=f"{seen.today:+,}")
 
