@@ -82,8 +82,10 @@ def test_a_missing_prompt_and_bytes_that_are_no_text_are_told(tmp_path: Path) ->
 
 
 def test_control_sequences_in_a_folder_of_others_are_taken_out(tmp_path: Path) -> None:
-    add(tmp_path, "customs", prompt="Say \x1b[31mred\x1b[0m.")
-    assert ProfileKinds(tmp_path).get("customs").prompt("en") == "Say red."
+    settings = 'subject = "book"\n[title]\nen = "A\\u001b[31m\\nB"\n[words]\nen = ["\\u202eword"]\n'
+    add(tmp_path, "customs", settings, prompt="Say \x1b[31mred\x1b[0m.")
+    kind = ProfileKinds(tmp_path).get("customs")
+    assert (kind.title, kind.words("en"), kind.prompt("en")) == ("A B", ("word",), "Say red.")
 
 
 def test_the_example_of_the_documentation_is_a_kind(tmp_path: Path) -> None:

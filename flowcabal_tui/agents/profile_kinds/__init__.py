@@ -13,9 +13,9 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from flowcabal_tui.domain.context import SceneKind
 from flowcabal_tui.domain.errors import SettingsError
@@ -36,18 +36,21 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+Line = Annotated[str, AfterValidator(lambda text: " ".join(clean(text).split()))]
+
+
 class Titles(_Table):
     """What a kind is called, by language of the screen."""
 
-    en: str = Field(min_length=1, max_length=60)
-    zh: str = Field("", max_length=60)
+    en: Line = Field(min_length=1, max_length=60)
+    zh: Line = Field("", max_length=60)
 
 
 class Words(_Table):
     """Words that tell which passages matter, by language of the book."""
 
-    en: tuple[str, ...] = Field((), max_length=60)
-    zh: tuple[str, ...] = Field((), max_length=60)
+    en: tuple[Line, ...] = Field((), max_length=60)
+    zh: tuple[Line, ...] = Field((), max_length=60)
 
 
 class KindSettings(_Table):
