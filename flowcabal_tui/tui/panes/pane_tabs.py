@@ -26,7 +26,7 @@ class PaneTabs(Static):
     One widget for all names: styling a widget for each took a tenth of the time in which a book is opened.
     """
 
-    DEFAULT_CSS = "PaneTabs { height: 1; background: $panel; }"
+    DEFAULT_CSS = "PaneTabs { height: 1; background: $panel; text-wrap: nowrap; }"
 
     def __init__(self, panes: tuple[tuple[str, str, str], ...], *, classes: str = "") -> None:
         """`panes` are (digit, id, words marked for translation)."""

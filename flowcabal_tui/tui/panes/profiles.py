@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Level
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.views import ProfileRow, ProfileView
 from flowcabal_tui.project.words import LEVELS
 from flowcabal_tui.tui.panes.finding import ask_to_find
@@ -224,7 +224,7 @@ class ProfilePane(Vertical):
         rows = [Option(self._state(item), id=str(n)) for n, item in enumerate(states)]
         self.query_one("#history", PickList).refill(rows)
         if states:
-            self._refresh_head(states[0], _("{n} states").format(n=len(states)))
+            self._refresh_head(states[0], ngettext("{n} state", "{n} states", len(states)).format(n=len(states)))
 
     def _state(self, derived: Derived) -> str:
         is_pinned = self._profile is not None and self._profile.pinned == derived.generation
