@@ -15,7 +15,8 @@ def novel(*chapters: str) -> FakeBook:
 async def ranked(book: FakeBook, prompt: str, language: str = "zh") -> Relevance:
     view = book.before(len(book.texts) + 1)
     reading = read_intent(prompt, "", book.people, language)
-    return weigh(reading, await view.postings(_asked(reading)), view.before, 50)
+    weighed = weigh(reading, await view.postings(_asked(reading)), view.before)
+    return weighed.relevance(await view.chapter_texts(weighed.shortlist(50)), 50)
 
 
 def _asked(reading: Reading) -> list[str]:
@@ -42,6 +43,13 @@ async def test_where_two_names_stand_together_counts_for_more() -> None:
     assert set(found.passages[0].found_by) >= {"林远", "沈青"}
 
 
+async def test_where_a_name_stands_often_comes_before_where_it_is_mentioned() -> None:
+    chapters = [FILLER for _ in range(8)]
+    chapters[1] = f"老周来了，{FILLER}老周说老周，老周走了。{FILLER}"
+    found = await ranked(novel(*chapters), "老周的一场戏。")
+    assert found.passages[0].place.start > 0
+
+
 async def test_words_find_what_no_name_does() -> None:
     chapters = [FILLER for _ in range(8)]
     chapters[4] = f"铜铃落入井底，{FILLER}"
@@ -65,4 +73,4 @@ async def test_a_prompt_without_names_borrows_none_for_the_search() -> None:
 async def test_an_empty_book_has_nothing_relevant() -> None:
     view = novel(FILLER).before(1)
     reading = read_intent("林远的铜铃", "", CAST, "zh")
-    assert weigh(reading, await view.postings(_asked(reading)), 1, 50) == Relevance((), ())
+    assert weigh(reading, await view.postings(_asked(reading)), 1).relevance({}, 50) == Relevance((), ())

@@ -198,7 +198,9 @@ async def relevance(book: Book, reading: Reading) -> Relevance:
     """What the prompt's names and words say about the chapters before."""
     forms = [form for each in reading.names for form in each.forms]
     postings = await book.view.postings([*forms, *reading.words])
-    return await asyncio.to_thread(weigh, reading, postings, book.view.before, _MOST_FOUND)
+    weighed = await asyncio.to_thread(weigh, reading, postings, book.view.before)
+    texts = await book.view.chapter_texts(weighed.shortlist(_MOST_FOUND))
+    return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND)
 
 
 async def far(book: Book, relevant: Relevance) -> list[Candidate]:

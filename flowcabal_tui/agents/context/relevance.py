@@ -29,6 +29,8 @@ _TOGETHER: Final = 0.5
 _TOGETHER_IN_CHAPTER: Final = 1.0
 _OF_CHAPTER: Final = 0.1
 """What the chapter's relevance adds to its passages."""
+_EMPHASIS: Final = 0.7
+"""What a name that fills a passage adds to it there, of its weight; one that stands there once adds nothing."""
 _OFTEN: Final = 1.5
 """So many passages of a chapter with a name are half as much as any number."""
 _EVERYWHERE: Final = 0.02
@@ -69,6 +71,7 @@ class _Hits:
     places: Sequence[int]
     weight: float
     in_chapters: float
+    forms: tuple[str, ...] = ()
 
 
 class _Weigher:
@@ -78,7 +81,16 @@ class _Weigher:
         self._places, self._before = places, before
         self._chapters = places[-1].position if places else 0
 
-    def hits(self, text: str, at: Sequence[int], power: float, *, factor: float = 1.0, absent: bool = True) -> _Hits:
+    def hits(
+        self,
+        text: str,
+        at: Sequence[int],
+        power: float,
+        *,
+        factor: float = 1.0,
+        absent: bool = True,
+        forms: tuple[str, ...] = (),
+    ) -> _Hits:
         """`at` ascends and is not empty; without `absent` rarity alone counts."""
         with_it = len({self._places[each].position for each in at})
         gap = max(1, self._before - self._places[at[-1]].position) if absent else 1
@@ -87,11 +99,53 @@ class _Weigher:
             at,
             factor * gap**_ABSENCE_IN_PASSAGES * rarity(len(at), len(self._places)) ** power,
             factor * gap**ABSENCE * rarity(with_it, max(self._chapters, with_it)) ** power,
+            forms,
         )
 
 
-def weigh(reading: Reading, postings: Postings, before: int, most: int) -> Relevance:
-    """Ranks the chapters and the best `most` passages for a target at position `before`.
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What the postings say: chapters, the most relevant first, and the scores of passages; texts say the rest."""
+
+    chapters: tuple[ChapterId, ...]
+    _places: Sequence[PassagePlace]
+    _scores: Mapping[int, float]
+    _names: Sequence[_Hits]
+    _things: Sequence[_Hits]
+    _others: Sequence[_Hits]
+    _unit: float
+    """What a name's weight adds to a score."""
+
+    def shortlist(self, most: int) -> tuple[ChapterId, ...]:
+        """The chapters whose texts are needed to choose `most` passages."""
+        return tuple(dict.fromkeys(self._places[at].chapter for at in self._shortlist(most)))
+
+    def relevance(self, texts: Mapping[ChapterId, str], most: int) -> Relevance:
+        """The best `most` passages, where how often a name stands in one counts too."""
+        scores = {at: self._scores[at] for at in self._shortlist(most)}
+        for name in self._names:
+            for at in name.places:
+                if at in scores:
+                    place = self._places[at]
+                    passage = texts[place.chapter][place.start : place.end]
+                    often = max(1, *(passage.count(form) for form in name.forms))
+                    scores[at] += self._unit * name.weight * _EMPHASIS * (often / (often + 1) - 0.5)
+        scores = {at: round(score, 9) for at, score in scores.items()}
+        chosen = _in_turn(scores, self.chapters[:_LED], self._things, self._places, most)
+        found_by = _found_by((*self._names, *self._things, *self._others), chosen)
+        return Relevance(self.chapters, tuple(Relevant(self._places[at], found_by[at]) for at in chosen))
+
+    def _shortlist(self, most: int) -> list[int]:
+        """Twice as many as are wanted, and all of the chapters and things that have a passage of their own."""
+        led = frozenset(self.chapters[:_LED])
+        best = nlargest(2 * most, ((score, at) for at, score in self._scores.items()))
+        found = dict.fromkeys(at for _score, at in best)
+        found |= dict.fromkeys(at for at in self._scores if self._places[at].chapter in led)
+        return list(found | dict.fromkeys(at for thing in self._things for at in thing.places))
+
+
+def weigh(reading: Reading, postings: Postings, before: int) -> Weighed:
+    """Weighs chapters and passages for a target at position `before`.
 
     `postings` answers all forms of the reading's names, in order, then its words.
     """
@@ -106,15 +160,14 @@ def weigh(reading: Reading, postings: Postings, before: int, most: int) -> Relev
     }
     order = {places[at].chapter: places[at].position for at in scores}
     ranked = sorted(chapters, key=lambda each: (-round(chapters[each], 9), -order[each]))
-    chosen = _in_turn(total, ranked[:_LED], found_things, places, most)
-    found_by = _found_by((*names, *found_things, *others), chosen)
-    return Relevance(tuple(ranked), tuple(Relevant(places[at], found_by[at]) for at in chosen))
+    unit = 1.0 / top / (sum(name.weight for name in names) or 1.0)
+    return Weighed(tuple(ranked), places, total, names, found_things, others, unit)
 
 
 def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hits], list[_Hits], list[_Hits]]:
     """What was found of the names, of the things, and of the words and phrases."""
     weigher, found = _Weigher(postings.passages, before), iter(postings.found)
-    of_names = [(each.name, sorted(set().union(*(next(found) for _form in each.forms)))) for each in reading.names]
+    of_names = [(each, sorted(set().union(*(next(found) for _form in each.forms)))) for each in reading.names]
     of_words = {word: frozenset(next(found)) for word in reading.words}
     pairs = of_words if reading.runs else {}
     candidates = strings(reading.runs, pairs) if reading.runs else of_words
@@ -130,7 +183,7 @@ def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hi
         if reading.runs and len(text) == _PHRASE_LENGTH and len(at) <= few
     ]
     return (
-        [weigher.hits(text, _ends(at), RARITY) for text, at in of_names if at],
+        [weigher.hits(name.name, _ends(at), RARITY, forms=name.forms) for name, at in of_names if at],
         [
             _Hits(each.text, each.places, each.weight, each.weight)
             for each in things(candidates, pairs, postings.passages, before)
