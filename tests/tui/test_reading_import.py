@@ -11,7 +11,7 @@ from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.test_workspace import until, workspace
+from tests.tui.test_workspace import told, until, workspace
 
 RUNNING = BootstrapStatus("running", 34, 120, 0, 1860.0, Totals(40, cost=Decimal("1.25"), currency="USD"))
 
@@ -62,3 +62,14 @@ async def test_a_reading_that_an_earlier_session_left_is_told(tmp_path) -> None:
     async with workspace(workbench, tmp_path) as pilot:
         line = pilot.app.screen.query_one(StatusLine)
         await until(pilot, lambda: "paused: the cap is reached" in line.words)
+
+
+async def test_the_end_is_told_and_leaves_the_line_unless_steps_failed(tmp_path) -> None:
+    workbench = ImportedWorkbench(offline=False)
+    async with workspace(workbench, tmp_path) as pilot:
+        line = pilot.app.screen.query_one(StatusLine)
+        await told(pilot, workbench, BootstrapChanged(replace(RUNNING, state="done", done=118, failed=2)))
+        assert "2 failed" in line.words
+        await until(pilot, lambda: "are read" in "\n".join(shown(pilot.app)))
+        await told(pilot, workbench, BootstrapChanged(replace(RUNNING, state="done", done=120)))
+        assert "reading" not in line.words

@@ -11,6 +11,7 @@ from textual import on
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.bootstrap_words import said
 from flowcabal_tui.tui import messages
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.desks.book import BookDesk
@@ -169,6 +170,8 @@ class FactsScreen(ColumnsScreen):
         self.status.update_reading(event.status)
         if event.status.state == "paused" and event.status.reason:
             self.notify(clean(event.status.reason), title=_("The reading paused"), severity="warning", markup=False)
+        elif event.status.state == "done":
+            self.notify(said(event.status), title=_("The imported chapters are read"), markup=False)
 
     @on(messages.RewriteCame)
     def show_rewrite(self, event: messages.RewriteCame) -> None:
