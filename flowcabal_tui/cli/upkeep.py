@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import Namespace
+from contextlib import suppress
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.locale import _
@@ -16,6 +17,7 @@ from flowcabal_tui.protocol import (
     BackgroundChanged,
     DeleteOutput,
     EditChapter,
+    KnowledgeStatus,
     Purge,
     Rebuild,
     RebuildProgress,
@@ -24,6 +26,7 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.settings.user_file import remember_project
 
 TICK_SECONDS = 0.2
+KNOWLEDGE_SECONDS = 120.0
 
 
 async def rebuild(arguments: Namespace) -> int:
@@ -33,6 +36,8 @@ async def rebuild(arguments: Namespace) -> int:
         _print_plan(await project.rebuild_plan(arguments.what))
         if arguments.dry_run:
             return 0
+        if arguments.knowledge:
+            await _knowledge_decided(project)
         work = asyncio.create_task(_rebuild(project, arguments.what))
         while not work.done():
             _print_progress(project)
@@ -46,6 +51,17 @@ async def rebuild(arguments: Namespace) -> int:
         return 1 if failed else 0
     finally:
         await project.close()
+
+
+async def _knowledge_decided(project: Project) -> None:
+    """Returns when the knowledge server is there, or will not come."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(KNOWLEDGE_SECONDS):
+            while not any(  # noqa: ASYNC110  # the feed is polled
+                isinstance(event, KnowledgeStatus) and event.state not in ("starting", "restarting")
+                for event in project.take()
+            ):
+                await asyncio.sleep(TICK_SECONDS)
 
 
 async def _rebuild(project: Project, what: str) -> None:
@@ -72,8 +88,9 @@ def _print_progress(project: Project) -> None:
         if event.wrong:
             print(_("put right in {n} chapters").format(n=event.wrong))
     for changed in [event for event in events if isinstance(event, BackgroundChanged)][-1:]:
-        left = dict(changed.counts).get("waiting", 0)
-        print(_("steps left: {n}").format(n=left), file=sys.stderr)
+        words = _("steps left: {n}; the knowledge server is owed {owed}")
+        left, owed = dict(changed.counts).get("waiting", 0), dict(changed.owed).get("waiting", 0)
+        print(words.format(n=left, owed=owed), file=sys.stderr)
 
 
 async def delete(arguments: Namespace) -> int:
