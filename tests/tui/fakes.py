@@ -94,6 +94,8 @@ class FakeWorkbench(FakeReading):
             "host, process 4711" if read_only else "",
         )  # fmt: skip
         self.sent: list[Command] = []
+        self.results: dict[type[Command], str] = {}
+        """What commands give back, of which nothing else is known."""
         self.script: deque[tuple[Event, ...]] = deque()
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = False
@@ -247,7 +249,7 @@ class FakeWorkbench(FakeReading):
                 self.versions_of[node].append(made)
                 self._stand(node, made.digest, chosen_by_hand=True)
                 return made.digest
-        return ""
+        return self.results.get(type(command), "")
 
     def _stand(self, node: NodeId, chosen: Digest, *, chosen_by_hand: bool) -> None:
         self.versions_of[node] = [

@@ -33,6 +33,9 @@ class Doors:
     async def add(self) -> None:
         self.done.append(("add",))
 
+    async def bring_back(self) -> None:
+        self.done.append(("back",))
+
     async def rename(self, chapter: ChapterId) -> None:
         self.done.append(("rename", chapter))
 
@@ -136,11 +139,11 @@ async def test_chapters_are_moved_renamed_deleted_and_asked_for_their_versions()
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(ShelfScreen("Book", "en", doors, SECOND))
         await settle(app, pilot)
-        await pilot.press("greater_than_sign", "less_than_sign", "n", "u", "V", "a", "d")
+        await pilot.press("greater_than_sign", "less_than_sign", "n", "u", "V", "a", "U", "d")
         await settle(app, pilot)
         assert doors.done == [
             ("move", SECOND, 1), ("move", SECOND, -1), ("rename", SECOND), ("volume", SECOND), ("versions", SECOND),
-            ("add",), ("delete", SECOND),
+            ("add",), ("back",), ("delete", SECOND),
         ]  # fmt: skip
         await pilot.press("G", "m", "w")
         await settle(app, pilot)

@@ -13,6 +13,8 @@ from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import EditChapter, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.desks.book import BookDesk
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -55,6 +57,15 @@ class ShelfDesk:
     async def add(self) -> None:
         """A chapter at the end."""
         await self._book.add()
+
+    async def bring_back(self) -> None:
+        """Asks which deleted chapter."""
+        deleted = await self._workbench.deleted_chapters()
+        rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
+        if not rows:
+            self._screen.notify(_("No chapter was deleted."), markup=False)
+        elif chosen := await self._ask(ChooseScreen(_("Bring which chapter back?"), rows)):
+            await self._workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
 
     async def rename(self, chapter: ChapterId) -> None:
         """Another title."""

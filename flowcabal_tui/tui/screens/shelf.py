@@ -50,6 +50,8 @@ class ShelfDoors(Protocol):
 
     async def add(self) -> None: ...
 
+    async def bring_back(self) -> None: ...
+
     async def rename(self, chapter: ChapterId) -> None: ...
 
     async def into_volume(self, chapter: Chapter) -> None: ...
@@ -101,6 +103,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Put it into another volume."),
                 id="shelf.volume"),
         Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="shelf.delete"),
+        Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="shelf.bring-back",
+                tooltip=mark("A chapter that was deleted, with its versions.")),
         Binding("w", "origin", mark("Where from"), tooltip=mark("Where the lines of the chapter come from."),
                 id="shelf.origin"),
         HELP_KEYS,
@@ -272,6 +276,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         chapter = self._at[2]
         if verb == "add":
             self._then(self._doors.add())
+        elif verb == "bring_back":
+            self._then(self._doors.bring_back())
         elif chapter is not None:
             work = {
                 "rename": lambda: self._doors.rename(chapter.id),

@@ -1,0 +1,169 @@
+"""The workspace and the screens over the whole book: what is opened where, which commands are sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.protocol import (
+    CancelBackground,
+    EditChapter,
+    MergeChapters,
+    ReplaceText,
+    RetryBackground,
+    RevertChange,
+    SplitChapter,
+    WriteChapter,
+)
+from flowcabal_tui.tui.app import FlowCabalApp
+from flowcabal_tui.tui.entry import Preferences
+from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from flowcabal_tui.tui.screens.blame import BlameScreen
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.replace import ReplaceScreen
+from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.screens.shelf import ShelfScreen
+from flowcabal_tui.tui.screens.versions import VersionsScreen
+from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.try_out import invented_doors
+
+NOW = datetime(2026, 11, 21, 9, 41)
+FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Words of the tests are English again after a test switched them."""
+    yield
+    use_language("en")
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, **how: bool) -> AsyncIterator[tuple[FakeWorkbench, Pilot[int]]]:
+    workbench = FakeWorkbench("en", **how)
+
+    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+        return workbench
+
+    doors = replace(invented_doors("en"), opener=opener)
+    app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        yield workbench, pilot
+
+
+async def settled(pilot: Pilot[int]) -> None:
+    """A worker may wait for the next key, so none is waited for."""
+    for _round in range(6):
+        await pilot.pause(0.03)
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot)
+
+
+def workspace(pilot: Pilot[int]) -> WorkspaceScreen:
+    return next(screen for screen in pilot.app.screen_stack if isinstance(screen, WorkspaceScreen))
+
+
+async def test_a_hit_is_opened_in_its_chapter_with_the_words_marked_and_the_search_comes_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_workbench, pilot):
+        await press(pilot, "f11", *"bell", "enter")
+        assert pilot.app.screen is workspace(pilot)
+        assert workspace(pilot).book.current == books.chapter_id(3)
+        reader = workspace(pilot).query_one(ManuscriptPane).query_one("#read", StreamView)
+        start, end = reader._marked or (0, 0)
+        assert reader.text[start:end] == "bell"
+        await press(pilot, "F")
+        page = pilot.app.screen
+        assert isinstance(page, SearchScreen)
+        assert page.words == "bell"
+
+
+async def test_words_are_replaced_at_the_chosen_places_and_taken_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        places = tuple(each.place for each in await workbench.occurrences("Mara"))
+        workbench.results[ReplaceText] = "17"
+        await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter")
+        assert isinstance(pilot.app.screen, ReplaceScreen)
+        await press(pilot, "space", "ctrl+s")
+        assert workbench.sent == [ReplaceText("Mara", "y", places[1:])]
+        assert isinstance(pilot.app.screen, SearchScreen), "back where it was asked for"
+        await press(pilot, "ctrl+z", "ctrl+z")
+        assert workbench.sent[1:] == [RevertChange(Generation(17))], "once only"
+
+
+async def test_where_it_costs_money_a_replacement_is_asked_for_first(tmp_path: Path) -> None:
+    async with opened(tmp_path, offline=False) as (workbench, pilot):
+        assert workbench.info.models[1] == ("agent", Endpoint("openai", "writer-1"))
+        await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter", "ctrl+s")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        await press(pilot, "n")
+        assert workbench.sent == []
+
+
+async def test_w_shows_where_the_paragraph_comes_from_and_its_run_can_be_opened(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_workbench, pilot):
+        await press(pilot, "up", "up", "up", "enter", "w")
+        page = pilot.app.screen
+        assert isinstance(page, BlameScreen)
+        assert page.line is not None and page.line.number == 1
+        await press(pilot, "G", "o")
+        assert pilot.app.screen is workspace(pilot)
+        assert (workspace(pilot).runs.run, workspace(pilot).runs.node) == (books.RUN, books.DRAFT)
+        assert workspace(pilot).pane_in_view == "output"
+
+
+async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into_volumes_and_restored(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        scenes = await workbench.scenes(FIRST)
+        await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
+        await press(pilot, "h", "m", "y", "u", *"One", "enter")
+        assert workbench.sent == [
+            SplitChapter(FIRST, scenes[1].start, "2", 1),
+            MergeChapters(FIRST, SECOND),
+            EditChapter(FIRST, volume="One"),
+        ]
+        await press(pilot, "V")
+        assert isinstance(pilot.app.screen, VersionsScreen)
+        await press(pilot, "R")
+        assert workbench.sent[3:] == [WriteChapter(FIRST, books.EN.texts[0], expected_version=1)]
+        assert isinstance(pilot.app.screen, ShelfScreen)
+
+
+async def test_background_work_is_retried_and_cancelled_step_by_step(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await press(pilot, "Q", "r", "x", "X")
+        assert workbench.sent == [RetryBackground(1), CancelBackground(1), CancelBackground()]
+        assert any("3 Empty City" in row for row in shown(pilot.app))
+
+
+async def test_a_receipt_is_compared_with_that_of_a_run_or_with_one_for_another_chapter(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_workbench, pilot):
+        workspace(pilot).query_one(ReceiptPane).show(replace(books.receipt(books.EN), used=100), "Draft, now")
+        await press(pilot, "6", "o")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        await press(pilot, "j", "enter", "enter")
+        head = workspace(pilot).query_one("#context .head")
+        assert "compared with the receipt before (Draft, attempt 2, 2,310 tokens)" in str(head.render())
+        await press(pilot, "o", "enter", "enter")
+        assert "as it would be now: 1 Rain" in str(head.render())
