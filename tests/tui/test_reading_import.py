@@ -8,10 +8,11 @@ from decimal import Decimal
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
 from flowcabal_tui.protocol import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.test_workspace import told, until, workspace
+from tests.tui.test_workspace import app_over, told, until, workspace
 
 RUNNING = BootstrapStatus("running", 34, 120, 0, 1860.0, Totals(40, cost=Decimal("1.25"), currency="USD"))
 
@@ -66,10 +67,12 @@ async def test_a_reading_that_an_earlier_session_left_is_told(tmp_path) -> None:
 
 async def test_the_end_is_told_and_leaves_the_line_unless_steps_failed(tmp_path) -> None:
     workbench = ImportedWorkbench(offline=False)
-    async with workspace(workbench, tmp_path) as pilot:
-        line = pilot.app.screen.query_one(StatusLine)
+    app = app_over(workbench, tmp_path)
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        line = app.screen.query_one(StatusLine)
         await told(pilot, workbench, BootstrapChanged(replace(RUNNING, state="done", done=118, failed=2)))
         assert "2 failed" in line.words
-        await until(pilot, lambda: "are read" in "\n".join(shown(pilot.app)))
+        await until(pilot, lambda: any("118 of 120" in row for row in shown(app)[:-2]))
         await told(pilot, workbench, BootstrapChanged(replace(RUNNING, state="done", done=120)))
         assert "reading" not in line.words
