@@ -17,8 +17,8 @@ from flowcabal_tui.tui.story.words import (
     due_words,
     fact_lines,
     moment_lines,
-    period,
     promise_lines,
+    short_period,
     standing,
     standing_words,
     urgency,
@@ -93,10 +93,11 @@ def _moments(cast: Cast, wish: Wish) -> list[Line]:
     rows = []
     for each in placed:
         if cast.fits(wish.words, f"{each.moment.when} {each.moment.text}", each.moment.about):
-            when = f"{one_line(each.moment.when, 30)}: " if each.moment.when else ""
+            when, text = one_line(each.moment.when, 30), one_line(each.moment.text)
+            words = _("{when}: {text}").format(when=when, text=text) if when else text
             told = _("chapter {n}").format(n=cast.position(each.moment.chapter))
             start = f"{each.happens:>4} {each.told:>4}{_TURNS[each.turn]} "
-            rows.append(Line(each.moment, start, when + one_line(each.moment.text), f" · {told}{_turned(each.turn)}"))
+            rows.append(Line(each.moment, start, words, f" · {told}{_turned(each.turn)}"))
     return rows
 
 
@@ -110,7 +111,7 @@ def _facts(cast: Cast, wish: Wish) -> list[Line]:
         held = wish.position is None or cast.holds(fact, wish.position)
         if held and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
             names = cast.names(_some(fact.about))
-            end = " · ".join(part for part in (names, period(fact, cast)) if part)
+            end = " · ".join(part for part in (names, short_period(fact, cast)) if part)
             sign = "S " if fact.secret else "  "
             rows.append(Line(fact, sign, one_line(fact.text), f" · {end}" if end else ""))
     return rows

@@ -111,6 +111,8 @@ def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
 def due_words(promise: Promise) -> str:
     """When it is due, in chapters; empty when that is not said."""
     start, end = promise.due_from, promise.due_until
+    if start and start == end:
+        return _("due in chapter {n}").format(n=start)
     if start and end:
         return _("due in chapters {start} to {end}").format(start=start, end=end)
     if start or end:
@@ -141,6 +143,12 @@ def period(record: Relation | Fact, cast: Cast) -> str:
         words = _("from {start} until {end}")
         return words.format(start=cast.chapter(record.since), end=cast.chapter(record.until))
     return _("from {start} on").format(start=cast.chapter(record.since)) if record.since else ""
+
+
+def short_period(record: Relation | Fact, cast: Cast) -> str:
+    """The same in numbers of chapters, such as "3-12", "3-"."""
+    since, until = cast.position(record.since), cast.position(record.until)
+    return f"{since or ''}-{until or ''}" if since or until else ""
 
 
 def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:

@@ -12,8 +12,8 @@ Role = Literal["line", "words", "name", "centre"]
 Side = Literal["left", "right"]
 CENTRE_CELLS: Final = 24
 """The widest name in the box."""
-LINE_CELLS: Final = 28
-"""The longest line: a longer one would only lead the eye away."""
+LINE_CELLS: Final = (16, 44)
+"""The shortest line and the longest: it is as long as its words need."""
 _PLAIN: Final = str.maketrans("─┄│┌┐└┘├┤┬┴┼╭╮╰╯→←", "-.|+++++++++++++><")
 _TURNED: Final = str.maketrans("←→", "→←")
 _JOINTS: Final = {
@@ -78,8 +78,8 @@ class EgoPlan:
 def lay_out(neighbours: Sequence[EgoNeighbour], height: int) -> EgoPlan:
     """Puts what leads to the centre at the left and what leads away at the right, both sides equally long.
 
-    The order within a side is kept. Every second row stays free where `height` allows it; more rows than `height`
-    are used when there are more neighbours.
+    The order within a side is kept. Between two neighbours one or two rows stay free where `height` allows it; more
+    rows than `height` are used when there are more neighbours.
     """
     left = [each for each in neighbours if each.inward and not each.outward]
     right = [each for each in neighbours if each.outward and not each.inward]
@@ -90,7 +90,7 @@ def lay_out(neighbours: Sequence[EgoNeighbour], height: int) -> EgoPlan:
         longer, shorter = (left, right) if len(left) > len(right) else (right, left)
         shorter.append(longer.pop())
     most = max(len(left), len(right))
-    step = 2 if 2 * most - 1 <= height else 1
+    step = next((step for step in (3, 2) if step * (most - 1) < height), 1)
     rows = max(height, most, 3)
     middle = rows // 2
     return EgoPlan(_column(left, step, middle), _column(right, step, middle), rows, middle)
@@ -107,7 +107,8 @@ def draw_row(plan: EgoPlan, centre: str, row: int, width: int, *, plain: bool = 
     box = cell_width(centre_name) + 6
     side = max(0, (width - box - 2) // 2)
     name = min(max((1, *(cell_width(each.name) for each in plan.order))), side // 2)
-    line = min(LINE_CELLS, side - name - 1)
+    words = max((cell_width(each.words) for each in plan.order), default=0)
+    line = min(max(LINE_CELLS[0], words + 5), LINE_CELLS[1], side - name - 1)
     pieces = (
         Piece(" " * ((width - box - 2) // 2 - name - line - 1)),
         *_branch(plan.left.get(row), name, line),

@@ -51,14 +51,15 @@ def test_both_sides_are_equally_long() -> None:
     assert {each.id for each in plan.order} == {each.id for each in many}
 
 
-def test_twelve_neighbours_stand_apart_at_eighteen_rows_and_thirty_six_close() -> None:
+def test_neighbours_stand_apart_while_there_is_room() -> None:
     def rows(count: int) -> tuple[int, list[int]]:
         plan = lay_out([EgoNeighbour(str(number), "x", outward=True) for number in range(count)], 18)
         return plan.rows, sorted(plan.left)
 
-    height, places = rows(12)
-    assert height == 18
-    assert {after - before for before, after in pairwise(places)} == {2}
+    for count, apart in ((12, 3), (18, 2), (19, 1)):
+        height, places = rows(count)
+        assert height == 18
+        assert {after - before for before, after in pairwise(places)} == {apart}
     height, places = rows(36)
     assert height == 18
     assert len(places) == 18
