@@ -28,7 +28,7 @@ def entity_id(kind: EntityKind, name: str) -> EntityId:
     return EntityId(digest(f"{kind}\n{name}")[:16])
 
 
-def discover(texts: Sequence[str], language: str, limit: int = 1_000) -> tuple[Entity, ...]:
+def discover(texts: Sequence[str], language: str, limit: int = 5_000) -> tuple[Entity, ...]:
     """The names that a text uses for people and places, most frequent first; by rule, so some will be wrong."""
     found = chinese_names(texts) if language.startswith("zh") else english_names(texts)
     return tuple(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,6 +41,7 @@ _LONGEST: Final = 4
 """Characters of a name; such a one must end in a form of address (金角大王)."""
 _LEAST_BEARERS: Final = 2
 _ADDRESS: Final = word_list("address.zh")
+_IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in _ADDRESS if len(each) == 2))})")
 _DOUBTFUL: Final = frozenset(
     "时应满明平安包何东诸文白常成和乐终向居容能经万左花云方连习古易从高龙山水路马江闻谢封顾师伏解关章田金石车"
 )
@@ -112,14 +113,13 @@ def _candidates(
 ) -> dict[str, _Seen]:
     found: dict[str, _Seen] = {}
     for size, gram in _GRAM.items():
-        counts = Counter(map("".join, zip(*(book[at:] for at in range(size)), strict=False)))
+        counts = Counter(_grams(book, size))
         wanted = {
             name: _Seen()
             for name, n in counts.items()
             if n >= _LEAST
             and gram.fullmatch(name)
             and looks_like_a_name.fullmatch(name)
-            and (size < _LONGEST or name[2:] in _ADDRESS)
         }
         for at in range(len(book) - size + 1):
             seen = wanted.get(book[at : at + size])
@@ -129,6 +129,13 @@ def _candidates(
                 seen.behind += behind.get(book[at + size : at + size + 1], 0.0)
         found |= wanted
     return found
+
+
+def _grams(book: str, size: int) -> Iterator[str]:
+    """All of a size; of the longest those alone that end in a form of address."""
+    if size < _LONGEST:
+        return map("".join, zip(*(book[at:] for at in range(size)), strict=False))
+    return (book[max(0, match.start() - 2) : match.start() + 2] for match in _IS_ADDRESSED.finditer(book))
 
 
 def _without_pieces(counts: Mapping[str, int], sure: Collection[str], surnames: Collection[str]) -> dict[str, int]:

@@ -52,10 +52,11 @@ def _looks_like_a_name(name: str, inside: Counter[str], opening: Counter[str], l
 def _grouped(counts: dict[str, int]) -> Iterator[FoundName]:
     """Joins a last word with the full names that end in it, and a first word with the one full name that begins so."""
     heads: dict[str, str] = {}
+    parts = {name: _parts(name) for name in counts}
+    owners = Counter(part for name in counts if " " in name for part in {*parts[name]})
     for name in counts:
-        for part in _parts(name):
-            owners = [full for full in counts if " " in full and part in _parts(full)]
-            if part in counts and part != name and len(owners) == 1:
+        for part in parts[name]:
+            if part in counts and part != name and owners[part] == 1:
                 heads[name] = part
     groups: dict[str, list[str]] = {}
     for name in counts:
