@@ -83,10 +83,14 @@ class KnowledgeDesk:
         self._decided.clear()
         # Loaded here: a book that wants no server is opened sooner without.
         from flowcabal_tui.models.loopback import LoopbackEndpoint
+        from flowcabal_tui.models.shared import SharedEmbedder
         from flowcabal_tui.viking.client import KnowledgeClient
         from flowcabal_tui.viking.external import ExternalKnowledge
         from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
 
+        self.vectors = SharedEmbedder(embedder)
+        if (close := getattr(embedder, "aclose", None)) is not None:
+            self._open.push_async_callback(close)
         folder = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, self._settings.url)
         if self._settings.url:
             # Two machines, or two copies of a book, must not write into each other's tree.
@@ -95,13 +99,13 @@ class KnowledgeDesk:
             self._server = ExternalKnowledge(self._settings.url, self._changed, key_variable=self._settings.api_key_env)
         else:
             head = Head(project_uri(self._id, self._name), self._language, f"{embedder.identity}/{embedder.dimensions}")
-            self._endpoint = await self._open.enter_async_context(LoopbackEndpoint(embedder, model))
+            self._endpoint = await self._open.enter_async_context(LoopbackEndpoint(self.vectors, model))
             self._server = OpenVikingServer(
                 folder,
                 EmbeddingEndpoint(self._endpoint.url, self._endpoint.token, embedder.dimensions),
                 self._changed,
             )
-        self.embedder, self.vectors = head.embedder, embedder
+        self.embedder = head.embedder
         self._client = KnowledgeClient(self._server.address)
         workspace = self._server.workspace
         if workspace is not None:

@@ -1,0 +1,46 @@
+"""An embedder that is asked for the same text by several at once, or soon again, and embeds it once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+from flowcabal_tui.domain.model_calls import EmbeddingPort
+
+KEPT: Final = 64
+
+
+class SharedEmbedder:
+    """An EmbeddingPort over another. One search has the knowledge server ask for its query's vector a dozen times,
+    each of which would be a call that costs money."""
+
+    def __init__(self, embedder: EmbeddingPort) -> None:
+        self._embedder = embedder
+        self._vectors: OrderedDict[str, asyncio.Task[list[list[float]]]] = OrderedDict()
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector a text, in order. Only a text that comes alone is kept. Raises ModelError."""
+        if len(texts) != 1:
+            return await self._embedder.embed(texts)
+        (text,) = texts
+        if text not in self._vectors:
+            self._vectors[text] = asyncio.create_task(self._embedder.embed(texts))
+            while len(self._vectors) > KEPT:
+                self._vectors.popitem(last=False)
+        asked = self._vectors[text]
+        try:
+            return await asyncio.shield(asked)
+        except BaseException:
+            if asked.done() and self._vectors.get(text) is asked:  # it failed: the next one tries again
+                del self._vectors[text]
+            raise
