@@ -15,6 +15,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.contents import without_contents
 from flowcabal_tui.manuscript.headings import LONGEST, Heading, heading_of
 from flowcabal_tui.manuscript.lines import Line, bare_numbers
+from flowcabal_tui.manuscript.titles import with_titles_below
 
 _MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
 _TITLE_PAGE_LINES: Final = 6
@@ -46,6 +47,7 @@ def split_chapters(
         body = text.strip("\n")
         return (ImportedChapter(fallback_title, body),), (_("No chapter headings were found: one chapter."),)
     front, found = _pieces(lines)
+    found = with_titles_below(found)
     warnings: list[str] = []
     if listed:
         warnings.append(_("A table of contents was left out ({n} lines).").format(n=listed))

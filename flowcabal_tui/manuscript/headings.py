@@ -85,6 +85,16 @@ def heading_of(line: str) -> Heading | None:
     return _chinese(line) if len(line) <= _LONGEST_ZH else None
 
 
+def is_untitled(title: str) -> bool:
+    """Does the title of a chapter only count (第一回, CHAPTER XII., 12)?"""
+    if found := _CHAPTER_ZH.match(title):
+        return not found["rest"].strip()
+    if found := _UNITS_EN.match(title):
+        number, rest = leading_number(title[found.end() :])
+        return number is not None and not rest.strip(" .:")
+    return any(bare["title"] in ("", None) for bare in (_BARE_ZH.match(title), _BARE_EN.match(title)) if bare)
+
+
 def _undecorated(line: str) -> str:
     """Without ornaments and brackets around it, and without what stands before the number (正文, the book's name)."""
     line = " ".join(line.translate(_PLAIN).split(" ")).strip()

@@ -217,3 +217,21 @@ def test_no_text_is_lost_in_any_book() -> None:
     chapters: tuple[ImportedChapter, ...] = split_chapters(text, "book")[0]
     kept = "\n".join(chapter.text for chapter in chapters)
     assert all(line in kept for line in text.splitlines() if line and line not in ("第一章", "番外"))
+
+
+@pytest.mark.parametrize(
+    ("headings", "titles"),
+    [
+        (["第一回", "第二回", "第三回"], ["第一回 渡口", "第二回 渡口", "第三回 渡口"]),
+        (["CHAPTER I.", "CHAPTER II.", "CHAPTER III."], ["CHAPTER I 渡口", "CHAPTER II 渡口", "CHAPTER III 渡口"]),
+        (["1", "2", "3"], ["1 渡口", "2 渡口", "3 渡口"]),
+    ],
+)
+def test_a_title_below_the_number_is_joined_to_it(headings: list[str], titles: list[str]) -> None:
+    chapters = split_chapters("".join(f"{heading}\n\n渡口\n\n{PROSE}" for heading in headings), "book")[0]
+    assert [(c.title, c.text) for c in chapters] == [(title, PROSE.strip()) for title in titles]
+
+
+def test_a_first_line_is_no_title_where_most_chapters_have_none() -> None:
+    text = "".join(f"第{n}章\n\n{PROSE}" for n in range(1, 6)) + f"第6章\n\n渡口\n\n{PROSE}"
+    assert [title for _volume, title in found(text)][-1] == "第6章"
