@@ -87,7 +87,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
     gone.versions(subject, [number for number, _text in holding])
     gone.delete("curated", "id=?", output)
     gone.runs([kept.run])
-    for text in {text for _number, text in holding}:
+    for text in {text for _number, text in holding} - {versions[0][1]}:
         gone.derived("instr(rests, ?)", text)
     gone.delete("draft", "instr(key, ?)", subject)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", subject)
