@@ -29,7 +29,9 @@ from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.screens.blame import BlameScreen
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
+from flowcabal_tui.tui.screens.ego import EgoScreen
 from flowcabal_tui.tui.screens.question_kinds import GRACE
+from flowcabal_tui.tui.screens.records import RecordsScreen
 from flowcabal_tui.tui.screens.search import SearchScreen
 from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
@@ -147,6 +149,20 @@ class Studio:
         await self.until(lambda: bool(self.workspace.book.chapter and self.workspace.book.chapter.version))
         await self.remembered()
 
+    async def story(self) -> None:
+        """Who stands around the first name, the promises and the timeline, each in a picture."""
+        for name, screen, keys in (
+            ("around", EgoScreen, ("8", "r")),
+            ("promises", RecordsScreen, ("escape", "escape", "9")),
+            ("timeline", RecordsScreen, ("2",)),
+        ):
+            for key in keys:
+                await self.press(key)
+                await self.settle()
+            await self.until(lambda screen=screen: self.shows(screen))
+            self.save(name)
+        await self.press("escape")
+
     async def rewrite(self, instruction: str) -> None:
         """Selects the first paragraph and asks for another version of it."""
         await self.press("f2")
@@ -207,6 +223,7 @@ async def take(folder: Path, books: Path) -> None:
         await at.draft()
         at.save("workspace")
         await at.pilot.resize_terminal(*MIDDLE)
+        await at.story()
         await at.press("6", "z")
         await at.settle()
         at.save("receipt")

@@ -41,7 +41,7 @@ def _related(cast: Cast, centre: EntityId, other: EntityId, relations: Sequence[
     return EgoNeighbour(
         other,
         cast.name(other),
-        " / ".join(dict.fromkeys(one_line(each.kind, 30) for each in relations)),
+        " / ".join(dict.fromkeys(one_line(each.kind, 60) for each in relations)),
         outward=any(each.source == centre for each in directed),
         inward=any(each.target == centre for each in directed),
     )

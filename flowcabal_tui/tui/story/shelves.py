@@ -23,7 +23,7 @@ from flowcabal_tui.tui.story.words import (
     standing_words,
     urgency,
 )
-from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
 
 Shelf = Literal["promises", "timeline", "facts"]
 _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
@@ -93,7 +93,7 @@ def _moments(cast: Cast, wish: Wish) -> list[Line]:
     rows = []
     for each in placed:
         if cast.fits(wish.words, f"{each.moment.when} {each.moment.text}", each.moment.about):
-            when, text = one_line(each.moment.when, 30), one_line(each.moment.text)
+            when, text = crop(one_line(each.moment.when), 30), one_line(each.moment.text)
             words = _("{when}: {text}").format(when=when, text=text) if when else text
             told = _("chapter {n}").format(n=cast.position(each.moment.chapter))
             start = f"{each.happens:>4} {each.told:>4}{_TURNS[each.turn]} "
