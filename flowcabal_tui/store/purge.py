@@ -28,7 +28,8 @@ _WINDOW: Final = {"zh": 8, "en": 24}
 """So many characters in a row that stand nowhere else are a repetition of a text."""
 _REFERENCES: Final = """SELECT digest FROM version UNION SELECT part FROM version UNION SELECT digest FROM curated
     UNION SELECT document FROM run UNION SELECT digest FROM derived UNION SELECT digest FROM result
-    UNION SELECT digest FROM outcome UNION SELECT digest FROM standing UNION SELECT digest FROM edit"""
+    UNION SELECT digest FROM outcome UNION SELECT digest FROM standing UNION SELECT digest FROM edit
+    UNION SELECT digest FROM reference_part"""
 
 
 @dataclass(frozen=True, slots=True)

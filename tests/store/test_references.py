@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.domain.manuscript import ImportedChapter, ReferenceId, Span
+from flowcabal_tui.store.outbox import no_tasks
 from flowcabal_tui.store.references import WordsOfPassage, words_of
 from flowcabal_tui.store.store import Store
 
@@ -56,3 +57,10 @@ async def test_what_was_removed_is_found_only_as_of_its_time(store: Store) -> No
         await store.references.remove(book)
     with pytest.raises(KeyError):
         await store.references.text(ReferenceId("nothing"), 1)
+
+
+async def test_what_is_purged_from_the_book_stays_in_a_reference_book_of_the_same_text(store: Store) -> None:
+    book = await store.references.add("茶经", [TEA], lines(TEA))
+    (chapter,) = await store.book.import_chapters([TEA])
+    await store.upkeep.purge_chapter(chapter.id, no_tasks)
+    assert await store.references.text(book, 1) == (TEA.title, TEA.text)
