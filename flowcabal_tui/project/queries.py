@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
@@ -106,16 +107,19 @@ class Queries:
             return titles.get(uri, uri.removeprefix(ARCS))
         return uri.rsplit("/", 1)[-1]
 
-    async def source(self, uri: str, start: int, end: int, level: Level | None = None) -> SourceText:
+    async def source(
+        self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
+    ) -> SourceText:
         """The text behind a uri of a receipt or finding. Raises RunError for one that is not there.
 
-        With a level, what stands of a profile in it; of a chapter, its summary in L0 and L1.
+        With a level, what stands of a profile in it; of a chapter, its summary in L0 and L1. With a receipt, as its
+        run saw it: what was changed since would not have the cited words at their place.
         """
         root, _slash, rest = uri.partition("/")
-        if level and (root in ("profiles", "summaries") or (root == "manuscript" and level != "L2")):
-            derived = await (await self._store.memory.view(None)).derived(uri, level)
-            if derived is not None:
-                return SourceText(uri, await self.title(uri), derived.text, start, end)
+        if level and root in ("profiles", "summaries", "manuscript"):
+            seen = await self._seen(uri, level, receipt)
+            if seen is not None:
+                return SourceText(uri, await self.title(uri), seen, start, end)
         if root == "manuscript":
             chapter = await self._store.book.chapter(ChapterId(rest.split("/")[0]))
             return SourceText(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
@@ -132,6 +136,18 @@ class Queries:
         if root in ("profiles", "summaries") and (text := await self.summary(uri)):
             return SourceText(uri, await self.title(uri), text, start, end)
         raise _nothing_at(uri)
+
+    async def _seen(self, uri: str, level: Level, receipt: Receipt | None) -> str | None:
+        """A level of a chapter or derived text, as it stands or as the run of a receipt saw it; None if it did not."""
+        memory = self._store.memory
+        view = await (memory.view(receipt.chapter, receipt.generation) if receipt else memory.view(None))
+        root, _slash, rest = uri.partition("/")
+        if root == "manuscript" and level == "L2":
+            chapter = ChapterId(rest.split("/")[0])
+            known = {each.id for each in await view.chapters()}
+            return await view.chapter_text(chapter) if chapter in known else None
+        derived = await view.derived(uri, level)
+        return derived.text if derived else None
 
     async def _told(self, uri: str, kind: str, identity: str) -> SourceText:
         """A record of the story, at the words of the chapter that say it. Raises RunError for one that is gone."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Passage, Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus, Freshness, Level
@@ -27,8 +28,10 @@ class Reading(ABC):
     async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
         """Awaits on the engine's loop. Raises FlowCabalError."""
 
-    async def source(self, uri: str, start: int = -1, end: int = -1, level: Level | None = None) -> SourceText:
-        return await self._ask(self._parts.queries.source(uri, start, end, level))
+    async def source(
+        self, uri: str, start: int = -1, end: int = -1, level: Level | None = None, receipt: Receipt | None = None
+    ) -> SourceText:
+        return await self._ask(self._parts.queries.source(uri, start, end, level, receipt))
 
     async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
         return await self._ask(self._parts.search.find(query, kinds, limit))

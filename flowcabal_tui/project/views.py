@@ -286,8 +286,13 @@ class Workbench(Protocol):
 
     async def profile(self, uri: str) -> ProfileView: ...
 
-    async def source(self, uri: str, start: int = -1, end: int = -1, level: Level | None = None) -> SourceText:
-        """A text that was cited or found; with a level, what stands of a profile, or of a chapter's summary, in it."""
+    async def source(
+        self, uri: str, start: int = -1, end: int = -1, level: Level | None = None, receipt: Receipt | None = None
+    ) -> SourceText:
+        """A text that was cited or found; with a level, what stands of a profile, or of a chapter's summary, in it.
+
+        With the receipt that names it, as its run saw it.
+        """
         ...
 
     async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.search import SearchHit, SearchKind
 from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, WriteChapter, WriteMeta
 from tests.project.desk import CHAPTERS, Desk, make, opened
@@ -85,3 +87,16 @@ async def test_places_to_replace_are_exact_whole_words_in_story_order(desk: Desk
     assert [place.position for place in found] == [1, 1, 2, 2, 3, 3]
     assert all(place.line[place.span.start : place.span.end] == "Ines" for place in found)
     assert await desk.project.occurrences("") == ()
+
+
+async def test_what_a_receipt_cites_is_opened_as_its_run_saw_it_whatever_was_changed_since(demos, tmp_path) -> None:
+    folder = shutil.copytree(demos["en"], tmp_path / "demo")
+    async with opened(folder) as desk:
+        last = (await desk.project.chapters())[-1]
+        receipt = await desk.project.preview_context(RunRequest("chapter", last.id), NodeId("draft"))
+        cited = next(source for source in receipt.sources if source.start >= 0)
+        before = await desk.project.source(cited.uri, cited.start, cited.end, cited.level, receipt)
+        chapter = ChapterId(cited.uri.removeprefix("manuscript/"))
+        await desk.project.carry_out(WriteChapter(chapter, "New words.\n" + await desk.project.chapter_text(chapter)))
+        assert await desk.project.source(cited.uri, cited.start, cited.end, cited.level, receipt) == before
+        assert (await desk.project.source(cited.uri, cited.start, cited.end, cited.level)).text != before.text

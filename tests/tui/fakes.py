@@ -418,7 +418,9 @@ class FakeWorkbench(FakeReading):
     async def profile(self, uri: str) -> ProfileView:
         return self.profile_views[uri][1]
 
-    async def source(self, uri: str, start: int = -1, end: int = -1, level: Level | None = None) -> SourceText:
+    async def source(
+        self, uri: str, start: int = -1, end: int = -1, level: Level | None = None, receipt: Receipt | None = None
+    ) -> SourceText:
         chapter = next((row for row in self.chapter_rows if uri == f"manuscript/{row.id}"), None)
         if chapter is None:
             return SourceText(uri, uri, self.words.abstract, start, end)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from textual.pilot import Pilot
 
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.origin import Provenance
@@ -31,8 +32,8 @@ class Doors:
     async def text(self, chapter: ChapterId, version: int) -> str:
         return await self.workbench.chapter_text(chapter, version)
 
-    async def source(self, uri: str, start: int, end: int, level: Level) -> SourceText:
-        return await self.workbench.source(uri, start, end, level)
+    async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
+        return await self.workbench.source(uri, start, end, level, receipt)
 
 
 async def page(line: int) -> BlameScreen:

@@ -129,9 +129,9 @@ class LookingDesk:
         """A version of a chapter."""
         return await self._workbench.chapter_text(chapter, version)
 
-    async def source(self, uri: str, start: int, end: int, level: Level) -> SourceText:
-        """A text that went into a prompt."""
-        return await self._workbench.source(uri, start, end, level)
+    async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
+        """A text that went into a prompt, as the run of the receipt saw it."""
+        return await self._workbench.source(uri, start, end, level, receipt)
 
     # Receipts
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
 from flowcabal_tui.domain.text import clean
@@ -87,9 +88,11 @@ class MemoryDesk:
         await self.refresh()
         self._screen.notify(words, markup=False)
 
-    async def open_source(self, uri: str, start: int, end: int, level: Level | None = None) -> None:
+    async def open_source(
+        self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
+    ) -> None:
         """The text that was cited, in the level in which it went in, at the place that was cited."""
-        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level)))
+        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level, receipt)))
 
     async def edit_meta(self) -> None:
         """Chooses one of the meta texts and opens it in the writer's editor."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from rich.text import Text
@@ -66,12 +66,13 @@ class ReceiptPane(Vertical):
 
     @dataclass
     class SourceOpened(Message):
-        """A source is to be shown in a level, at the characters that went in (-1: all of it)."""
+        """A source is to be shown in a level, at the characters that went in (-1: all of it), as the receipt has it."""
 
         uri: str
         start: int
         end: int
         level: Level = "L2"
+        receipt: Receipt | None = field(default=None, compare=False)
 
     @dataclass
     class OtherRequested(Message):
@@ -224,7 +225,7 @@ class ReceiptPane(Vertical):
         if message.option.id == _FOLD:
             self.action_fold()
         elif message.option.id in self._opens:
-            self.post_message(self.SourceOpened(*self._opens[message.option.id]))
+            self.post_message(self.SourceOpened(*self._opens[message.option.id], receipt=self._receipt))
 
     def action_compare(self) -> None:
         """Compare with the receipt before, or stop comparing."""

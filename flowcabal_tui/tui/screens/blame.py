@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.context import ContextSource
+from flowcabal_tui.domain.context import ContextSource, Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Level
@@ -53,7 +53,9 @@ class BlameDoors(Protocol):
 
     def text(self, chapter: ChapterId, version: int) -> Awaitable[str]: ...
 
-    def source(self, uri: str, start: int, end: int, level: Level) -> Awaitable[SourceText]: ...
+    def source(
+        self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None
+    ) -> Awaitable[SourceText]: ...
 
 
 class BlameScreen(ModalScreen[RunPlace | None]):
@@ -180,7 +182,8 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._open(self._sources()[int(message.option.id)]))
 
     async def _open(self, source: ContextSource) -> None:
-        text = await self._doors.source(source.uri, source.start, source.end, source.level)
+        receipt = self._told.written.receipt if self._told and self._told.written else None
+        text = await self._doors.source(source.uri, source.start, source.end, source.level, receipt)
         self.app.push_screen(SourceScreen(text))
 
     def action_changes(self) -> None:

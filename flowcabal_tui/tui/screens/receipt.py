@@ -20,7 +20,7 @@ from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 
-OpenSource = Callable[[str, int, int, Level], Awaitable[SourceText]]
+OpenSource = Callable[[str, int, int, Level, Receipt | None], Awaitable[SourceText]]
 
 
 class ReceiptScreen(ModalScreen[None]):
@@ -54,4 +54,5 @@ class ReceiptScreen(ModalScreen[None]):
         attempt(self, self._open(message))
 
     async def _open(self, asked: ReceiptPane.SourceOpened) -> None:
-        self.app.push_screen(SourceScreen(await self._source(asked.uri, asked.start, asked.end, asked.level)))
+        source = await self._source(asked.uri, asked.start, asked.end, asked.level, asked.receipt)
+        self.app.push_screen(SourceScreen(source))

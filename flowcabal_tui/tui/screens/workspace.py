@@ -304,7 +304,7 @@ class WorkspaceScreen(FactsScreen):
     @on(ReceiptPane.SourceOpened)
     def open_receipt_source(self, event: ReceiptPane.SourceOpened) -> None:
         """The text that went into the prompt."""
-        self._work(self.memory.open_source(event.uri, event.start, event.end, event.level))
+        self._work(self.memory.open_source(event.uri, event.start, event.end, event.level, event.receipt))
 
     @on(ProfilePane.SourceOpened)
     def open_evidence(self, event: ProfilePane.SourceOpened) -> None:
