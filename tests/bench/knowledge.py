@@ -51,10 +51,10 @@ async def _language(bench: Path, language: str) -> list[Figure]:
     book = await imported(bench / "novels" / novel, language)
     folder = book.folder
     figures = []
-    async with _served(folder, language) as (timed, seconds):
+    async with _served(book.folder, language) as (timed, seconds):
         figures.append(Figure(f"{novel}: sent to the server (0: it was there)", f"{seconds:.0f} s"))
         for name, finder in (("no server", None), ("with find", timed)):
-            run = folder / "bench-run.jsonl"
+            run = book.folder / "bench-run.jsonl"
             lines = [answer.line async for answer in answers(book, asked, BenchSettings(), language, finder)]
             run.write_text("\n".join(lines), encoding="utf-8")
             figures.append(Figure(f"{novel}, {len(asked)} queries, {name}", _scored(bench, labelled, asked, run)))
