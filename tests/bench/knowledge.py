@@ -49,7 +49,6 @@ async def _language(bench: Path, language: str) -> list[Figure]:
     kinds = {row["id"]: row["kind"] for row in map(json.loads, labelled.read_text("utf-8").splitlines())}
     asked = [one for one in read_queries(labelled) if one.novel == novel and kinds[one.id] in CORE][::EVERY]
     book = await imported(bench / "novels" / novel, language)
-    folder = book.folder
     figures = []
     async with _served(book.folder, language) as (timed, seconds):
         figures.append(Figure(f"{novel}: sent to the server (0: it was there)", f"{seconds:.0f} s"))
