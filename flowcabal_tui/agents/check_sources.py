@@ -99,7 +99,8 @@ async def _echoes(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[Sour
     names = [name for entity in cast for name in entity.names]
     terms = search_terms(draft, names, book.view.language)[:_RARE_TERMS]
     shared = _passages(book, await book.view.search(terms, 20) if terms else ())
-    rare = sorted(cast, key=lambda each: (book.counts.get(each.id, 0), each.id))[:3]
+    counts = dict(await book.view.mention_counts())
+    rare = sorted(cast, key=lambda each: (counts.get(each.id, 0), each.id))[:3]
     named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 5))]
     return [*named, *shared]
 

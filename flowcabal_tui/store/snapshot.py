@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
@@ -81,10 +81,14 @@ class Snapshot:
         return self._meta
 
     async def entities(self) -> tuple[Entity, ...]:
-        """All of them, by id, without their first mention."""
+        """All of them, by first mention, then id; those that are never mentioned last."""
         if self._entities is None:
-            rows = await self._database.rows(ENTITIES, (self.generation,))
-            self._entities = tuple(sorted(map(entity_of, rows), key=lambda each: each.id))
+            named, found = await self.named(), []
+            for row in await self._database.rows(ENTITIES, (self.generation,)):
+                entity = entity_of(row)
+                places = named.get(entity.id)
+                found.append(replace(entity, first_position=places.positions[0] if places else None))
+            self._entities = tuple(sorted(found, key=_by_first_mention))
         return self._entities
 
     async def story(self, before: int, parsed: Parsed, texts: Texts) -> Story:
@@ -179,3 +183,7 @@ class Snapshot:
         """Is this the chapter's text as of the generation?"""
         known = self.chapters.get(chapter)
         return known is not None and known.digest is not None and known.version == version
+
+
+def _by_first_mention(entity: Entity) -> tuple[bool, int, str]:
+    return entity.first_position is None, entity.first_position or 0, entity.id

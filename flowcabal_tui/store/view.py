@@ -62,13 +62,11 @@ class View:
 
     async def entities(self) -> tuple[Entity, ...]:
         """Those made by hand, and those mentioned before the target, by first mention, then id."""
-        named, found = await self._snapshot.named(), []
-        for entity in await self._snapshot.entities():
-            places = named.get(entity.id)
-            first = places.positions[0] if places and places.positions[0] < self._before else None
-            if entity.by == "hand" or first is not None:
-                found.append(replace(entity, first_position=first))
-        return tuple(sorted(found, key=_by_first_mention))
+        entities = await self._snapshot.entities()
+        named = [each for each in entities if each.first_position is not None and each.first_position < self._before]
+        others = (each for each in entities[len(named) :] if each.by == "hand")
+        unnamed = (each if each.first_position is None else replace(each, first_position=None) for each in others)
+        return (*named, *sorted(unnamed, key=lambda each: each.id))
 
     async def chapters(self) -> tuple[Chapter, ...]:
         """Written chapters before the target, in story order."""
@@ -278,7 +276,3 @@ async def open_view(
             raise KeyError(chapter)
         before = int(place[0])
     return View(database, cache, language, snapshot, before)
-
-
-def _by_first_mention(entity: Entity) -> tuple[bool, int, str]:
-    return entity.first_position is None, entity.first_position or 0, entity.id

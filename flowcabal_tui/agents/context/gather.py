@@ -63,7 +63,6 @@ class Book:
     view: MemoryView
     chapters: tuple[Chapter, ...]
     entities: tuple[Entity, ...]
-    counts: dict[EntityId, int]
     titles: Mapping[ChapterId, str]
 
     def title(self, chapter: ChapterId) -> str:
@@ -74,7 +73,7 @@ async def read_book(view: MemoryView) -> Book:
     """Reads once what all classes need."""
     chapters = tuple(chapter for chapter in await view.chapters() if chapter.version)
     titles = {chapter.id: chapter.title for chapter in chapters}
-    return Book(view, chapters, await view.entities(), dict(await view.mention_counts()), titles)
+    return Book(view, chapters, await view.entities(), titles)
 
 
 async def meta(book: Book) -> list[Candidate]:
@@ -217,7 +216,7 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
 
 
 async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
-    """Arcs, the most relevant chapters at L1, and a line for each of the others, newest and relevant ones first."""
+    """The most relevant chapters at L1, arcs, and a line for each of the others, newest and relevant ones first."""
     arcs = await told(book.view, book.chapters, relevant.chapters)
     ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
     newest_first = list(reversed(book.chapters))
@@ -261,7 +260,7 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
         for chapter in of_line
         if (uri := f"manuscript/{chapter.id}") in lines
     ]
-    return [*arcs.first, *overviews, *one_liners, *arcs.last]
+    return [*overviews, *arcs.first, *one_liners, *arcs.last]
 
 
 async def knowledge(book: Book, finder: Finder, query: str, limit: int = 12) -> list[Candidate]:
