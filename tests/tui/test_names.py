@@ -123,6 +123,8 @@ async def test_a_proposed_name_is_confirmed_or_rejected_by_one_key():
         assert (put(workbench).aliases, put(workbench).proposed) == (("Mar",), ())
         assert "= Mar" in screen(pilot)
         await press(pilot, "x")
+        assert len(workbench.sent) == 1
+        await press(pilot, "tab", "x")
         assert (put(workbench).aliases, put(workbench).rejected) == ((), ("Mar",))
         assert "x Mar  rejected" in screen(pilot)
 
@@ -133,6 +135,13 @@ async def test_the_name_under_the_cursor_is_judged():
     async with opened(names(workbench)) as pilot:
         await press(pilot, "tab", "j", "x")
         assert put(workbench).rejected == ("Swan",)
+
+
+async def test_what_holds_of_someone_is_a_key_away():
+    async with opened(names(FakeWorkbench(), FERRYMAN)) as pilot:
+        await press(pilot, "f")
+        assert "Joss knows who rings the bell." in screen(pilot)
+        assert "left hand" not in screen(pilot)
 
 
 async def test_an_entity_is_edited_in_a_form():

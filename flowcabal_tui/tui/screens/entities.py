@@ -24,6 +24,7 @@ from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.ego import EgoScreen
 from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.record_forms import entity_form, person_form
+from flowcabal_tui.tui.screens.records import RecordsScreen
 from flowcabal_tui.tui.screens.story_page import Place, StoryPage
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import judged, new_id
@@ -71,6 +72,7 @@ class EntitiesScreen(StoryPage):
                 id="names.graph"),
         Binding("m", "mentions", mark("Places"), tooltip=mark("Every place of the book that names it."),
                 show=False, id="names.mentions"),
+        Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("What holds of it."), id="names.facts"),
         Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="names.edit"),
         Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Take this name out of the book's "
@@ -200,12 +202,14 @@ class EntitiesScreen(StoryPage):
         self.query_one("#list").focus()
 
     def action_name(self, verb: str) -> None:
-        """Confirm or reject the name under the cursor."""
-        entity, row = self.entity, self.query_one("#names", PickList).highlighted
-        if entity is None or row is None:
-            self.notify(_("There is no further name."), markup=False)
+        """Confirm or reject the name under the cursor; from the list only one that waits, so that no key too many
+        takes a confirmed one away."""
+        entity, names = self.entity, self.query_one("#names", PickList)
+        state, name = self._name_rows[names.highlighted] if names.highlighted is not None else ("", "")
+        if entity is None or not (state == "proposed" or (state and names.has_focus)):
+            self.notify(_("No further name waits for your word."), markup=False)
         else:
-            self.work(self._judge(entity, self._name_rows[row][1], confirms=verb == "confirm"))
+            self.work(self._judge(entity, name, confirms=verb == "confirm"))
 
     async def _judge(self, entity: Entity, name: str, *, confirms: bool) -> None:
         await self.doors.put_entity(judged(entity, name, confirms=confirms))
@@ -224,6 +228,11 @@ class EntitiesScreen(StoryPage):
         """Who stands around."""
         if (entity := self.entity) is not None:
             self.app.push_screen(EgoScreen(self.doors, entity.id), self._go)
+
+    def action_facts(self) -> None:
+        """What holds of it."""
+        if (entity := self.entity) is not None:
+            self.app.push_screen(RecordsScreen(self.doors, "facts", entity.name))
 
     def action_add(self) -> None:
         """A form for a new one."""

@@ -70,7 +70,8 @@ class MentionsScreen(StoryPage):
         self.query_one(PickList).focus()
 
     async def reload(self) -> None:
-        """Reads the places; the one in view stays."""
+        """Reads the places, and the text anew; the place in view stays."""
+        self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
         self._places = await self.doors.mentions(self._entity.id)
         if not self._places:
