@@ -34,7 +34,7 @@ from tests.bench.report import Figure, given, percentile
 NOVELS: Final = {"zh": "hongloumeng", "en": "nicholas-nickleby"}
 CORE: Final = ("summary", "callback", "continue", "relation")
 EVERY: Final = int(os.environ.get("FLOWCABAL_BENCH_EVERY", "6"))
-START_SECONDS: Final = 90.0
+START_SECONDS: Final = 300.0
 
 
 def measure() -> list[Figure]:
@@ -88,7 +88,9 @@ async def _served(folder: Path, language: str) -> AsyncIterator[tuple[TimedFinde
     desk = KnowledgeDesk(settings.knowledge, place, language, lambda _event: None, held.update)
     try:
         await desk.start(LexicalEmbedder(), None)
-        await desk.started(START_SECONDS)
+        async with asyncio.timeout(START_SECONDS):
+            while not desk.is_up:  # noqa: ASYNC110  # it may be started more than once on a machine that is busy
+                await asyncio.sleep(0.1)
         queries, began = Queries(store), time.perf_counter()
         steps = KnowledgeSteps(store, queries, desk.sync)
         chapters = [task for task in await store.outbox.all(("waiting", "fresh")) if task.kind == "knowledge"]
