@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
+from flowcabal_tui.domain.manuscript import ImportPreview
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
 from flowcabal_tui.protocol import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import app_over, told, until, workspace
@@ -76,3 +79,17 @@ async def test_the_end_is_told_and_leaves_the_line_unless_steps_failed(tmp_path)
         await until(pilot, lambda: any("118 of 120" in row for row in shown(app)[:-2]))
         await told(pilot, workbench, BootstrapChanged(replace(RUNNING, state="done", done=120)))
         assert "reading" not in line.words
+
+
+async def test_many_notes_on_an_import_leave_room_for_the_answer(tmp_path) -> None:
+    class Odd(ImportedWorkbench):
+        async def preview_import(self, path: Path) -> ImportPreview:
+            return replace(await super().preview_import(path), warnings=tuple(f"note {n}" for n in range(60)))
+
+    async with workspace(Odd(offline=False), tmp_path, size=(80, 24)) as pilot:
+        await pilot.press("I")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press(*"a.txt", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        page = "\n".join(shown(pilot.app))
+        assert "note 5" in page and "54 more" in page and "Yes" in page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 _DRAFT_SECONDS: Final = 1.0
+_MOST_WARNINGS: Final = 6
 _FORMS: Final = ("md", "txt", "docx", "epub")
 
 
@@ -206,7 +207,7 @@ class BookDesk:
         title = _("Import {n} chapters?").format(n=len(preview.chapters))
         first = ", ".join(chapter.title for chapter in preview.chapters[:5])
         words = "\n".join(
-            (_("{first} ... ({encoding})").format(first=first, encoding=preview.encoding), *preview.warnings)
+            (_("{first} ... ({encoding})").format(first=first, encoding=preview.encoding), *_some(preview.warnings))
         )
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._workbench.carry_out(ImportManuscript(str(path)))
@@ -236,6 +237,12 @@ class BookDesk:
     async def _ask(self, question: str, answer: str = "") -> str | None:
         answered: str | None = await self._screen.app.push_screen_wait(PromptLine(question, value=answer))
         return answered
+
+
+def _some(warnings: Sequence[str]) -> list[str]:
+    """As many as leave room for the answers."""
+    more = len(warnings) - _MOST_WARNINGS
+    return [*warnings[:_MOST_WARNINGS], *([_("and {n} more notes").format(n=more)] if more > 0 else [])]
 
 
 def _draft_key(chapter: ChapterId) -> str:
