@@ -14,6 +14,7 @@ from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import Reading, read_intent
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
+from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
@@ -128,7 +129,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
-            "knowledge": await self._knowledge(seen, reading, goal.prompt, notes),
+            "knowledge": await self._knowledge(seen, reading, goal.prompt, relevant, notes),
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
@@ -183,12 +184,15 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         wanted = goal.params.context_tokens
         return self._budget if wanted is None else min(wanted, self._budget)
 
-    async def _knowledge(self, seen: Seen, reading: Reading, prompt: str, notes: list[str]) -> list[Candidate]:
+    async def _knowledge(
+        self, seen: Seen, reading: Reading, prompt: str, relevant: Relevance, notes: list[str]
+    ) -> list[Candidate]:
         if seen.finder is None:
             notes.append(_("The knowledge server took no part: it is not there."))
             return []
+        query = " ".join((*reading.intent.entities, prompt))[:2_000]
         try:
-            return await gather.knowledge(seen.book, seen.finder, " ".join((*reading.intent.entities, prompt))[:2_000])
+            return await gather.knowledge(seen.book, seen.finder, query, relevant)
         except KnowledgeError as error:
             notes.append(_("The knowledge server took no part: {why}").format(why=error.title))
             return []

@@ -263,8 +263,12 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
     return [*overviews, *arcs.first, *one_liners, *arcs.last]
 
 
-async def knowledge(book: Book, finder: Finder, query: str, limit: int = 12) -> list[Candidate]:
-    """What the knowledge server finds; nothing of the target chapter or later. Raises KnowledgeError."""
+async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance, limit: int = 12) -> list[Candidate]:
+    """What the knowledge server finds; nothing of the target chapter or later. Raises KnowledgeError.
+
+    A passage that its words find, too, has its place among those; the others come after them all.
+    """
+    ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
     found = await finder.find(query, book.view.before, limit)
     return [
         Candidate(
@@ -277,6 +281,7 @@ async def knowledge(book: Book, finder: Finder, query: str, limit: int = 12) -> 
             position=hit.position,
             start=hit.start,
             end=hit.end,
+            rank=ranks.get((ChapterId(hit.uri.removeprefix("manuscript/")), hit.start), UNRANKED),
         )
         for hit in sorted(found, key=lambda each: (-each.score, each.uri, each.start))
         if hit.position < book.view.before and hit.text.strip()
