@@ -70,6 +70,14 @@ async def assemble(
     return await agent.assemble(workflow, NODE, params, prompt, ChapterId(f"c{at}"), Generation(1), inquiries)
 
 
+async def test_parts_of_one_chapter_stand_under_one_heading() -> None:
+    injection = await assemble(make_book(), "林远与沈青的一场戏。")
+    passages = injection.user_suffix.split("# 前文相关段落\n")[1].split("\n# ")[0]
+    of_chapter = [source for source in injection.receipt.sources if source.budget_class == "far"]
+    assert len(of_chapter) > len({source.uri for source in of_chapter})
+    assert passages.count("## ") == len({source.uri for source in of_chapter})
+
+
 async def test_each_class_brings_what_it_is_for() -> None:
     injection = await assemble(make_book(), "林远与老周在白鹭渡说起铜铃。")
     by_class = {}

@@ -60,6 +60,7 @@ class Ledger:
         self._shares = {name: int(budget * share) for name, share in shares.items()}
         self._used = dict.fromkeys(self._shares, 0)
         self._taken = Counter[BudgetClass]()
+        self._headed: set[tuple[BudgetClass, str]] = set()
         self._chosen: list[Chosen] = []
         self._dropped: list[tuple[Candidate, str]] = []
         self._spans: dict[str, list[tuple[int, int]]] = {}
@@ -158,7 +159,8 @@ class Ledger:
             self.drop(candidate, _("already included"))
             return True
         extra = 0 if self._has(candidate.budget_class) else self._counter.count(self._section(candidate.budget_class))
-        tokens = self._counter.count(rest.block) + extra
+        is_headed = rest.start >= 0 and (rest.budget_class, rest.uri) in self._headed
+        tokens = self._counter.count(rest.continued if is_headed else rest.block) + extra
         if tokens > room and rest.cuttable:
             rest = self._shortened(rest, room - extra)
             tokens = self._counter.count(rest.block) + extra if rest.text else tokens
@@ -183,6 +185,7 @@ class Ledger:
         self._taken[candidate.budget_class] += 1
         self._used[candidate.budget_class] += tokens
         if candidate.level == "L2" and candidate.start >= 0:
+            self._headed.add((candidate.budget_class, candidate.uri))
             self._spans.setdefault(candidate.uri, []).append((candidate.start, candidate.end))
         else:
             self._levels[candidate.uri] = max(self._levels.get(candidate.uri, ""), candidate.level)
@@ -218,8 +221,13 @@ class Ledger:
     def _user_suffix(self) -> str:
         parts = []
         for name in RENDERED:
-            if chosen := sorted((one for one in self._chosen if one.candidate.budget_class == name), key=_place):
-                parts.append(self._section(name) + "".join(one.candidate.block for one in chosen))
+            chosen = sorted((one for one in self._chosen if one.candidate.budget_class == name), key=_place)
+            texts = [
+                now.candidate.continued if before and now.candidate.follows(before.candidate) else now.candidate.block
+                for before, now in zip((None, *chosen), chosen, strict=False)
+            ]
+            if texts:
+                parts.append(self._section(name) + "".join(texts))
         return f"{heading('preamble', self._language)}\n\n{''.join(parts)}".rstrip("\n") if parts else ""
 
 

@@ -77,3 +77,12 @@ class Candidate:
         if self.line:
             return f"- {self.title}{': ' if self.title else ''}{' '.join(text.split())}\n"
         return f"## {self.title}\n{text.strip()}\n\n"
+
+    @property
+    def continued(self) -> str:
+        """As it stands behind another part of the same chapter, whose heading is its own too."""
+        return f"{_HIDDEN_PART.sub('…', self.text).strip()}\n\n"
+
+    def follows(self, other: Candidate) -> bool:
+        """Are both parts of one chapter's text, so that one heading is enough?"""
+        return self.uri == other.uri and self.start >= 0 and other.start >= 0 and not self.line
