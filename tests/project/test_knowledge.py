@@ -174,8 +174,6 @@ async def test_a_folder_lost_while_closed_and_another_embedder_are_made_good(
             ready = await whole(desk)
             assert "other" in ready.message
             assert await counts(desk) == untouched
-        async with opened(folder, knowledge=True) as desk:
-            assert (await whole(desk)).message == "", "once"
 
 
 async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_is_written(
