@@ -84,7 +84,7 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
                     await asyncio.sleep(chance.uniform(0.05, 0.6) * seconds)
                     await fault()
                     figures += await _healed(what, desk, untouched, told if "endpoint" not in what else 0)
-        await asyncio.to_thread(shutil.rmtree, folder / "cache")
+        await asyncio.to_thread(shutil.rmtree, folder / "cache", ignore_errors=True)
         async with opened(book, knowledge=True) as desk:
             figures += await _healed("its folder deleted while it was closed", desk, untouched, 0)
     finally:
@@ -110,7 +110,7 @@ def _kill(folder: Path) -> Callable[[], Awaitable[None]]:
 
 def _delete(folder: Path) -> Callable[[], Awaitable[None]]:
     async def delete() -> None:
-        await asyncio.to_thread(shutil.rmtree, folder / "cache")
+        await asyncio.to_thread(shutil.rmtree, folder / "cache", ignore_errors=True)
 
     return delete
 
