@@ -20,13 +20,15 @@ class Goals:
 class ChapterStanding:
     """A chapter, whether its file was changed outside, and how the memory (not the server) follows its newest text.
 
-    `left` counts steps that are to be done, `failed` tells why others could not be.
+    `left` counts steps that are to be done, `failed` tells why others could not be; `is_stale`: something that stands
+    was made from words that the chapter no longer has.
     """
 
     chapter: Chapter
     changed_outside: bool = False
     left: int = 0
     failed: tuple[str, ...] = ()
+    is_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

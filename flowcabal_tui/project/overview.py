@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
@@ -25,6 +25,7 @@ class OverviewDesk:
         clock: Callable[[], datetime],
     ) -> None:
         self._store, self._settings, self._outside_text, self._clock = store, settings, outside_text, clock
+        self._stale: tuple[Generation, frozenset[ChapterId]] = (Generation(-1), frozenset())
 
     async def overview(self) -> Overview:
         """The day begins at midnight where the writer is."""
@@ -33,7 +34,7 @@ class OverviewDesk:
         for task in await self._store.outbox.all():
             if task.kind != "knowledge":  # a server that is down is owed, not waited for
                 tasks.get(_chapter_of(task.subject), []).append(task)
-        goals = self._settings().goals
+        goals, stale = self._settings().goals, await self._stale_chapters()
         return Overview(
             tuple(
                 ChapterStanding(
@@ -41,12 +42,21 @@ class OverviewDesk:
                     self._outside_text(chapter.id) is not None,
                     sum(task.state in ("waiting", "running", "stale") for task in tasks[chapter.id]),
                     tuple(task.error for task in tasks[chapter.id] if task.state == "failed"),
+                    chapter.id in stale,
                 )
                 for chapter in chapters
             ),
             Goals(goals.book, goals.chapter, goals.day),
             sum(chapter.length for chapter in chapters) - await self._length_this_morning(),
         )
+
+    async def _stale_chapters(self) -> frozenset[ChapterId]:
+        """Asked again only when the memory has changed."""
+        generation = await self._store.memory.generation()
+        if generation != self._stale[0]:
+            found = await (await self._store.memory.view(None)).stale()
+            self._stale = generation, frozenset(chapter for each in found for chapter in each.chapters)
+        return self._stale[1]
 
     async def _length_this_morning(self) -> int:
         now = self._clock().astimezone()

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.protocol import (
     AddChapter,
+    CancelBackground,
     EditChapter,
     ImportManuscript,
     MergeChapters,
@@ -137,6 +138,13 @@ async def test_a_chapter_whose_memory_has_not_followed_says_so(desk: Desk) -> No
     assert all(not standing.left for standing in (await desk.project.overview()).chapters)
     await desk.project.carry_out(WriteChapter(await desk.chapter(2), "A new text about Ines Marlow."))
     assert [bool(standing.left) for standing in (await desk.project.overview()).chapters] == [False, True, False]
+
+
+async def test_a_chapter_says_so_when_a_summary_was_made_from_words_that_it_no_longer_has(desk: Desk) -> None:
+    assert not any(standing.is_stale for standing in (await desk.project.overview()).chapters)
+    await desk.project.carry_out(WriteChapter(await desk.chapter(2), "Ines Marlow left Saltreach for ever."))
+    await desk.project.carry_out(CancelBackground())
+    assert [standing.is_stale for standing in (await desk.project.overview()).chapters] == [False, True, False]
 
 
 async def test_scenes_lie_side_by_side_over_the_whole_text(desk: Desk) -> None:

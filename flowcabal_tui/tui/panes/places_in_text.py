@@ -58,7 +58,7 @@ class PlacesInText(Vertical):
     def action_origin(self) -> None:
         """Ask where the paragraph at the cursor comes from; in the reader, the one that is marked or uppermost."""
         shown = self._text_in_view()
-        if self._chapter is None or not shown.text:
+        if self._chapter is None:
             return
         place = shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
         start, end = shown.text.rfind("\n", 0, place) + 1, shown.text.find("\n", place)

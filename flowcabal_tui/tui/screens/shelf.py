@@ -202,6 +202,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             parts.append(_("memory failed"))
         elif standing.left:
             parts.append(_("memory follows"))
+        elif standing.is_stale:
+            parts.append(_("summaries out of date"))
         sign = "v" if chapter.id in self._scenes else ">" if chapter.version else " "
         title = one_line(chapter.title) or _("untitled")
         return EndedRow(f"  {sign} {chapter.position:>4} ", title, " · " + " · ".join(parts))
