@@ -225,8 +225,10 @@ class Project(Reading):
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         return await self._ask(self._parts.story.mentions(entity))
 
-    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
-        return await self._ask(self._parts.story.companions(entity))
+    async def companions(
+        self, entity: EntityId, before: ChapterId | None = None
+    ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        return await self._ask(self._parts.story.companions(entity, before))
 
     async def workflows(self) -> tuple[Workflow, ...]:
         return await self._ask(self._parts.store.workflows.list())

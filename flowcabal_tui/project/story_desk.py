@@ -55,6 +55,8 @@ class StoryDesk:
         """Every place that names an entity, in story order."""
         return await (await self._store.memory.view(None)).mentions(entity)
 
-    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+    async def companions(
+        self, entity: EntityId, before: ChapterId | None
+    ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
         """With whom an entity is named in one passage, in how many passages, and the chapter where it was last."""
-        return await (await self._store.memory.view(None)).companions(entity)
+        return await (await self._store.memory.view(before)).companions(entity)

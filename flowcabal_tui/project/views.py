@@ -211,7 +211,9 @@ class Workbench(Protocol):
         """Every place of the present texts that names an entity, in story order."""
         ...
 
-    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+    async def companions(
+        self, entity: EntityId, before: ChapterId | None = None
+    ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
         """With whom it is named in one passage, in how many passages, and in which chapter last; most first."""
         ...
 

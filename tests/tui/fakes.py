@@ -343,8 +343,12 @@ class FakeWorkbench(FakeReading):
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         return fake_story.mentions(entity, self.words)
 
-    async def companions(self, entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
-        return fake_story.companions(entity)
+    async def companions(
+        self, entity: EntityId, before: ChapterId | None = None
+    ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        limit = next((row.position for row in self.chapter_rows if row.id == before), len(self.chapter_rows) + 1)
+        places = {row.id: row.position for row in self.chapter_rows}
+        return tuple(each for each in fake_story.companions(entity) if places[each[2]] < limit)
 
     async def workflows(self) -> tuple[Workflow, ...]:
         return tuple(self.documents)

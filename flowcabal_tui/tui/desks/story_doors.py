@@ -28,9 +28,9 @@ class StoryDoors:
         ask = self._workbench
         return Cast(*await asyncio.gather(ask.entities(), ask.chapters(), ask.story(), ask.seen()))
 
-    async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
-        """With whom it is named, most often first."""
-        return await self._workbench.companions(entity)
+    async def companions(self, entity: EntityId, before: ChapterId | None) -> tuple[Companion, ...]:
+        """With whom it is named before a chapter (None: in the whole book), most often first."""
+        return await self._workbench.companions(entity, before)
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """In story order."""

@@ -106,14 +106,17 @@ class EgoScreen(StoryPage):
         return EntityId(cursor) if cursor else None
 
     async def show_cast(self, cast: Cast) -> None:
-        """The graph anew."""
-        self._companions = await self.doors.companions(self._centre_entity)
-        self._draw()
+        """The graph anew: nobody is in it who is met only later."""
+        following = cast.at(self._position(cast) + 1)
+        self._companions = await self.doors.companions(self._centre_entity, following.id if following else None)
+        self._draw(cast)
 
-    def _draw(self) -> None:
-        if (cast := self.cast) is None:
-            return
-        position = cast.written if self._at_chapter is None else self._at_chapter
+    def _position(self, cast: Cast) -> int:
+        """The place of the chapter as of which all is shown."""
+        return cast.written if self._at_chapter is None else self._at_chapter
+
+    def _draw(self, cast: Cast) -> None:
+        position = self._position(cast)
         chapter = cast.at(position)
         self.query_one(ChapterSlider).show(position, len(cast.chapters), cast.chapter(chapter.id if chapter else None))
         around = neighbours(cast, self._centre_entity, self._companions, position)
@@ -135,7 +138,7 @@ class EgoScreen(StoryPage):
             self.query_one(".told", Static).update(_("Nobody stands around: `a` adds a relation."))
             self.query_one(PickList).set_options(())
             return
-        position = cast.written if self._at_chapter is None else self._at_chapter
+        position = self._position(cast)
         pair = relations_between(cast.story.relations, self._centre_entity, other)
         self._pair = tuple(sorted(pair, key=lambda each: not cast.holds(each, position)))
         rows = [self._row(each, cast, position) for each in self._pair]
@@ -163,9 +166,9 @@ class EgoScreen(StoryPage):
 
     async def _turn_to(self, entity: EntityId) -> None:
         before, self._centre_entity = self._centre_entity, entity
-        self._companions = await self.doors.companions(entity)
-        self._draw()
-        self.query_one(EgoGraph).go_to(before)
+        if self.cast is not None:
+            await self.show_cast(self.cast)
+            self.query_one(EgoGraph).go_to(before)
 
     def action_back(self) -> None:
         """The one who was in the middle before."""
@@ -175,14 +178,14 @@ class EgoScreen(StoryPage):
     def action_chapter(self, step: int) -> None:
         """Another chapter: relations begin and end."""
         if self.cast is not None:
-            position = self.cast.written if self._at_chapter is None else self._at_chapter
-            self._at_chapter = min(max(0, position + step), len(self.cast.chapters))
-            self._draw()
+            self._at_chapter = min(max(0, self._position(self.cast) + step), len(self.cast.chapters))
+            self.work(self.show_cast(self.cast), exclusive=True)
 
     def action_all(self) -> None:
         """Everybody, or those who matter most."""
         self._shows_all = not self._shows_all
-        self._draw()
+        if self.cast is not None:
+            self._draw(self.cast)
 
     def action_go_to(self) -> None:
         """Anybody by name."""
