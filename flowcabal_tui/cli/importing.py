@@ -77,7 +77,6 @@ async def bootstrap(arguments: Namespace) -> int:
         print(quoted(quote))
         if not (arguments.yes or await _agreed()):
             return FAILED
-        await project.settled()
         await project.carry_out(StartBootstrap(arguments.first, arguments.last, arguments.max_cost))
         return await _followed(project)
     finally:
