@@ -72,11 +72,14 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         self.query_one(PickList).focus()
 
     def _fill(self) -> None:
+        rows = [Option(self._row(number), id=str(number)) for number in range(len(self._places))]
+        self.query_one(PickList).refill(rows)
+        self._show_count()
+
+    def _show_count(self) -> None:
         title = _("{words} > {others}").format(words=one_line(self._old_words), others=one_line(self._new_words))
         counted = _("{n} of {count} places chosen").format(n=len(self._chosen), count=len(self._places))
         self.query_one(".head", Static).update(f"{title} · {counted}")
-        rows = [Option(self._row(number), id=str(number)) for number in range(len(self._places))]
-        self.query_one(PickList).refill(rows)
 
     def _row(self, number: int) -> FoundRow:
         found = self._places[number]
@@ -93,7 +96,10 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     def _turn(self, numbers: set[int]) -> None:
         """Leaves the places out if all of them are chosen, else chooses them."""
         self._chosen = self._chosen - numbers if numbers <= self._chosen else self._chosen | numbers
-        self._fill()
+        names = self.query_one(PickList)
+        for number in numbers:
+            names.replace_option_prompt_at_index(number, self._row(number))
+        self._show_count()
 
     def _of_chapter(self) -> set[int]:
         chapter = self._places[self._at].place.chapter
