@@ -240,7 +240,9 @@ class ReceiptPane(Vertical):
 
     def action_compare_other(self) -> None:
         """Ask for another receipt to compare with."""
-        if self._receipt is not None:
+        if self._receipt is None:
+            self.notify(_("No receipt yet: a node gets one when it runs."), markup=False)
+        else:
             self.post_message(self.OtherRequested(self._receipt))
 
     def action_next_class(self, step: int) -> None:
