@@ -215,6 +215,7 @@ class Parts:
             return
         self.background.start()
         self.tasks.create(self.curation.watch_outside())
+        self.tasks.create(self.upkeep.finish_purge())
         if knowledge:
             await self._start_knowledge()
 

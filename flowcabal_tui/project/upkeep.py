@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.domain.errors import KnowledgeError, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, RunError
 from flowcabal_tui.domain.memory import StaleText, TaskKind
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.background import Background
@@ -22,6 +22,7 @@ from flowcabal_tui.protocol import (
     Purge,
     RebuildPart,
     RebuildProgress,
+    Status,
     TextPurged,
 )
 from flowcabal_tui.store import Store
@@ -134,6 +135,13 @@ class UpkeepDesk:
         except KnowledgeError:
             if self._tools.knowledge.is_up:
                 raise
+
+    async def finish_purge(self) -> None:
+        """What a purge that was cut off left in the file goes when the project is opened again."""
+        try:
+            await self._store.upkeep.compact_if_due()
+        except FlowCabalError as error:
+            self._tools.emit(Status("error", error.title))
 
     async def purge(self, command: Purge) -> None:
         """Takes a text out for good; the words are not in the file afterwards. Raises RunError while runs go on.

@@ -23,6 +23,8 @@ from flowcabal_tui.store.indexing import rewrite_words
 from flowcabal_tui.store.outbox import TaskMaker, add_tasks
 from flowcabal_tui.store.shelf import arrange, places
 
+DUE: Final = "compact"
+"""The value that stands while what was deleted is still in the file's free pages."""
 _DIGEST: Final = re.compile(r'"([0-9a-f]{32})"')
 _WINDOW: Final = {"zh": 8, "en": 24}
 """So many characters in a row that stand nowhere else are a repetition of a text."""
@@ -161,6 +163,7 @@ class _Gone:
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
         rewrite_words(connection)
+        connection.execute("INSERT OR REPLACE INTO value VALUES (?, 'true')", (DUE,))
         return Purged(chapter, **self._counts)
 
     def _held_by_runs(self) -> set[str]:

@@ -22,7 +22,7 @@ from flowcabal_tui.store.indexing import ChapterIndex, restore_index
 from flowcabal_tui.store.journal import Clock
 from flowcabal_tui.store.migrations import require_known, version_of
 from flowcabal_tui.store.outbox import TaskMaker
-from flowcabal_tui.store.purge import Purged, purge_chapter, purge_output
+from flowcabal_tui.store.purge import DUE, Purged, purge_chapter, purge_output
 
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
     FROM derived LEFT JOIN blob USING (digest)"""
@@ -88,8 +88,14 @@ class Upkeep:
         def compact(connection: sqlite3.Connection) -> None:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            connection.execute("DELETE FROM value WHERE key=?", (DUE,))
 
         await self._database.alone(compact)
+
+    async def compact_if_due(self) -> None:
+        """The same where a purge was cut off before it. Raises DiskFull or ProjectError."""
+        if await self._database.row("SELECT 1 FROM value WHERE key=?", (DUE,)):
+            await self.compact()
 
     async def copy_to(self, target: Path) -> None:
         """The whole file as of this moment, while others write to it. Raises DiskFull; then nothing is left."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 import zlib
@@ -13,11 +14,12 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.project.curation import following
 from flowcabal_tui.protocol import AddChapter, DeleteOutput, Purge, TextPurged, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.blobs import unpack
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, leave, make_one, opened
+from tests.project.desk import PATIENCE, Desk, both, endpoint, leave, make_one, opened
 
 SECRET = (
     "Zyxwold the ferryman counted quixotically. Zyxwold rowed beneath the oxbowed moon. Zyxwold said nothing.\n\n"
@@ -78,6 +80,20 @@ async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(desk: Desk,
     assert len(list((folder / "manuscript").glob("*.md"))) == 1
     assert [task for task in await desk.project.background() if task.kind != "knowledge"] == []
     assert await desk.project.chapter_text(await desk.chapter(1)) == "Ines Marlow waited at Saltreach all night."
+
+
+async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    await desk.project._ask(desk.project._parts.store.upkeep.purge_chapter(chapter, following(("mirror",))))
+    await desk.project.close()
+    assert left(folder), "killed before the file was made anew"
+    async with opened(folder) as again:
+        await again.settled()
+        async with asyncio.timeout(PATIENCE):
+            while left(folder):  # noqa: ASYNC110  # a file tells nobody that it is small
+                await asyncio.sleep(0.05)
 
 
 async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_on_it(desk: Desk, folder: Path) -> None:
