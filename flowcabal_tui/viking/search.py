@@ -20,6 +20,8 @@ _LEVEL_OF_FILE: Final[Mapping[str, Level]] = {
     layout.L1_FILE: "L1",
     layout.L1_PLAIN_FILE: "L1",
 }
+MOST_TARGETS: Final = 100
+"""Each costs the server time: where there are more, everything is asked for more, and what is not allowed left out."""
 _OPENED: Final = 4
 """Directories whose texts are searched because their L0 or L1 is near."""
 _FROM_EACH: Final = 2
@@ -53,11 +55,13 @@ async def find(
     allowed = {path: record for path, record in everything if before is None or record.position < before}
     if not allowed or not query.strip():
         return ()
-    paths = _targets(allowed, everything) if len(allowed) < len(everything) else ([scope] if scope else [""])
-    target = [f"{root}/{path}".rstrip("/") for path in paths]
+    paths = _targets(allowed, everything) if len(allowed) < len(everything) else [scope]
+    many = 1 if len(paths) <= MOST_TARGETS else len(everything) / len(allowed)
+    target = [f"{root}/{path}".rstrip("/") for path in (paths if many == 1 else [scope])]
     tags = (f"scope={scope}",) if scope and "/" not in scope else ()
+    least = round(2 * limit * many)
     answers = await asyncio.gather(
-        *(client.find(query, level=level, target_uri=target, limit=2 * limit, tags=tags) for level in _LEVELS)
+        *(client.find(query, level=level, target_uri=target, limit=least, tags=tags) for level in _LEVELS)
     )
     hits = [hit for answer in answers for hit in _hits(root, answer, allowed)]
     hits += await _inside(client, root, query, hits, allowed)

@@ -12,7 +12,7 @@ import pytest
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.viking import layout
+from flowcabal_tui.viking import layout, search
 from flowcabal_tui.viking.client import FileWrite, KnowledgeMissing
 from flowcabal_tui.viking.manifest import Head
 from flowcabal_tui.viking.sync import KnowledgeSync
@@ -82,7 +82,11 @@ async def test_nothing_from_the_target_chapter_on_is_found(sync: KnowledgeSync) 
     assert await sync.find("Marsh", before_position=1) == ()
 
 
-async def test_an_arc_may_be_cut_by_the_position(sync: KnowledgeSync) -> None:
+@pytest.mark.parametrize("most", [1, 100])
+async def test_an_arc_may_be_cut_by_the_position(
+    sync: KnowledgeSync, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "MOST_TARGETS", most)
     early, late = (replace(RAIN, id=ChapterId(f"c{n}"), position=n) for n in (4, 5))
     for chapter in (RIVER, early, late):
         await sync.put_chapter(chapter, RAIN_TEXT, "Marsh goes home", "Marsh walks home.")
