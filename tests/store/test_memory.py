@@ -261,3 +261,26 @@ async def test_what_the_writer_waived_is_seen_at_once(store):
     await store.memory.waive(("左手", "右手"), "双生子")
     assert await view.waived() == {("左手", "右手")}
     assert await store.memory.waivers() == ((("左手", "右手"), "双生子"),)
+
+
+async def test_what_is_read_at_once_is_what_is_read_one_by_one(store):
+    one, two, three = await novel(store, "黛玉来了", "凤姐和黛玉", "王熙凤走了")
+    await store.memory.put_entity(DAI)
+    for chapter, text in ((one, "一"), (two, "二")):
+        await store.memory.put_derived(l1(f"manuscript/{chapter}", text, 1 if chapter == one else 2))
+    view = await store.memory.view(three)
+    uris = [f"manuscript/{chapter}" for chapter in (two, one, three)]
+    assert [each.text for each in await view.derived_of(uris, "L1")] == ["一", "二"]
+    assert await view.chapter_texts([one, two]) == {one: "黛玉来了", two: "凤姐和黛玉"}
+    assert await view.chapters_with(DAI.id) == (one, two)
+    assert await (await store.memory.view(two)).chapters_with(DAI.id) == (one,)
+    with pytest.raises(KeyError):
+        await view.chapter_texts([three])
+
+
+async def test_postings_of_an_earlier_chapter_are_the_beginning_of_those_of_a_later_one(store):
+    one, two, three = await novel(store, "黛玉来了|晴", "晴天|黛玉走了", "黛玉")
+    late, early = await store.memory.view(three), await store.memory.view(two)
+    assert (await late.postings(["黛玉", "晴", "无"])).found == ((0, 3), (1, 2), ())
+    assert (await early.postings(["黛玉", "晴"])).found == ((0,), (1,))
+    assert [place.chapter for place in (await late.postings([])).passages] == [one, one, two, two]
