@@ -53,7 +53,7 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
     if seen is None:
         yield _("never mentioned")
     else:
-        places = ngettext("mentioned once", "mentioned {n} times", seen.mentions).format(n=f"{seen.mentions:,}")
+        places = ngettext("mentioned {n} time", "mentioned {n} times", seen.mentions).format(n=f"{seen.mentions:,}")
         yield places + " · " + _("chapters {first} to {last}").format(first=seen.first, last=seen.last)
     relations = sum(entity.id in (each.source, each.target) for each in cast.story.relations)
     facts = sum(entity.id in each.about for each in cast.story.facts)
