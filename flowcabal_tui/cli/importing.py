@@ -51,11 +51,11 @@ async def import_(arguments: Namespace) -> int:
 
 
 def _told(preview: ImportPreview, chapters: int, reference: str) -> None:
-    words = {"n": chapters, "encoding": preview.encoding, "id": reference}
     if reference:
-        print(_("Put on the shelf as {id}: {n} parts ({encoding}).").format(**words))
+        shelved = _("Put on the shelf as {id}: {n} parts ({encoding}).")
+        print(shelved.format(id=reference, n=chapters, encoding=preview.encoding))
     else:
-        print(_("Imported {n} chapters ({encoding}).").format(**words))
+        print(_("Imported {n} chapters ({encoding}).").format(n=chapters, encoding=preview.encoding))
 
 
 async def _offered(project: Project) -> str:
@@ -86,7 +86,7 @@ async def bootstrap(arguments: Namespace) -> int:
 async def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes."))
-    answer = await asyncio.to_thread(input, _("Begin? [y/N] "))
+    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")
 
 
