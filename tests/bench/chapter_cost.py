@@ -57,12 +57,13 @@ class Call:
 
 
 def measure() -> list[Figure]:
-    """New chapters behind 9, 99 and 999, one with each template."""
+    """The same new chapters behind the 9, 99 and 999 that precede them, one with each template."""
     texts = list(islice(_chapters(novel()), CHAPTERS[-1] + len(TEMPLATES)))
+    earlier, following = texts[: CHAPTERS[-1]], texts[CHAPTERS[-1] :]
     figures: list[Figure] = []
     totals: dict[str, list[int]] = {template: [] for template in TEMPLATES}
     for last in CHAPTERS:
-        found = asyncio.run(_one(texts[: last - 1], texts[last - 1 :]))
+        found = asyncio.run(_one(earlier[1 - last :], following))
         for template, (run, kept) in found.items():
             totals[template].append(sum(call.tokens for call in (*run, *kept)))
             name = f"chapter {last}, {template}"
