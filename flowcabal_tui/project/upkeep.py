@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, RunError
-from flowcabal_tui.domain.memory import StaleText, TaskKind
+from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.background import Background
 from flowcabal_tui.project.curation import AFTER_FORGET, AFTER_IMPORT, following, tasks
@@ -124,8 +124,9 @@ class UpkeepDesk:
     async def _add_missing(self) -> None:
         """Steps of chapters that were never asked for, such as those of a book of an earlier release."""
         steps = [kind for kind in AFTER_IMPORT if kind in STEPS["summaries"]]
+        known = {task.subject for task in await self._store.outbox.all(get_args(Freshness)) if task.kind == "l1"}
         for chapter in await self._store.book.chapters():
-            if chapter.digest:
+            if chapter.digest and chapter.id not in known:
                 await self._store.outbox.add(tasks(steps, chapter.id, chapter.digest, chapter.position))
 
     async def _empty_knowledge(self) -> None:

@@ -114,8 +114,9 @@ class Outbox:
             lambda connection: (
                 connection.execute(
                     "UPDATE task SET state='waiting', tries=0, error='', not_before=0,"
-                    " pinned=CASE WHEN ? AND state='fresh' THEN pinned END WHERE state<>'running' AND job=''"
-                    " AND kind IN (SELECT value FROM json_each(?))"
+                    " pinned=CASE WHEN ? AND state='fresh'"
+                    " THEN coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation)) END"
+                    " WHERE state<>'running' AND job='' AND kind IN (SELECT value FROM json_each(?))"
                     " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
                     values,
                 ).rowcount

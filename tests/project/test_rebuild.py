@@ -31,6 +31,8 @@ DAMAGES = {
     "all that is derived": "DELETE FROM derived",
     "lines": "DELETE FROM derived WHERE level='L0'",
     "letters": "UPDATE blob SET body='spoiled' WHERE digest IN (SELECT digest FROM derived WHERE number % 3 = 0)",
+    "steps": "DELETE FROM task WHERE kind IN ('l1', 'l0')",
+    "steps of an earlier release": "UPDATE task SET pinned=NULL",
     "evidence": "UPDATE derived SET evidence='[' WHERE number % 2",
 }
 
