@@ -41,6 +41,9 @@ _CALLED: Final = re.compile(
     rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名|道号|法号|绰号|诨名|诨号|人称|外号|号为|号称)(?:做|作|为|叫)?"
     rf"[“‘「『]?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])"
 )
+_INTRODUCED: Final = re.compile(
+    rf"(?:姓(?P<family>[{_HAN}]{{1,2}})[，,]?名(?P<given>[{_HAN}]{{1,2}})|(?<=[，,])字(?P<style>[{_HAN}]{{2}}))(?=[^{_HAN}])"
+)
 _PLACE: Final = re.compile(
     rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村关坡冈岗峰崖坞浦津渡港滩潭泉溪沟堡堂厅台亭坛塔桥店庄]))"
 )
@@ -96,6 +99,8 @@ def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
 def _people(book: str) -> dict[str, int]:
     speeches = Counter(match["name"] for match in _SPEAKS.finditer(book))
     called = Counter(match["name"] for match in _CALLED.finditer(book))
+    introduced = _INTRODUCED.finditer(book)
+    called.update(match["style"] or match["family"] + match["given"] for match in introduced)
     likely = {
         name: book.count(name)
         for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})

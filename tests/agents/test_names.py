@@ -91,3 +91,18 @@ def test_a_name_that_two_share_belongs_to_the_one_made_by_hand() -> None:
 
 def test_no_names_no_mentions() -> None:
     assert mentions("谁？", []) == ()
+
+
+def test_a_family_and_style_name_are_introduced() -> None:
+    text = "此人姓秦，名越，字子安。秦越不语。子安看着秦越，秦越看着子安，子安起身。"
+    talk = "".join(f"{name}道：“走罢。”" for name in ("阿青", "老周", "沈七") for _ in range(4))
+    found = {name for entity in discover([text + talk], "zh") for name in entity.names}
+    assert {"秦越", "子安"} <= found
+
+
+def test_one_who_speaks_often_may_begin_with_a_number_and_a_far_place_has_any_ending() -> None:
+    said = "".join(f"九叔道：“第{n}回。”" for n in range(14))
+    places = "众人往落雁坡去。一行来到落雁坡。上落雁坡的路难走。他又往落雁坡去了。且到落雁坡歇脚。"
+    entities = {entity.name: entity for entity in discover([said + places], "zh")}
+    assert "九叔" in entities
+    assert entities["落雁坡"].kind == "location"
