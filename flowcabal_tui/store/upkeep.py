@@ -52,14 +52,13 @@ class Upkeep:
         """Takes them out, so that they are made again; returns their uris."""
 
         def forget(connection: sqlite3.Connection) -> tuple[str, ...]:
-            found = _damaged(connection.execute(_ALL).fetchall())
-            for place in found:
-                connection.execute(
-                    "DELETE FROM blob WHERE digest IN (SELECT digest FROM derived WHERE uri=? AND generation=?)"
-                    " AND digest NOT IN (SELECT digest FROM version UNION SELECT part FROM version)",
-                    place,
-                )
-                connection.execute("DELETE FROM derived WHERE uri=? AND generation=?", place)
+            rows = connection.execute(_ALL).fetchall()
+            found = _damaged(rows)
+            connection.executemany("DELETE FROM derived WHERE uri=? AND generation=?", sorted(found))
+            connection.executemany(
+                "DELETE FROM blob WHERE digest=? AND digest NOT IN (SELECT digest FROM version)",
+                [(name,) for *_place, name, body, _evidence in rows if not _is_text(name, body)],
+            )
             return tuple(sorted({uri for uri, _since in found}))
 
         uris = await self._database.do(forget)
@@ -141,6 +140,14 @@ def _damaged(rows: Sequence[Row]) -> set[tuple[str, int]]:
 def _is_whole(name: str, body: str | bytes | None, evidence: str | bytes) -> bool:
     try:
         from_json(tuple[Evidence, ...], unpack(evidence))
+    except (zlib.error, ValueError):
+        return False
+    return _is_text(name, body)
+
+
+def _is_text(name: str, body: str | bytes | None) -> bool:
+    """Does a blob hold the text of that digest?"""
+    try:
         return body is not None and digest(unpack(body)) == name
-    except (zlib.error, ValueError, TypeError, AttributeError):
+    except (zlib.error, ValueError):
         return False

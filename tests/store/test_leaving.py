@@ -169,12 +169,16 @@ async def test_a_copy_is_whole_while_others_write(store, tmp_path):
 
 async def test_derived_texts_that_cannot_be_read_are_forgotten(store, book):
     _one, two = book
+    await store.memory.put_derived(replace(await overview(store, two, "守灯人"), level="L0", evidence=()))
     await store._database.do(
         lambda connection: connection.execute(
-            "UPDATE blob SET body=x'00' WHERE digest IN (SELECT digest FROM derived WHERE uri LIKE 'manuscript/%')"
+            "UPDATE blob SET body=x'00' WHERE digest IN"
+            " (SELECT digest FROM derived WHERE uri LIKE 'manuscript/%' AND level='L1')"
         ).close()
     )
     assert await store.upkeep.damaged() == (f"manuscript/{two}",)
     assert await store.upkeep.forget_damaged() == (f"manuscript/{two}",)
     await store.memory.put_derived(await overview(store, two))
     assert await seen(store, f"manuscript/{two}") == "此章概要"
+    line = await (await store.memory.view(None)).derived("profiles/characters/monk", "L0")
+    assert line.text == "守灯人", "a text that another one shares stays"
