@@ -19,10 +19,7 @@ from flowcabal_tui.protocol import ReplaceText, RevertChange
 from flowcabal_tui.tui.desks.run_words import run_words
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.words import one_line
-from flowcabal_tui.tui.screens.blame import BlameScreen, RunPlace
 from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.replace import ReplaceScreen
-from flowcabal_tui.tui.screens.search import SearchScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -35,7 +32,10 @@ _NOW = "now/"
 
 
 class LookingDesk:
-    """Lays screens over the workspace; `open_at` opens a chapter at a place, `open_run` a node of a run."""
+    """Lays screens over the workspace; `open_at` opens a chapter at a place, `open_run` a node of a run.
+
+    The screens are loaded when they are opened: the first frame does not wait for them.
+    """
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, open_at: OpenAt, open_run: OpenRun) -> None:
         self._screen, self._workbench, self._open_at, self._open_run = screen, workbench, open_at, open_run
@@ -50,6 +50,8 @@ class LookingDesk:
 
     async def find(self) -> None:
         """The search, as it was left; a hit of the manuscript is opened where it stands."""
+        from flowcabal_tui.tui.screens.search import SearchScreen
+
         page = SearchScreen(self, self._query, self._last_hit)
         found = await self._ask(page)
         self._query = page.words
@@ -67,6 +69,8 @@ class LookingDesk:
 
     async def replace(self, words: str) -> None:
         """Asks by what, shows every place, replaces the chosen ones in one go."""
+        from flowcabal_tui.tui.screens.replace import ReplaceScreen
+
         places = await self._workbench.occurrences(words)
         if not places:
             told = _("{words} stands nowhere in the manuscript in just these letters, as words of its own.")
@@ -110,6 +114,8 @@ class LookingDesk:
 
         True when a run was opened from there.
         """
+        from flowcabal_tui.tui.screens.blame import BlameScreen, RunPlace
+
         lines = await self._workbench.blame(chapter)
         known = next((each for each in await self._workbench.chapters() if each.id == chapter), None)
         if known is None or not lines:

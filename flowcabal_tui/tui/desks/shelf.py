@@ -15,7 +15,6 @@ from flowcabal_tui.protocol import EditChapter, MergeChapters, SplitChapter, Wri
 from flowcabal_tui.tui.desks.book import BookDesk
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -41,6 +40,8 @@ class ShelfDesk:
 
     async def browse(self) -> None:
         """The browser; what is chosen there is opened."""
+        from flowcabal_tui.tui.screens.shelf import ShelfScreen
+
         info = self._workbench.info
         place = await self._ask(ShelfScreen(info.name, info.language, self, self._book.current))
         if place is not None:

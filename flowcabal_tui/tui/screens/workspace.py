@@ -15,7 +15,6 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.tui.actions import bindings
 from flowcabal_tui.tui.bridge import drain_seconds
-from flowcabal_tui.tui.desks.queue import QueueDesk
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
@@ -24,7 +23,6 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.facts import FactsScreen
-from flowcabal_tui.tui.screens.queue import QueueScreen
 from flowcabal_tui.tui.story.shelves import Shelf
 
 if TYPE_CHECKING:
@@ -341,6 +339,9 @@ class WorkspaceScreen(FactsScreen):
         self._work({"search": self.looking.find, "shelf": self.shelf.browse, "queue": self._queue}[what](), "looking")
 
     async def _queue(self) -> None:
+        from flowcabal_tui.tui.desks.queue import QueueDesk
+        from flowcabal_tui.tui.screens.queue import QueueScreen
+
         await self.app.push_screen_wait(QueueScreen(QueueDesk(self._workbench), self._now))
 
     def action_names(self) -> None:
