@@ -26,6 +26,7 @@ from flowcabal_tui.protocol import (
     Event,
     KnowledgeStatus,
     NodeStreaming,
+    OutputChecked,
     OutputPersisted,
     PersistOutput,
     RunStateChanged,
@@ -247,6 +248,19 @@ async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tm
             "OFFLINE MODEL · 1 running · 1 waiting for you: F8 · 12.4k tok · cost unknown · saved 09:41 · "
             "memory: 3 left · knowledge: off (port taken)"
         )
+
+
+async def test_what_is_said_of_kept_text_is_shown_and_hinders_nothing(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(
+            pilot, workbench,
+            OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
+            OutputChecked(books.chapter_id(1), 2, (), ("It says [b]nothing[/b] new.",)),
+        )  # fmt: skip
+        (notice,) = pilot.app._notifications
+        assert (notice.title, notice.message) == ("Advice on the kept text", "It says [b]nothing[/b] new.")
+        assert "saved 09:41" in screen_of(pilot).status.words
 
 
 async def test_a_narrow_status_line_keeps_what_waits_and_drops_what_can_wait(tmp_path):
