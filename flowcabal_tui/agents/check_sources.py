@@ -1,10 +1,10 @@
-"""What a checker compares a draft with: for every angle its own sources, within a budget of tokens."""
+"""What a checker compares a draft with: the sources of each of its angles, within a budget of tokens."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine, Iterable
-from itertools import count
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, heading
@@ -22,6 +22,8 @@ _CAST: Final = 8
 _HELD: Final = 12
 _DATED: Final = 8
 _RARE_TERMS: Final = 24
+_LONGEST: Final = 2 / 3
+"""Of an angle's share that one source may take."""
 _TIME_WORDS: Final = re.compile(
     r"[一二三四五六七八九十百廿卅两几\d]{1,4}(?:年|月|日|天|夜|岁|更|旬|载|时辰|点钟)|正月|腊月|上元|清明|端午|七夕|中秋|重阳|除夕|元宵|"
     r"春天|夏天|秋天|冬天|春日|夏日|秋日|冬日|昨[日夜天晚]|前[日天年]|去年|今年|明年|次日|翌日|半年|半月|[一-龥]{1,2}年前|"
@@ -32,23 +34,27 @@ _TIME_WORDS: Final = re.compile(
 )
 
 
-async def sources_for(angle: Angle, book: Book, draft: str, counter: TokenCounter, budget: int) -> list[SourceText]:
-    """The sources of one angle, most telling first, numbered s1, s2 ...; within `budget` tokens."""
+async def sources_for(
+    angles: Sequence[Angle], book: Book, draft: str, counter: TokenCounter, budget: int
+) -> list[SourceText]:
+    """The sources of these angles without doubles, numbered s1, s2 ...; within `budget` tokens.
+
+    Each angle has an equal share, which it spends on the most telling first; what it leaves goes to the next.
+    """
     cast = named_in(draft, book.entities)[:_CAST]
-    pieces = await _GATHER[angle](book, draft, cast)
-    numbers = count(1)
-    kept: list[SourceText] = []
-    seen: set[tuple[str, int]] = set()
-    for piece in pieces:
-        if (piece.uri, piece.start) in seen or not piece.text.strip():
-            continue
-        seen.add((piece.uri, piece.start))
-        room = min(budget, budget // 2 if not kept else budget)
-        text = piece.text[: cut(piece.text, room, counter).end]
-        if text.strip():
-            budget -= counter.count(text)
-            kept.append(SourceText(f"s{next(numbers)}", piece.uri, piece.title, text, piece.start))
-    return kept
+    kept: dict[tuple[str, int], SourceText] = {}
+    for place, angle in enumerate(angles):
+        room = budget // (len(angles) - place)
+        longest = int(room * _LONGEST)
+        for piece in await _GATHER[angle](book, draft, cast):
+            if (piece.uri, piece.start) in kept:
+                continue
+            text = piece.text[: cut(piece.text, min(room, longest), counter).end]
+            if text.strip():
+                tokens = counter.count(text)
+                room, budget = room - tokens, budget - tokens
+                kept[piece.uri, piece.start] = replace(piece, id=f"s{len(kept) + 1}", text=text)
+    return list(kept.values())
 
 
 async def _timeline(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:

@@ -159,7 +159,7 @@ class Curator:
         if self._model is None:
             return tuple(DimensionAdvice(each, None, _("No model was asked.")) for each in DIMENSIONS)
         book = await read_book(view)
-        sources = await sources_for("echoes", book, text, self.counter, 2_000)
+        sources = await sources_for(("echoes",), book, text, self.counter, 2_000)
         values: dict[str, str | Fenced] = {
             "language": view.language,
             "names": _names(text, book.entities),

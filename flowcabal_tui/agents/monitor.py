@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checker import Checker, Draft, merged
+from flowcabal_tui.agents.checker import Checker, Draft, grouped, merged
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
-from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.run import AngleCheck, Evaluation
@@ -79,15 +79,26 @@ class Monitor:
         self, angles: Sequence[Angle], book: Book, uri: str, title: str, text: str, model: PaidOnce
     ) -> tuple[AngleCheck, ...]:
         goal = Draft(uri, title, text, book, await book.view.waived())
+        words: dict[Angle, str] = {}
+        checks: list[AngleCheck] = []
+        for angle in angles:
+            try:
+                words[angle] = self._prompts.part(f"monitor.{angle}")
+            except SettingsError as error:
+                checks.append(_failed(angle, error))
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._angle(angle, goal, model)) for angle in angles]
-        return merged([task.result() for task in tasks])
+            tasks = [
+                group.create_task(self._look({angle: words[angle] for angle in together}, goal, model))
+                for together in grouped(tuple(words))
+            ]
+        checks += [check for task in tasks for check in task.result()]
+        return merged(sorted(checks, key=lambda check: angles.index(check.angle)))
 
-    async def _angle(self, angle: Angle, goal: Draft, model: PaidOnce) -> AngleCheck:
+    async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce) -> tuple[AngleCheck, ...]:
         try:
-            return await Checker(angle, model, self._prompts, self._counter).pursue(goal)
+            return await Checker(angles, model, self._prompts, self._counter).pursue(goal)
         except FlowCabalError as error:
-            return AngleCheck(angle, "not checked", " ".join(part for part in (error.title, error.detail) if part))
+            return tuple(_failed(angle, error) for angle in angles)
 
 
 def feedback(evaluation: Evaluation) -> str:
@@ -101,6 +112,10 @@ def feedback(evaluation: Evaluation) -> str:
         for number, each in enumerate(findings, start=1)
     ]
     return "\n".join((_TELL_ZH if chinese else _TELL_EN, *lines))
+
+
+def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
+    return AngleCheck(angle, "not checked", " ".join(part for part in (error.title, error.detail) if part))
 
 
 def _verdict(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool = False) -> Evaluation:

@@ -94,7 +94,7 @@ class PromptLibrary:
         self._folder = project_prompts
 
     def names(self) -> tuple[str, ...]:
-        """All prompts that the agents use, sorted."""
+        """All prompts that the agents use and all parts of prompts, sorted."""
         stems = (item.name.removesuffix(".md") for item in _FOLDER.iterdir() if item.name.endswith(".md"))
         return tuple(sorted(stem for stem in stems if stem != "README"))
 
@@ -128,6 +128,16 @@ class PromptLibrary:
                 _("A prompt of yours does not fit its task."), f"{self.source(name)}: {', '.join(problems)}", _advice()
             )
         return prompt
+
+    def part(self, name: str) -> str:
+        """Words that become part of a prompt, as they stand. SettingsError when the writer's file is a whole prompt."""
+        words = self.text(name).strip()
+        if not words or _RULE in self.text(name):
+            problem = _("it holds words that become part of a prompt, and no line ---")
+            raise SettingsError(
+                _("A prompt of yours does not fit its task."), f"{self.source(name)}: {problem}", _advice()
+            )
+        return words
 
 
 def _advice() -> str:

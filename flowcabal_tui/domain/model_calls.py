@@ -87,7 +87,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call. `purpose` is for accounting ("node", "monitor.timeline", "curator.l0", ...).
+    """One call. `purpose` is for accounting ("node", "monitor.check", "curator.l0", ...).
 
     `parameters` are provider parameters that change the text (top_p, seed, ...).
     """

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from flowcabal_tui.agents.checker import grouped
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
@@ -115,7 +116,7 @@ class QuoteRun(NodeRun):
 
     def _costs(self, params: PromptParams, tokens: int) -> _Tally:
         """What a prompt of so many tokens costs, with its checks and what they may cause."""
-        checks = len(params.angles) if self._scope.services.monitor else 0
+        checks = len(grouped(params.angles)) if self._scope.services.monitor else 0
         calls = (MODEL_ATTEMPTS if checks else 1) * (1 + checks)
         spent = _Tally(
             tokens_in=tokens,
@@ -141,7 +142,7 @@ class QuoteRun(NodeRun):
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """Counts the checks and makes none."""
-        checks = len(params.angles) if self._scope.services.monitor else 0
+        checks = len(grouped(params.angles)) if self._scope.services.monitor else 0
         if checks:
             spent = _Tally(tokens_in=self._count(attempt.text) * checks, calls=checks)
             self._pass(spent.price(self._services.models, PromptParams(role="agent")))

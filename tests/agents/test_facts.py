@@ -199,12 +199,12 @@ async def test_many_facts_stay_within_their_share_and_the_nearest_to_the_prompt_
 
 async def test_the_monitor_compares_with_what_holds_and_with_when_it_was() -> None:
     book = await read_book(make_book().before(4))
-    states = await sources_for("character_state", book, "林远与沈青重逢。", FakeTokens(), 5_000)
+    states = await sources_for(("character_state",), book, "林远与沈青重逢。", FakeTokens(), 5_000)
     said = [each.text for each in states]
     assert said[:2] == ["林远搬到南城", "沈青是林远的表妹"]
     assert states[0].start == TEXTS[1].index("林远搬到南城")
     assert "林远住在北城" not in said
     moment = Moment(RecordId("m"), "林远醒来", ChapterId("c2"), "三天后", None, (LIN.id,), place(2, "三天后"))
     dated = await read_book(make_book(replace(STORY, moments=(moment,))).before(4))
-    timeline = await sources_for("timeline", dated, "林远与沈青重逢。", FakeTokens(), 5_000)
+    timeline = await sources_for(("timeline",), dated, "林远与沈青重逢。", FakeTokens(), 5_000)
     assert timeline[0].text == "三天后"

@@ -36,8 +36,10 @@ def make_book(**more: Any) -> FakeBook:
     return FakeBook([("第1章", FIRST), ("第2章", "")], cast, (("world-rules", "铜铃只能响一次。"),), **more)
 
 
-def angle_of(request: ModelRequest) -> str:
-    return request.purpose.removeprefix("monitor.")
+def asked(request: ModelRequest) -> list[str]:
+    """The angles of a question."""
+    _before, _tag, rest = request.messages[1].content.partition("<subtypes>")
+    return [line.partition(":")[0] for line in rest.partition("</subtypes>")[0].strip().splitlines()]
 
 
 async def evaluate(
@@ -53,7 +55,8 @@ async def evaluate(
 
 
 def only(angle: str, *findings: dict[str, Any]) -> Callable[[ModelRequest], Any]:
-    return lambda request: {"findings": list(findings) if angle_of(request) == angle else []}
+    said = [{**finding, "angle": angle} for finding in findings]
+    return lambda request: {"findings": said if angle in asked(request) else []}
 
 
 def test_the_taxonomy_has_nineteen_subtypes_and_no_angle_judges_style() -> None:
@@ -122,16 +125,16 @@ async def test_a_wrong_source_id_does_not_lose_a_true_quotation() -> None:
 
 
 @pytest.mark.parametrize("fault", [ModelFault.AUTH, ModelFault.SCHEMA, ModelFault.NETWORK, ModelFault.EMPTY])
-async def test_an_angle_whose_model_fails_is_not_checked_and_the_others_go_on(fault: ModelFault) -> None:
+async def test_the_angles_of_a_question_that_fails_are_not_checked_and_the_others_go_on(fault: ModelFault) -> None:
+    by_state = {**WOUND, "angle": "character_state"}
+
     def reply(request: ModelRequest) -> Any:
-        if angle_of(request) == "timeline":
-            return ModelError(fault, "no answer")
-        return {"findings": [WOUND]} if angle_of(request) == "character_state" else {"findings": []}
+        return ModelError(fault, "no answer") if "timeline" in asked(request) else {"findings": [by_state]}
 
     evaluation = await evaluate(reply)
     outcomes = {check.angle: check.outcome for check in evaluation.checks}
-    assert outcomes["timeline"] == "not checked"
-    assert outcomes["character_state"] == "found"
+    assert outcomes["timeline"] == outcomes["world_rules"] == "not checked"
+    assert (outcomes["character_state"], outcomes["echoes"]) == ("found", "passed")
     assert "no answer" in evaluation.checks[0].detail
 
 
@@ -160,7 +163,11 @@ async def test_a_finding_that_the_writer_called_intended_does_not_come_back() ->
 
 async def test_the_same_finding_from_two_angles_counts_once_with_the_surer_one() -> None:
     def reply(request: ModelRequest) -> Any:
-        return {"findings": [{**WOUND, "confidence": 0.95 if angle_of(request) == "echoes" else 0.6}]}
+        return {
+            "findings": [
+                {**WOUND, "angle": angle, "confidence": 0.95 if angle == "echoes" else 0.6} for angle in asked(request)
+            ]
+        }
 
     evaluation = await evaluate(reply)
     assert [(finding.angle, finding.confidence) for finding in evaluation.findings] == [("echoes", 0.95)]
@@ -174,11 +181,11 @@ async def test_feedback_shows_both_quotations_the_surest_first() -> None:
     assert feedback(await evaluate(only("none"))) == ""
 
 
-async def test_each_angle_reads_its_own_sources_within_a_budget() -> None:
+async def test_each_angle_has_its_sources_and_all_of_a_question_share_a_budget() -> None:
     prompts: dict[str, str] = {}
 
     def reply(request: ModelRequest) -> Any:
-        prompts[angle_of(request)] = request.messages[1].content
+        prompts.update(dict.fromkeys(asked(request), request.messages[1].content))
         return {"findings": []}
 
     long = FakeBook([("第1章", FIRST * 600), ("第2章", "")], make_book().people, make_book().meta)
@@ -187,10 +194,54 @@ async def test_each_angle_reads_its_own_sources_within_a_budget() -> None:
     assert "铜铃只能响一次" in prompts["world_rules"]
     assert "左臂有旧伤" in prompts["character_state"]
     assert "三年前的冬天" in prompts["timeline"]
-    assert all(FakeTokens().count(prompt) < 5_000 for prompt in prompts.values())
+    assert all(FakeTokens().count(prompt) < 4_000 for prompt in prompts.values())
 
 
-async def test_angles_run_side_by_side_and_stop_together() -> None:
+async def test_no_source_is_shown_twice_to_a_question_from_two_angles() -> None:
+    book = FakeBook([("第1章", FIRST), ("第2章", "")], make_book().people, (("notes", "铜铃是师父的遗物。"),))
+    shown: list[str] = []
+
+    def reply(request: ModelRequest) -> Any:
+        shown.append(request.messages[1].content)
+        return {"findings": []}
+
+    await evaluate(reply, ("timeline", "world_rules"), book=book)
+    (prompt,) = shown
+    assert prompt.count("铜铃是师父的遗物") == prompt.count("三年前的冬天，他离开北城") == 1
+
+
+async def test_the_angles_are_asked_in_two_questions_and_each_finding_keeps_its_angle() -> None:
+    questions: list[list[str]] = []
+    findings = [{**WOUND, "angle": "Character State"}, {**YEARS, "angle": "echoes"}]
+
+    def reply(request: ModelRequest) -> Any:
+        questions.append(asked(request))
+        return {"findings": findings if "echoes" in asked(request) else []}
+
+    evaluation = await evaluate(reply)
+    assert sorted(questions) == [["character_state", "echoes"], ["timeline", "world_rules"]]
+    assert [check.angle for check in evaluation.checks] == list(ANGLES)
+    said = {finding.draft.text: finding.angle for finding in evaluation.findings}
+    assert said == {"旧伤正是在右臂": "character_state", "我离开北城，已有十年": "echoes"}
+
+
+async def test_an_angle_that_the_model_does_not_name_is_told_by_the_subtype() -> None:
+    unnamed = {**YEARS, "subtype": "duration contradiction", "angle": "other"}
+    evaluation = await evaluate(lambda request: {"findings": [unnamed]}, ("world_rules", "timeline"))
+    assert [finding.angle for finding in evaluation.findings] == ["timeline"]
+
+
+async def test_only_the_angle_whose_findings_are_invented_is_not_checked() -> None:
+    invented = {**YEARS, "angle": "echoes", "draft_quote": "这句话草稿里没有"}
+    findings = [{**WOUND, "angle": "character_state"}, invented]
+    evaluation = await evaluate(lambda request: {"findings": findings}, ("echoes", "character_state"))
+    assert {check.angle: check.outcome for check in evaluation.checks} == {
+        "echoes": "not checked",
+        "character_state": "found",
+    }
+
+
+async def test_questions_run_side_by_side_and_stop_together() -> None:
     under_way = 0
     all_there = asyncio.Event()
 
@@ -198,7 +249,7 @@ async def test_angles_run_side_by_side_and_stop_together() -> None:
         async def structured(self, request: ModelRequest, shape: Any) -> Any:
             nonlocal under_way
             under_way += 1
-            if under_way == 4:
+            if under_way == 2:
                 all_there.set()
             try:
                 await asyncio.Event().wait()
@@ -216,12 +267,21 @@ async def test_angles_run_side_by_side_and_stop_together() -> None:
     assert under_way == 0
 
 
-async def test_a_prompt_of_the_writer_that_does_not_fit_is_named_in_the_check(tmp_path: Any) -> None:
-    (tmp_path / "monitor.timeline.md").write_text("check\n---\n${draft}", encoding="utf-8")
-    paid = PaidOnce(FakeModel(only("none")), FakeAnswers())
+@pytest.mark.parametrize(("text", "outcome"), [("check\n---\n${draft}", "not checked"), ("Only the years.", "passed")])
+async def test_words_of_the_writer_are_of_one_angle_alone(tmp_path: Any, text: str, outcome: str) -> None:
+    (tmp_path / "monitor.timeline.md").write_text(text, encoding="utf-8")
+    systems: list[str] = []
+
+    def reply(request: ModelRequest) -> Any:
+        systems.append(request.messages[0].content)
+        return {"findings": []}
+
+    paid = PaidOnce(FakeModel(reply), FakeAnswers())
     monitor = Monitor(make_book(), lambda: paid, FakeTokens(), PromptLibrary(tmp_path))
     evaluation = await monitor.evaluate(NODE, PromptParams(angles=ANGLES), DRAFT, ChapterId("c2"), Generation(1), 1)
-    assert "monitor.timeline.md" in evaluation.checks[0].detail
+    assert [check.outcome for check in evaluation.checks] == [outcome, "passed", "passed", "passed"]
+    assert ("monitor.timeline.md" in evaluation.checks[0].detail) == (outcome == "not checked")
+    assert any("Only the years." in system for system in systems) == (outcome == "passed")
     assert evaluation.verdict == "approve"
 
 

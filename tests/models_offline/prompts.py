@@ -101,7 +101,7 @@ class Desk:
         given = {
             "language": self.book.language,
             "names": html.escape(name_lines(self.book.entities)),
-            "subtypes": "appearance, age, duration",
+            "subtypes": "",
             "sources": fenced_sources(self.sources()).text,
             "title": "",
             "limit": "50",

@@ -30,6 +30,7 @@ HERO = {"en": ("Tobias Crane", "Amos Thorne"), "zh": ("魏长河", "陆望川")}
 
 
 class Found(BaseModel):
+    angle: str
     subtype: str
     draft_quote: str
     source_id: str
@@ -63,7 +64,8 @@ class Profile(BaseModel):
 
 async def check(desk: Desk, draft: str, angle: str = "character_state", sources: str | None = None) -> list[Found]:
     given = {} if sources is None else {"sources": sources}
-    request = desk.agent_request(f"monitor.{angle}", draft=html.escape(draft), **given)
+    subtypes = "\n".join(f"{each}: appearance, age, duration" for each in angle.split())
+    request = desk.agent_request("monitor.check", draft=html.escape(draft), subtypes=subtypes, **given)
     return (await desk.model.structured(request, Findings))[0].findings
 
 
@@ -113,6 +115,12 @@ async def test_the_planted_contradiction_is_found_with_two_verbatim_quotations(l
     assert there in found.source_quote
     assert found.subtype == "appearance"
     assert 0.5 < found.confidence < 0.9
+
+
+async def test_one_question_from_several_angles_gives_each_finding_its_angle() -> None:
+    desk = Desk.of("en", ("with a lantern, and", "with a lantern, on the day the Heron came on a Sunday, and"))
+    found = await check(desk, await desk.draft(), "character_state timeline")
+    assert {each.angle: "Sunday" in each.draft_quote for each in found} == {"character_state": False, "timeline": True}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -173,9 +173,9 @@ def inquiry(task: Task) -> str:
 
 
 def findings(task: Task) -> dict[str, Any]:
-    """`monitor.*`: contradictions that belong to the angle, each with its two sentences."""
-    angle = task.name.partition(".")[2]
-    draft = [f for f in facts_in(task.tag("draft"), task.names, task.chinese) if f.angle == angle]
+    """`monitor.check`: contradictions that belong to the angles, each with its two sentences."""
+    subtypes = dict(line.split(":", 1) for line in task.tag("subtypes").splitlines() if ":" in line)
+    draft = [f for f in facts_in(task.tag("draft"), task.names, task.chinese) if f.angle in subtypes]
     told: list[Fact] = []
     place: dict[int, str] = {}
     for source in task.sources:
@@ -189,7 +189,8 @@ def findings(task: Task) -> dict[str, Any]:
             continue
         rows.append(
             {
-                "subtype": _subtype(task.tag("subtypes"), clash.draft.attribute),
+                "angle": clash.draft.angle,
+                "subtype": _subtype(subtypes[clash.draft.angle], clash.draft.attribute),
                 "draft_quote": pair[0],
                 "source_id": place[id(clash.source)],
                 "source_quote": pair[1],
@@ -227,8 +228,5 @@ ANSWERS: Final[dict[str, Callable[[Task], dict[str, Any]]]] = {
     "curator.profile": profile,
     "curator.arc": arc,
     "curator.keep": keep_advice,
-    "monitor.timeline": findings,
-    "monitor.character_state": findings,
-    "monitor.world_rules": findings,
-    "monitor.echoes": findings,
+    "monitor.check": findings,
 }
