@@ -16,6 +16,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
+from flowcabal_tui.models import shared
 from flowcabal_tui.protocol import (
     AddChapter,
     EditChapter,
@@ -53,6 +54,7 @@ async def vectors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[FakeMo
     """An embedding endpoint, and the settings that use it under a name."""
     server_command()
     monkeypatch.setenv("FAKE_KEY", KEY)
+    monkeypatch.setattr(shared, "KEPT", 1)  # so that what is sent again is embedded again
     async with fake_model() as model:
         model.embed = by_meaning
         url = model.endpoint.url
