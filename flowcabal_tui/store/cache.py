@@ -20,6 +20,7 @@ class MemoryCache:
         self._used = 0
         self._counts: OrderedDict[str, Counts] = OrderedDict()
         self._snapshots: OrderedDict[Generation, Snapshot] = OrderedDict()
+        self._since: dict[Generation, Generation] = {}
         self.records: Parsed = {}
         """States of records that were parsed; to be added to."""
 
@@ -47,14 +48,18 @@ class MemoryCache:
         return counts
 
     def snapshot(self, generation: Generation) -> Snapshot | None:
-        """One that is still here."""
-        if generation in self._snapshots:
-            self._snapshots.move_to_end(generation)
-        return self._snapshots.get(generation)
+        """One that is still here, by its own generation or by a later one that reads it."""
+        since = self._since.get(generation, generation)
+        if since in self._snapshots:
+            self._snapshots.move_to_end(since)
+        return self._snapshots.get(since)
 
-    def put_snapshot(self, snapshot: Snapshot) -> Snapshot:
-        """Remembers it and forgets the one used longest ago."""
+    def put_snapshot(self, generation: Generation, snapshot: Snapshot) -> Snapshot:
+        """Remembers it for the generation that reads it, and forgets the one used longest ago."""
         self._snapshots[snapshot.generation] = snapshot
+        self._snapshots.move_to_end(snapshot.generation)
         if len(self._snapshots) > self._most:
             self._snapshots.popitem(last=False)
+        self._since = {at: since for at, since in self._since.items() if since in self._snapshots}
+        self._since[generation] = snapshot.generation
         return snapshot

@@ -27,6 +27,15 @@ ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generati
 HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
 _META: Final = """SELECT substr(subject, 6), digest FROM version WHERE subject>='meta/' AND subject<'meta0' AND number=
     (SELECT max(number) FROM version AS other WHERE other.subject=version.subject AND generation<=?)"""
+_CHANGED: Final = """SELECT coalesce(max(at), 0) FROM (
+    SELECT max(generation) AS at FROM place WHERE generation<=:as_of
+    UNION ALL SELECT max(generation) FROM version WHERE generation<=:as_of
+    UNION ALL SELECT max(generation) FROM entity WHERE generation<=:as_of
+    UNION ALL SELECT max(generation) FROM record WHERE generation<=:as_of
+    UNION ALL SELECT max(born) FROM passage WHERE born<=:as_of
+    UNION ALL SELECT max(died) FROM passage WHERE died<=:as_of
+    UNION ALL SELECT max(born) FROM mention WHERE born<=:as_of
+    UNION ALL SELECT max(died) FROM mention WHERE died<=:as_of)"""
 _AT_ONCE: Final = 200
 """Terms of one question: SQLite joins at most 500."""
 _TERMS_KEPT: Final = 4_000
@@ -52,6 +61,12 @@ class Named:
 
     positions: Sequence[int]
     counts: Sequence[int]
+
+
+async def changed(database: Database, generation: Generation) -> Generation:
+    """The generation up to this one that last changed what a snapshot holds: most only bring derived texts."""
+    ((found,),) = await database.rows(_CHANGED, {"as_of": generation})
+    return Generation(found)
 
 
 class Snapshot:

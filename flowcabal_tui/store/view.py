@@ -19,7 +19,7 @@ from flowcabal_tui.store.connection import Database
 from flowcabal_tui.store.derived import DerivedTexts
 from flowcabal_tui.store.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.shelf import EMPTY
-from flowcabal_tui.store.snapshot import HOLDS, Snapshot
+from flowcabal_tui.store.snapshot import HOLDS, Snapshot, changed
 from flowcabal_tui.store.tokens import term
 
 
@@ -32,13 +32,15 @@ class View:
         cache: MemoryCache,
         language: str,
         snapshot: Snapshot,
+        generation: Generation,
         before: int,
     ) -> None:
+        """`snapshot` is that of the last generation up to this one that changed what it holds."""
         self._database, self._cache, self._language = database, cache, language
-        self._snapshot, self._generation, self._before = snapshot, snapshot.generation, before
+        self._snapshot, self._generation, self._before = snapshot, generation, before
         self._placed = snapshot.chapters
         self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
-        self._texts = DerivedTexts(database, snapshot.generation, before, self._placed)
+        self._texts = DerivedTexts(database, generation, before, self._placed)
         self._story: Story | None = None
 
     @property
@@ -265,7 +267,10 @@ async def open_view(
 
     A chapter that the generation does not know stands where it stands now.
     """
-    snapshot = cache.snapshot(generation) or cache.put_snapshot(await Snapshot.read(database, generation))
+    snapshot = cache.snapshot(generation)
+    if snapshot is None:
+        since = await changed(database, generation)
+        snapshot = cache.put_snapshot(generation, cache.snapshot(since) or await Snapshot.read(database, since))
     before = len(snapshot.chapters) + 1
     if chapter is not None:
         place = await database.row(
@@ -275,4 +280,4 @@ async def open_view(
         if place is None:
             raise KeyError(chapter)
         before = int(place[0])
-    return View(database, cache, language, snapshot, before)
+    return View(database, cache, language, snapshot, generation, before)
