@@ -39,6 +39,8 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
 """The user suffix from stable to volatile, so that providers' prompt caches hit."""
 ALWAYS: Final[tuple[BudgetClass, ...]] = ("meta", "entities", "facts", "profiles")
 """Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
+_META_LEAST: Final = 2_000
+"""Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
 _LEAST_CUT: Final = 60
 _LEAST_REST: Final = 80
 _MOST_DROPPED: Final = 80
@@ -58,6 +60,8 @@ class Ledger:
     def __init__(self, budget: int, counter: TokenCounter, language: str, shares: Mapping[BudgetClass, float]) -> None:
         self._budget, self._counter, self._language = budget, counter, language
         self._shares = {name: int(budget * share) for name, share in shares.items()}
+        if "meta" in self._shares:
+            self._shares["meta"] = max(self._shares["meta"], min(_META_LEAST, budget // 2))
         self._used = dict.fromkeys(self._shares, 0)
         self._taken = Counter[BudgetClass]()
         self._headed: set[tuple[BudgetClass, str]] = set()
@@ -133,7 +137,7 @@ class Ledger:
                 each.level,
                 one.tokens,
                 each.budget_class,
-                each.title,
+                each.title or each.label,
                 each.start,
                 each.end,
                 ranks[id(one)],
@@ -144,7 +148,7 @@ class Ledger:
     def dropped(self) -> tuple[tuple[DroppedSource, ...], int]:
         """What did not go in, and how many more there were than are listed."""
         listed = tuple(
-            DroppedSource(each.uri, rule, self._counter.count(each.text), each.budget_class, each.title)
+            DroppedSource(each.uri, rule, self._counter.count(each.text), each.budget_class, each.title or each.label)
             for each, rule in self._dropped[:_MOST_DROPPED]
         )
         return listed, len(self._dropped) - len(listed)

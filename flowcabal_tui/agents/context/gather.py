@@ -17,11 +17,12 @@ from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
-from flowcabal_tui.domain.memory import Derived, Entity, Level
+from flowcabal_tui.domain.memory import Derived, Entity, Level, MetaName
 from flowcabal_tui.locale import _
 
 _NEAR_CHAPTERS: Final = 3
 _PAIRED: Final = 4
+_META: Final[tuple[MetaName, ...]] = ("style-guide", "world-rules", "outline", "notes")
 _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 _RECIPROCAL: Final = 20
 _MOST_FOUND: Final = 200
@@ -77,11 +78,14 @@ async def read_book(view: MemoryView) -> Book:
 
 
 async def meta(book: Book) -> list[Candidate]:
+    """What is said about the book: the rules for its words and its world first, then the outline, which may be long."""
+    texts = dict(await book.view.meta())
     return [
         Candidate(
             f"meta/{name}", heading(name, book.view.language), _("always included"), "L2", "meta", text, cuttable=True
         )
-        for name, text in await book.view.meta()
+        for name in _META
+        if (text := texts.get(name))
     ]
 
 
