@@ -117,6 +117,15 @@ async def assemble(view: str = "", book: FakeBook | None = None, budget: int = 6
     return await agent.assemble(workflow, node, params, prompt, ChapterId("c4"), Generation(1), asked)
 
 
+async def test_the_receipt_calls_a_record_by_its_words_and_the_prompt_does_not_say_them_twice() -> None:
+    long = replace(STORY.promises[0], text="很长的债" * 30)
+    injection = await assemble(book=make_book(replace(STORY, promises=(long, *STORY.promises[1:]))))
+    titles = {each.uri: each.title for each in injection.receipt.sources if each.budget_class == "facts"}
+    assert titles["facts/now"] == "林远住在南城。" and titles["relations/kin"] == "沈青 → 林远: 表妹"
+    assert titles["promises/late"].endswith("…") and len(titles["promises/late"]) == 40
+    assert injection.user_suffix.count("林远住在南城") == 1
+
+
 async def test_what_holds_for_the_cast_goes_in_with_the_place_that_says_it() -> None:
     injection = await assemble()
     facts = [each for each in injection.receipt.sources if each.budget_class == "facts"]

@@ -53,7 +53,8 @@ class Candidate:
 
     `position` is its chapter's place in story order (0: of no chapter). `smaller` is the same thing at a lower
     level, taken when this one is too large; `cuttable` texts may be shortened instead. `line` ones take one line.
-    `rank` is the place in the order of relevance, where it was looked up for the prompt.
+    `rank` is the place in the order of relevance, where it was looked up for the prompt. `label` is what the receipt
+    calls a line that has no title in the prompt.
     """
 
     uri: str
@@ -69,6 +70,7 @@ class Candidate:
     cuttable: bool = False
     line: bool = False
     rank: int = UNRANKED
+    label: str = ""
 
     @property
     def block(self) -> str:

@@ -20,6 +20,8 @@ _RELATIONS: Final = 16
 _FACTS: Final = 24
 _SECRETS: Final = 12
 _MOMENTS: Final = 3
+_LABEL: Final = 40
+"""Characters of a record that its line of the receipt is called by."""
 _WORDS: Final = {
     "since": ("（第{n}章起）", " (since chapter {n})"),
     "told": ("（第{n}章）", " (chapter {n})"),
@@ -83,12 +85,13 @@ class _Words:
         return self._book.view.before
 
     def candidate(
-        self, uri: str, reason: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
+        self, uri: str, reason: str, label: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
     ) -> Candidate:
         """A line of the class; it stands where its chapter stands in the story. The reason says where it is told."""
         places = [f"manuscript/{each.chapter}:{each.start}-{each.end}" for each in evidence[:1]]
         why = " · ".join([reason, *places])
-        return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True)
+        short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
+        return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
 
 
 def _terms(text: str, chinese: bool) -> set[str]:
@@ -117,6 +120,7 @@ def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Wo
         words.candidate(
             f"promises/{promise.id}",
             reasons[key],
+            promise.text,
             words.say(key, text=promise.text, n=words.place(promise.planted)),
             promise.planted,
             promise.evidence,
@@ -138,14 +142,19 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
         words.candidate(
             f"relations/{each.id}",
             _("a relation of the cast"),
-            f"{words.name(each.source)} {'→' if each.directed else '↔'} {words.name(each.target)}: {each.kind}"
-            f"{words.since(each.since)}",
+            _relation_line(each, words),
+            f"{_relation_line(each, words)}{words.since(each.since)}",
             each.since,
             each.evidence,
         )
         for each in sorted(found, key=order)[:_RELATIONS]
         if words.name(each.source) and words.name(each.target)
     ]
+
+
+def _relation_line(relation: Relation, words: _Words) -> str:
+    arrow = "→" if relation.directed else "↔"
+    return f"{words.name(relation.source)} {arrow} {words.name(relation.target)}: {relation.kind}"
 
 
 def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
@@ -163,7 +172,12 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
 
     return [
         words.candidate(
-            f"facts/{each.id}", _("it holds at this chapter"), _fact_line(each, words), each.since, each.evidence
+            f"facts/{each.id}",
+            _("it holds at this chapter"),
+            each.text,
+            _fact_line(each, words),
+            each.since,
+            each.evidence,
         )
         for each in (*sorted(common, key=order)[:_FACTS], *sorted(secrets, key=order)[:_SECRETS])
     ]
@@ -186,6 +200,7 @@ def _moments(moments: Sequence[Moment], words: _Words) -> list[Candidate]:
         words.candidate(
             f"moments/{each.id}",
             _("the story's time"),
+            each.text,
             words.say("when", when=each.when, text=each.text) + words.since(each.chapter, "told"),
             each.chapter,
             each.evidence,
