@@ -16,7 +16,7 @@ from textual import on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
-from textual.events import Resize
+from textual.events import Event, Key, Paste, Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -31,6 +31,7 @@ from flowcabal_tui.tui.departure import Departure
 from flowcabal_tui.tui.driver import PatientDriver
 from flowcabal_tui.tui.entry import Doors, ModelProposal, Preferences
 from flowcabal_tui.tui.front_door import DEFAULT_THEME, TERMINAL_THEMES, FrontDoor
+from flowcabal_tui.tui.key_order import KeyOrder
 from flowcabal_tui.tui.keymap import checked_keymap, clashes
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
@@ -88,6 +89,14 @@ class FlowCabalApp(App[int]):
         self.crash_words = ""
         self._kept_theme = preferences.theme
         self.front = FrontDoor(self, doors, preferences, proposals, clock)
+        self._keys = KeyOrder(self, super().on_event)
+
+    async def on_event(self, event: Event) -> None:
+        """Keys and pastes of the terminal go one by one."""
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            await self._keys.take(event)
+        else:
+            await super().on_event(event)
 
     def get_default_screen(self) -> Screen[Any]:
         """What the first frame shows: the shell of the project that was named, or home."""

@@ -1,0 +1,87 @@
+"""Keys one after another: the next is given out when the one before it has done what it does.
+
+Textual (8.2.8) puts a key into the queue of the widget with the focus. Letters are used there; a key with a binding
+travels on to the queue of the app, where its action runs. So of keys that come in one read (a slow line, a busy
+machine) letters overtake Backspace, and what was typed for a dialog goes to what lies under it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+
+from textual.app import App, ScreenStackError
+from textual.events import Event, Key, Paste
+from textual.message_pump import MessagePump
+from textual.widget import Widget
+
+PATIENCE: Final = 2.0
+"""Seconds that keys wait for the one before them; then they go all at once, in Textual's order."""
+
+
+class KeyOrder:
+    """Lets keys and pastes into an app in their order; one that comes alone is never delayed.
+
+    A letter that the focus uses up needs no waiting: what comes next goes through the same queue. After any other
+    key a callback is put behind it into each queue on its way, from the focus up to the app: when the last one is
+    called, the key's action has run. Work that the action leaves to a worker is not waited for.
+    """
+
+    def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]]) -> None:
+        """`give` is Textual's own handling of an event of the terminal."""
+        self._app, self._give = app, give
+        self._waiting: deque[Key | Paste] = deque()
+        self._is_busy = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def take(self, event: Key | Paste) -> None:
+        """Gives out a key at once, or after those before it; to be called by the app's own handler."""
+        self._waiting.append(event)
+        if not self._is_busy:
+            await self._go_on()
+
+    async def _go_on(self) -> None:
+        """Gives out keys up to the first that may have an action."""
+        self._is_busy = False
+        while self._waiting and not self._is_busy:
+            event = self._waiting.popleft()
+            self._is_busy = not self._is_used_up(event)
+            await self._give(event)
+        if self._is_busy:
+            self._task = asyncio.create_task(self._follow(self._place().ancestors_with_self))
+
+    def _is_used_up(self, event: Key | Paste) -> bool:
+        return isinstance(event, Paste) or self._place().check_consume_key(event.key, event.character)
+
+    async def _follow(self, way: Iterable[MessagePump]) -> None:
+        """Gives out the next keys when the one that goes this way is through."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._done(way)
+        except (TimeoutError, ScreenStackError):  # a queue stands still, or the app is closing
+            while self._waiting:
+                self._app.call_later(self._give, self._waiting.popleft())
+        self._app.call_later(self._go_on)
+
+    async def _done(self, way: Iterable[MessagePump]) -> None:
+        """Returns when an action has run, its messages have been handled and the focus is where they put it."""
+        for node in way:
+            await _reached(node)
+        place: Widget | None = None
+        while place is not (now := self._place()):
+            place = now
+            for node in now.ancestors_with_self:
+                await _reached(node)
+
+    def _place(self) -> Widget:
+        """What gets the keys."""
+        return self._app.focused or self._app.screen
+
+
+async def _reached(node: MessagePump) -> None:
+    """Returns when all that is in the queue of `node` now has been handled."""
+    reached = asyncio.Event()
+    if node.call_later(reached.set):
+        await reached.wait()
