@@ -27,7 +27,7 @@ from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Derived, Evidence
 from flowcabal_tui.domain.text import digest_of
 
-_SOURCE_TOKENS: Final = 5_000
+_SOURCE_TOKENS: Final = 3_000
 _SENTENCES: Final = 10
 _NAMES: Final = 40
 

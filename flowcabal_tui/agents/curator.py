@@ -22,6 +22,7 @@ from flowcabal_tui.agents.curation_shapes import (
     KeepAnswer,
     Line,
     Overview,
+    QuotedSentence,
 )
 from flowcabal_tui.agents.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
@@ -45,6 +46,9 @@ L0_TOKENS: Final = 50
 _LEAST_SUPPORTED: Final = 3
 _EXTRACTED: Final = 6
 _NAMES: Final = 40
+_ADVISED_ON: Final = 16
+"""Sentences of a kept text, from all of its parts, that the 4-D test reads: a longer text is not sent once more."""
+_NEAREST_TOKENS: Final = 1_000
 
 
 class Curator:
@@ -71,24 +75,21 @@ class Curator:
         language: str,
         generation: Generation,
         sample: int = 0,
+        said: Sequence[QuotedSentence] = (),
     ) -> Derived:
         """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
 
         Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
-        With `sample` the so-manieth further answer is asked for.
+        With `sample` the so-manieth further answer is asked for. `said` is what was answered already when the chapter
+        was read: where it has enough, no question is asked.
         """
-        evidence: tuple[Evidence, ...] = ()
-        if self._model is not None:
+        least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
+        evidence = _supported(said, chapter, text)
+        if self._model is not None and len(evidence) < least:
             values = {"language": language, "names": _names(text, entities), "title": chapter.title, "chapter": text}
             answer = await self.ask("curator.l1", values, Overview, sample=sample)
-            whole = VerbatimText(text)
-            evidence = tuple(
-                Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
-                for each in answer.sentences
-                if each.sentence.strip() and (span := whole.find(each.quote))
-            )
-        least = min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED)))
-        extracted = len(evidence) < max(1, least)
+            evidence = _supported(answer.sentences, chapter, text)
+        extracted = len(evidence) < least
         if extracted:
             evidence = tuple(
                 Evidence(text[span.start : span.end], chapter.id, span.start, span.end)
@@ -159,13 +160,15 @@ class Curator:
         if self._model is None:
             return tuple(DimensionAdvice(each, None, _("No model was asked.")) for each in DIMENSIONS)
         book = await read_book(view)
-        sources = await sources_for(("echoes",), book, text, self.counter, 2_000)
+        cast = named_in(text, book.entities)
+        told = "\n".join(text[each.start : each.end] for each in telling_sentences(text, cast, _ADVISED_ON))
+        sources = await sources_for(("echoes",), book, told, self.counter, _NEAREST_TOKENS)
         values: dict[str, str | Fenced] = {
             "language": view.language,
-            "names": _names(text, book.entities),
+            "names": _names(told, cast),
             "sources": fenced_sources(sources),
             "title": title,
-            "draft": text,
+            "draft": told,
         }
         answer = await self.ask("curator.keep", values, KeepAnswer)
         found = {each: getattr(answer, each) for each in DIMENSIONS}
@@ -178,6 +181,12 @@ class Curator:
         messages = self.prompts.get(task).fill(values)
         return await self._model().structured(ModelRequest(messages, purpose=task), shape, sample)
 
+    async def answered(self, task: str, values: Mapping[str, str | Fenced], shape: type[T]) -> T | None:
+        """The answer to a question if it was paid for. Raises SettingsError; RuntimeError without a model."""
+        if self._model is None:
+            raise RuntimeError("a curator without a model was asked a question")
+        return await self._model().stored(ModelRequest(self.prompts.get(task).fill(values), purpose=task), shape)
+
     @property
     def asks(self) -> bool:
         """Is there a model to ask?"""
@@ -185,6 +194,16 @@ class Curator:
 
     def _source(self, task: str, *parts: str) -> Digest:
         return digest_of([task, self.prompts.get(task).digest if self.asks else "by rule", *parts])
+
+
+def _supported(said: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
+    """The sentences whose quotation stands in the text."""
+    whole = VerbatimText(text)
+    return tuple(
+        Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
+        for each in said
+        if each.sentence.strip() and (span := whole.find(each.quote))
+    )
 
 
 def _names(text: str, entities: Sequence[Entity]) -> str:

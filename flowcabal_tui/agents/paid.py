@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
@@ -63,13 +64,16 @@ class PaidOnce:
             value, answer = await self._model.structured(request, shape)
             return replace(answer, text=value.model_dump_json())
 
-        key = self._key(request, shape, sample)
-        if stored := await self._stored(key):
-            try:
-                return shape.model_validate_json(stored.text)
-            except ValidationError:
-                pass  # the shape was changed without a change of its schema: ask again
-        return shape.model_validate_json((await self._shared(key, ask)).text)
+        if (stored := await self.stored(request, shape, sample)) is not None:
+            return stored
+        return shape.model_validate_json((await self._shared(self._key(request, shape, sample), ask)).text)
+
+    async def stored(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T | None:
+        """The same if it was paid for; spends nothing."""
+        if answer := await self._stored(self._key(request, shape, sample)):
+            with contextlib.suppress(ValidationError):  # the shape was changed without a change of its schema
+                return shape.model_validate_json(answer.text)
+        return None
 
     def _key(self, request: ModelRequest, shape: type[BaseModel] | None, sample: int = 0) -> Digest:
         return digest_of(

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.curation_shapes import QuotedSentence
 from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.names import NameIndex, entity_id
 from flowcabal_tui.agents.ports import MemoryView
-from flowcabal_tui.agents.prompt_library import name_lines
+from flowcabal_tui.agents.prompt_library import Fenced, name_lines
 from flowcabal_tui.agents.quotes import VerbatimText
 from flowcabal_tui.agents.story_shapes import (
     NamedThing,
@@ -78,17 +79,7 @@ class StoryReader:
         The question shows what was there before this chapter only, so asking again after the answer was stored is free.
         """
         open_lines = await _open_lines(goal)
-        answer = await self._curator.ask(
-            TASK,
-            {
-                "language": goal.before.language,
-                "names": name_lines(_earlier(goal)[:_NAMES]),
-                "open": "\n".join(f"{number} {line}" for number, (line, _record) in open_lines.items()),
-                "title": goal.chapter.title,
-                "chapter": goal.text,
-            },
-            StoryAnswer,
-        )
+        answer = await self._curator.ask(TASK, _question(goal, open_lines), StoryAnswer)
         entities = named(goal, answer.entities)
         by_id = {entity.id: entity for entity in (*goal.known, *entities)}
         said = _Said(goal, by_id.values())
@@ -104,6 +95,22 @@ class StoryReader:
             tuple({sequel.id: sequel for sequel in sequels}.values()),
         )
         return entities, reading
+
+    async def overview(self, goal: StoryGoal) -> Sequence[QuotedSentence]:
+        """The chapter's overview as the answer holds it, if the question was paid for; spends nothing."""
+        question = _question(goal, await _open_lines(goal))
+        answer = await self._curator.answered(TASK, question, StoryAnswer)
+        return answer.sentences if answer else ()
+
+
+def _question(goal: StoryGoal, open_lines: Mapping[str, tuple[str, StoryRecord]]) -> dict[str, str | Fenced]:
+    return {
+        "language": goal.before.language,
+        "names": name_lines(_earlier(goal)[:_NAMES]),
+        "open": "\n".join(f"{number} {line}" for number, (line, _record) in open_lines.items()),
+        "title": goal.chapter.title,
+        "chapter": goal.text,
+    }
 
 
 def _earlier(goal: StoryGoal) -> list[Entity]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from flowcabal_tui.agents.curation_shapes import QuotedSentence
 from flowcabal_tui.domain.memory import EntityKind
 
 
@@ -63,7 +64,7 @@ class SaidSequel(BaseModel):
 
 
 class StoryAnswer(BaseModel):
-    """The whole answer."""
+    """The whole answer; `sentences` are the chapter's overview."""
 
     entities: list[NamedThing] = Field(default_factory=list)
     relations: list[SaidRelation] = Field(default_factory=list)
@@ -71,3 +72,4 @@ class StoryAnswer(BaseModel):
     promises: list[SaidPromise] = Field(default_factory=list)
     moments: list[SaidMoment] = Field(default_factory=list)
     sequels: list[SaidSequel] = Field(default_factory=list)
+    sentences: list[QuotedSentence] = Field(default_factory=list)

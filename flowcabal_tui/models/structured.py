@@ -140,12 +140,15 @@ def _problem(error: ValidationError) -> str:
 
 
 def _closed(schema: Any) -> Any:
-    """The schema with no further properties allowed: native modes insist on it."""
+    """The schema with no further properties allowed: native modes insist on it.
+
+    Without pydantic's titles, which say each name again and are paid for in every call.
+    """
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {name: _closed(each) for name, each in schema.items()}
+    closed = {name: _closed(each) for name, each in schema.items() if name != "title" or not isinstance(each, str)}
     if closed.get("type") == "object" and "properties" in closed:
         closed.setdefault("additionalProperties", False)
     return closed

@@ -11,12 +11,15 @@ from typing import Final
 
 from flowcabal_tui.agents.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.arcs import WORK, StoryArc, arcs_of
+from flowcabal_tui.agents.curation_shapes import QuotedSentence
+from flowcabal_tui.agents.curator import Curator
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.agents.profile_plan import cast_of, due_profiles
 from flowcabal_tui.agents.profile_sources import ProfileGoal
 from flowcabal_tui.agents.profiler import Profiler
 from flowcabal_tui.agents.samples import is_fresh, sample_of
-from flowcabal_tui.domain.ids import Digest, EntityId
+from flowcabal_tui.agents.story import StoryGoal, StoryReader
+from flowcabal_tui.domain.ids import Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import digest_of
@@ -73,9 +76,20 @@ class SummarySteps:
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (view.entities() if curator.asks else self._named_in(chapter, view))
-            made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample)
+            said = () if sample else await self._said(curator, chapter, text, view.generation)
+            made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample, said)
             await self._put([made], "chapters", chapter.title)
         return await (await self._now()).derived(uri, "L1")
+
+    async def _said(
+        self, curator: Curator, chapter: Chapter, text: str, generation: Generation
+    ) -> Sequence[QuotedSentence]:
+        """What the model told of the chapter when it read it for the story; the writer's own question is asked anew."""
+        if not curator.asks or curator.prompts.source("curator.l1"):
+            return ()
+        memory = self._store.memory
+        known, before = await memory.entities(generation), await memory.view(chapter.id, generation)
+        return await StoryReader(curator).overview(StoryGoal(chapter, text, known, before))
 
     async def profile_tasks(self, chapters: Sequence[Chapter]) -> tuple[BackgroundTask, ...]:
         """Steps for a few of those whom these chapters change, as of the last of them.

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.agents.curation_shapes import QuotedSentence
 from flowcabal_tui.agents.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
@@ -57,6 +58,15 @@ async def test_with_too_little_evidence_the_overview_is_made_of_the_text_itself(
     assert made.method == "extract"
     assert len(made.evidence) >= 3
     assert all(each.sentence == TEXT[each.start : each.end] for each in made.evidence)
+
+
+async def test_what_was_said_of_the_chapter_before_needs_no_question_where_it_has_enough_evidence() -> None:
+    said = [QuotedSentence.model_validate(each) for each in OVERVIEW["sentences"]]
+    model = FakeModel(lambda _request: OVERVIEW)
+    made = await curator(None, model).l1(FIRST, TEXT, (LIN,), "zh", G, said=said)
+    assert (made.method, len(made.evidence), model.requests) == ("model", 3, [])
+    again = await curator(None, model).l1(FIRST, TEXT, (LIN,), "zh", G, said=said[1:3])
+    assert (again.text, len(model.requests)) == (made.text, 1)
 
 
 async def test_without_a_model_everything_is_made_by_rule() -> None:
@@ -122,6 +132,16 @@ async def test_advice_on_what_is_kept_has_checks_and_four_dimensions() -> None:
         "self_contained": False,
         "new": True,
     }
+
+
+async def test_of_a_long_text_the_advice_reads_sentences_from_all_parts() -> None:
+    long = "".join(f"林远走了第{n}里路，天色未变。" for n in range(400))
+    model = FakeModel(four_dimensions)
+    await curator(None, model).check_kept(ChapterId("c2"), "manuscript/c2", "第2章", long, book(TEXT, long).before(2))
+    (request,) = (each for each in model.requests if each.purpose == "curator.keep")
+    assert "第0里路" in request.messages[1].content
+    assert "第399里路" in request.messages[1].content
+    assert FakeTokens().count(request.messages[1].content) < 1_500
 
 
 async def test_advice_without_a_working_model_vetoes_nothing() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import Decision, RunRequest
@@ -40,11 +40,11 @@ RIVAL: Final = {10: 76_960, 100: 91_810}
 RIVAL_CALLS: Final = "6 to 9"
 NOTHING_FOUND: Final = {
     "findings": [],
-    "sentences": [],
     "sentence": "",
     **{key: {"passed": True} for key in ("prevents_errors", "reusable", "self_contained", "new")},
 }
 """An answer that fits the shape of every agent's question."""
+_SUMMED_UP: Final = 6
 _TASK: Final = re.compile(r"<task>\s*([\w.]+)\s*</task>")
 
 
@@ -110,7 +110,7 @@ async def _one(
     found: dict[str, tuple[list[Call], list[Call]]] = {}
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
-            helper.push({"content": json.dumps(NOTHING_FOUND), "times": -1})
+            helper.push(_answer(following))
             models = ModelsSettings(user=model_at(writer.url, "openai"), agent=model_at(helper.url, "openai"))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
             (folder / "texts").mkdir()
@@ -124,7 +124,7 @@ async def _one(
                 for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
                     writer.log.clear()
                     helper.log.clear()
-                    writer.push({"content": text[:WRITTEN], "times": NODES[template]})
+                    writer.push({"content": text[:WRITTEN], "times": NODES[template], "usage": False})
                     await _run(project, template, title, text)
                     run, asked = _calls(writer, helper), len(helper.log)
                     await project.carry_out(PersistOutput((await project.runs())[0].id, node))
@@ -133,6 +133,16 @@ async def _one(
             finally:
                 await project.close()
     return found
+
+
+def _answer(chapters: list[tuple[str, str]]) -> dict[str, Any]:
+    """What the helper says to everything: nothing is wrong, and the first sentences of a chapter sum it up.
+
+    Without usage, from which estimates of tokens would be learned.
+    """
+    quotes = [each.strip() for _title, text in chapters for each in text[:WRITTEN].split("。")[:_SUMMED_UP]]
+    said = NOTHING_FOUND | {"sentences": [{"sentence": each, "quote": each} for each in quotes]}
+    return {"content": json.dumps(said, ensure_ascii=False), "times": -1, "usage": False}
 
 
 async def _run(project: Project, template: str, title: str, text: str) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.workflow import ANGLES
 from flowcabal_tui.protocol import AddChapter, ImportManuscript, OutputChecked, PutEntity
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
@@ -21,16 +24,20 @@ def asked(server: FaultServer, start: int = 0) -> Counter[str]:
     )
 
 
-async def keep_a_chapter(desk: Desk, server: FaultServer, tmp_path: Path) -> Counter[str]:
-    """A fourth chapter is run and its polished text kept; what was asked after that."""
+async def keep_a_chapter(
+    desk: Desk, server: FaultServer, tmp_path: Path, after: dict[str, Any] | None = None
+) -> Counter[str]:
+    """A fourth chapter is run and its polished text kept; what was asked after that. `after` answers all of it."""
     await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
     await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
     for name in PEOPLE:
         await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
     await desk.settled()
     nothing = {"content": '{"findings": []}'}
-    server.push({"content": "1. She ties up."}, {"content": DRAFT}, *[nothing] * 3, {"content": DRAFT}, *[nothing] * 2)
+    server.push({"content": "1. She ties up."}, {"content": DRAFT}, nothing, {"content": DRAFT}, *[nothing] * 2)
     run = await desk.run("chapter", 4)
+    if after is not None:
+        server.push({"content": json.dumps(after), "times": -1})
     before = len(server.log)
     await desk.keep(run, "polish")
     await desk.settled()
@@ -44,10 +51,8 @@ async def test_what_was_checked_as_a_draft_is_not_checked_again(
     async with opened(folder) as desk:
         after = await keep_a_chapter(desk, server, tmp_path)
         (told,) = desk.told(OutputChecked)
-    assert (after["monitor.timeline"], after["monitor.character_state"]) == (0, 0)
-    said = {check.angle: check.outcome for check in told.checks}
-    assert (said["timeline"], said["character_state"]) == ("passed", "passed")
-    assert set(said) == {"timeline", "character_state", "world_rules", "echoes"}
+    assert after["monitor.check"] == 0
+    assert {check.angle: check.outcome for check in told.checks} == dict.fromkeys(ANGLES, "passed")
 
 
 async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_allow(
@@ -59,3 +64,30 @@ async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_all
         after = await keep_a_chapter(desk, server, tmp_path)
     assert after["curator.profile"] == 1
     assert (after["curator.l1"], after["curator.l0"], after["curator.arc"]) == (1, 1, 0)
+
+
+async def test_a_kept_chapter_is_read_once_for_its_story_and_its_overview(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
+    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes], "sentence": "They meet."}
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        after = await keep_a_chapter(desk, server, tmp_path, said)
+        levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
+    assert (after["curator.story"], after["curator.l1"]) == (1, 0)
+    assert levels["L1"].text.splitlines() == [f"They {quote}." for quote in quotes]
+
+
+async def test_the_writers_own_question_for_overviews_is_asked(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    (folder / "prompts").mkdir(exist_ok=True)
+    own = "Sum up.\n---\n<task>curator.l1</task> ${language} ${names} ${title} ${chapter}"
+    (folder / "prompts" / "curator.l1.md").write_text(own, encoding="utf-8")
+    quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
+    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes], "sentence": "They meet."}
+    async with opened(folder) as desk:
+        after = await keep_a_chapter(desk, server, tmp_path, said)
+    assert (after["curator.story"], after["curator.l1"]) == (1, 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flowcabal_tui.models.offline.agent_answers import entities
+from flowcabal_tui.models.offline.agent_answers import entities, overview
 from flowcabal_tui.models.offline.facts import NOT_SO, facts_in
 from flowcabal_tui.models.offline.reading import Name, Sentence, mentions, sentences, terms
 from flowcabal_tui.models.offline.task import Task
@@ -110,7 +110,7 @@ class _Masked:
 
 
 def story(task: Task) -> dict[str, Any]:
-    """`curator.story`: names, relations, states, secrets, vows, times, and what becomes of the open lines."""
+    """`curator.story`: names, relations, states, secrets, vows, times, what becomes of the open lines; an overview."""
     found = entities(task)["entities"]
     names = (*task.names, *(Name(row["kind"], (row["name"],)) for row in found))
     told = [
@@ -126,6 +126,7 @@ def story(task: Task) -> dict[str, Any]:
         "promises": _first(_vows(told, task.chinese)),
         "moments": _first(_moments(told, task.chinese)),
         "sequels": _first(_sequels(told, task)),
+        **overview(task),
     }
 
 
