@@ -6,7 +6,7 @@ sentence of an arc carries the span of a chapter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -71,7 +71,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
                 return ArcMaterial((), Digest(""))
             groups.append(await rested_on(goal.view, state, ()))
         titles = {chapter.id: chapter.title for chapter in await goal.view.chapters()}
-        chosen = sorted(self._within(groups), key=lambda each: (each.position, each.start))
+        chosen = sorted(self._within(groups, titles), key=lambda each: (each.position, each.start))
         sources = tuple(
             SourceText(f"s{at}", f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
             for at, each in enumerate(chosen, start=1)
@@ -108,15 +108,16 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
         return told(thought, line, goal.uri, source, goal.position, goal.view.generation)
 
-    def _within(self, groups: Sequence[Sequence[Passage]]) -> list[Passage]:
-        """Of each group the first one, then of each the second, and so on, within the tokens."""
+    def _within(self, groups: Sequence[Sequence[Passage]], titles: Mapping[ChapterId, str]) -> list[Passage]:
+        """Of each group the first one, then of each the second, and so on, within the tokens, tags counted."""
         room = _SOURCE_TOKENS
         kept: dict[tuple[int, int], Passage] = {}
         for row in zip_longest(*groups):
             for passage in row:
                 if passage is None or (passage.position, passage.start) in kept:
                     continue
-                room -= self._curator.counter.count(passage.text)
+                source = SourceText(f"s{len(kept) + 1}", "", titles[passage.chapter], passage.text)
+                room -= self._curator.counter.count(fenced_sources([source]).text)
                 if room < 0:
                     return list(kept.values())
                 kept[passage.position, passage.start] = passage

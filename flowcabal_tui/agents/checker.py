@@ -24,7 +24,7 @@ from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _
 
 _TASK: Final = "monitor.check"
-SOURCE_TOKENS: Final = 2_600
+SOURCE_TOKENS: Final = 2_500
 """Of the sources that all angles of a checker share."""
 GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), ("timeline", "world_rules"))
 """Angles that one checker looks from, by what they read: passages that name the cast, and what the writer noted.

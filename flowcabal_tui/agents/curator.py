@@ -48,7 +48,7 @@ _EXTRACTED: Final = 6
 _NAMES: Final = 40
 _ADVISED_ON: Final = 16
 """Sentences of a kept text, from all of its parts, that the 4-D test reads: a longer text is not sent once more."""
-_NEAREST_TOKENS: Final = 1_000
+_NEAREST_TOKENS: Final = 800
 
 
 class Curator:

@@ -85,7 +85,7 @@ class ProjectTable(_Table):
 
 
 class BudgetSettings(_Table):
-    context_tokens: int = Field(27_000, ge=500, description="What the Context agent may add to one prompt.")
+    context_tokens: int = Field(25_000, ge=500, description="What the Context agent may add to one prompt.")
     max_cost: Decimal | None = Field(None, ge=0, description="No call starts after this much was spent.")
     max_tokens: int | None = Field(None, ge=0, description="The same in tokens, in and out together.")
 

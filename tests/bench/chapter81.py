@@ -26,7 +26,7 @@ from tests.bench.servers import GivenServer, ModelServer, OurServer
 
 LAST = 80
 L0_TOKENS = 50
-CONTEXT_TOKENS = 27_000
+CONTEXT_TOKENS = 25_000
 GIVEN = "FLOWCABAL_BENCH_FAULTSERVER"
 
 

@@ -13,7 +13,7 @@ from tests.faultserver import FaultServer
 from tests.project.desk import endpoint, make_one, opened
 
 
-@pytest.mark.parametrize(("window", "budget"), [(None, 27_000), (200_000, 27_000), (16_000, 7_808), (6_000, 0)])
+@pytest.mark.parametrize(("window", "budget"), [(None, 25_000), (200_000, 25_000), (16_000, 7_808), (6_000, 0)])
 async def test_the_context_fits_the_models_window(
     folder: Path, server: FaultServer, window: int | None, budget: int
 ) -> None:
