@@ -55,6 +55,30 @@ async def test_what_was_checked_as_a_draft_is_not_checked_again(
     assert {check.angle: check.outcome for check in told.checks} == dict.fromkeys(ANGLES, "passed")
 
 
+async def test_a_draft_is_sent_twice_to_be_checked_and_once_to_be_remembered(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    long = "\n\n".join(DRAFT.replace("late", f"late by {n} minutes") for n in range(40))
+    quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
+    said = {"findings": [], "sentence": "They meet.", "sentences": [{"sentence": q, "quote": q} for q in quotes]}
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
+        await desk.settled()
+        server.push({"content": long}, {"content": json.dumps(said), "times": -1})
+        run = await desk.run("quick-draft", 4)
+        await desk.keep(run, "draft")
+        await desk.settled()
+    whole = Counter(
+        task
+        for entry in server.log
+        if all(f"late by {n} minutes" in str(entry["body"]) for n in range(40))
+        for task in re.findall(r"<task>([a-z0-9_.]+)</task>", str(entry["body"]))
+    )
+    assert whole == {"monitor.check": 2, "curator.story": 1}
+
+
 async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_allow(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
