@@ -101,7 +101,7 @@ class Handlers:
                 await parts.adopt_models(command.identity)
                 return ""
             case Rebuild():
-                return str(await parts.upkeep.rebuild(command.what))
+                return str(await parts.upkeep.rebuild(command.what, command.uris))
             case Purge():
                 await parts.upkeep.purge(command)
                 return ""

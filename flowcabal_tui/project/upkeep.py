@@ -90,8 +90,11 @@ class UpkeepDesk:
             tuple((kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)),
         )
 
-    async def rebuild(self, what: RebuildPart) -> int:
-        """Puts the index right, then lets the background make the rest again; returns how many steps wait."""
+    async def rebuild(self, what: RebuildPart, uris: Collection[str] = ()) -> int:
+        """Puts the index right, then lets the background make the rest again; returns how many steps wait.
+
+        With `uris`, of what is stale only these texts.
+        """
         if what in ("index", "all"):
             await self._index()
         if what in ("summaries", "profiles", "all"):
@@ -99,7 +102,8 @@ class UpkeepDesk:
             await self._add_missing()
         if what in ("knowledge", "all"):
             await self._empty_knowledge()
-        concerned = _subjects(await self.stale()) if what == "stale" else None
+        stale = [text for text in await self.stale() if not uris or text.uri in uris]
+        concerned = _subjects(stale) if what == "stale" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
         await self._tools.background.tell()
         self._tools.background.wake()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, Generation, NodeId, OutputId, RunId
@@ -47,7 +47,11 @@ from flowcabal_tui.domain.versions import (
     WorkflowVersion,
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
-from flowcabal_tui.protocol import Command, Event
+from flowcabal_tui.protocol import Command, Event, RebuildPart
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.backup import Manifest
+    from flowcabal_tui.project.upkeep import RebuildPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,14 @@ class Workbench(Protocol):
 
     async def stale(self) -> tuple[StaleText, ...]:
         """Summaries and profiles that were made from text that was changed since, in story order."""
+        ...
+
+    async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
+        """What a rebuild would do; changes nothing."""
+        ...
+
+    async def back_up(self, target: Path) -> Manifest:
+        """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
         ...
 
     async def meta(self, name: MetaName) -> str: ...

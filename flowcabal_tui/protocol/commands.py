@@ -369,11 +369,12 @@ class Rebuild(Command):
     """Makes what is derived of the book again from its texts; what hands wrote stays, what was paid is not paid twice.
 
     The index is right when the command is done; the rest follows as background work. The result is how many steps
-    wait.
+    wait. With `uris`, of what is stale only these texts.
     """
 
     type: ClassVar[str] = "memory:rebuild"
     what: RebuildPart = "all"
+    uris: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

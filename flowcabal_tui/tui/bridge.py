@@ -34,10 +34,12 @@ from flowcabal_tui.protocol import (
     OutsideEdit,
     ProfileUpdated,
     QuestionAnswered,
+    RebuildProgress,
     RewriteProposed,
     RunStarted,
     RunStateChanged,
     Status,
+    TextPurged,
     UsageChanged,
     WorkflowFailed,
 )
@@ -51,6 +53,7 @@ from flowcabal_tui.tui.messages import (
     ProfilesMoved,
     QuestionsMoved,
     ReadingMoved,
+    RebuildMoved,
     RewriteCame,
     RunMoved,
     Said,
@@ -151,6 +154,8 @@ class Bridge:
                 return (MemoryMoved(*memory, knowledge),)
             case BootstrapChanged(status=reading):
                 return (ReadingMoved(reading),)
+            case RebuildProgress():
+                return (RebuildMoved(event),)
             case RewriteProposed():
                 return (RewriteCame(event),)
             case _:
@@ -180,6 +185,11 @@ def _sayings(event: Event) -> tuple[Message, ...]:
             if done < total and not warnings:
                 return ()
             return (Said(_("{done} of {total} chapters are in").format(done=done, total=total), _lines(*warnings)),)
+        case TextPurged(versions=versions, runs=runs, derived=derived, answers=answers):
+            words = _("Purged: {versions} versions, {runs} runs, {derived} derived texts, {answers} answers.").format(
+                versions=versions, runs=runs, derived=derived, answers=answers
+            )
+            return (Said(_("It is out of the project's file for good"), words),)
         case Status(status="error", message=words):
             return (Said(_("The project reports an error"), words, "error"),)
         case _:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
     from flowcabal_tui.domain.memory import BootstrapStatus, Totals
     from flowcabal_tui.domain.run import NodeState, RunState
-    from flowcabal_tui.protocol import RewriteProposed
+    from flowcabal_tui.protocol import RebuildProgress, RewriteProposed
 
 
 @dataclass
@@ -103,6 +103,13 @@ class ReadingMoved(Message):
     """The reading of imported chapters went on, paused or ended."""
 
     status: BootstrapStatus
+
+
+@dataclass
+class RebuildMoved(Message):
+    """A rebuild of the index went on."""
+
+    progress: RebuildProgress
 
 
 @dataclass

@@ -27,6 +27,7 @@ from flowcabal_tui.tui.screens.entities import EntitiesScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.first_run import FirstRunScreen
 from flowcabal_tui.tui.screens.form import Choice, FormScreen
+from flowcabal_tui.tui.screens.kept import KeptScreen
 from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.node_form import NodeForm
@@ -52,6 +53,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 
 KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Chapters"), ChapterList),
@@ -70,6 +72,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Search"), SearchScreen),
     (mark("Replace"), ReplaceScreen),
     (mark("The manuscript as a whole"), ShelfScreen),
+    (mark("Kept outputs"), KeptScreen),
     (mark("Background work"), QueueScreen),
     (mark("Where lines come from"), BlameScreen),
     (mark("A receipt alone"), ReceiptScreen),
@@ -97,6 +100,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Help"), HelpScreen),
     (mark("Questions with yes and no"), ConfirmScreen),
     (mark("Questions with one line"), PromptLine),
+    (mark("Questions answered by a name"), TypeNameScreen),
     (mark("Choices"), ChooseScreen),
     (mark("Jump mode"), JumpOverlay),
     (mark("First steps"), FirstRunScreen),

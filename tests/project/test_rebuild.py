@@ -127,6 +127,19 @@ async def test_only_what_rests_on_changed_text_is_stale_and_can_be_made_again(de
     assert await desk.project.stale() == ()
 
 
+async def test_of_what_is_stale_one_text_alone_can_be_made_again(desk: Desk) -> None:
+    chapter = await desk.chapter(2)
+    text = await desk.project.chapter_text(chapter)
+    await desk.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
+    await desk.settled()
+    chosen, *others = dict.fromkeys(each.uri for each in await desk.project.stale())
+    assert others
+    await desk.project.carry_out(Rebuild("stale", (chosen,)))
+    await desk.settled()
+    left = {each.uri for each in await desk.project.stale()}
+    assert chosen not in left and left
+
+
 async def test_a_rebuilt_index_tells_how_far_it_is_and_what_was_wrong(desk: Desk, folder: Path) -> None:
     chapters = len([chapter for chapter in await desk.project.chapters() if chapter.digest])
     await desk.project.carry_out(Rebuild("index"))

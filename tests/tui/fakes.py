@@ -39,6 +39,8 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.validation import validate
+from flowcabal_tui.project.backup import Manifest, Member
+from flowcabal_tui.project.upkeep import RebuildPlan
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen, SourceText
 from flowcabal_tui.protocol import (
     AddChapter,
@@ -47,6 +49,7 @@ from flowcabal_tui.protocol import (
     CommandDone,
     CommandFailed,
     Decide,
+    DeleteOutput,
     EditChapter,
     EditOutput,
     Event,
@@ -59,9 +62,11 @@ from flowcabal_tui.protocol import (
     NodeStreaming,
     OutputPersisted,
     PersistOutput,
+    Purge,
     PutEntity,
     PutRecord,
     QuestionAnswered,
+    RebuildPart,
     RemoveEntity,
     RemoveRecord,
     RewriteProposed,
@@ -71,6 +76,7 @@ from flowcabal_tui.protocol import (
     RunWorkflow,
     SaveWorkflow,
     SelectVersion,
+    TextPurged,
     UnfreezeNode,
     WorkflowCompleted,
     WriteChapter,
@@ -125,6 +131,9 @@ class FakeWorkbench(FakeReading):
         self.versions_of: dict[NodeId, list[NodeVersion]] = {}
         self.version_texts: dict[Digest, str] = {}
         self.marks: dict[NodeId, StaleMark] = {}
+        self.kept_rows: list[tuple[Curated, str]] = []
+        self.deleted_rows: list[Chapter] = []
+        self.stale_rows: list[StaleText] = []
         self.tasks = [BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3)]
         self.put_versions(books.DRAFT, self.words.first_draft, self.words.second_draft)
 
@@ -222,6 +231,16 @@ class FakeWorkbench(FakeReading):
                 saved = document.model_copy(update={"version": newest + 1})
                 self.documents = [saved, *(item for item in self.documents if item.id != document.id)]
                 return saved.reference
+            case DeleteOutput(output=output, restore=back):
+                self.kept_rows = [
+                    (replace(kept, deleted=not back) if kept.id == output else kept, text)
+                    for kept, text in self.kept_rows
+                ]
+            case Purge(output=output, chapter=chapter):
+                self.kept_rows = [row for row in self.kept_rows if row[0].id != output]
+                self.chapter_rows = [row for row in self.chapter_rows if row.id != chapter]
+                self.deleted_rows = [row for row in self.deleted_rows if row.id != chapter]
+                self._events.append(TextPurged(chapter, 2, 1, 3, 4))
             case PutEntity(entity=entity):
                 self.people = [*(each for each in self.people if each.id != entity.id), entity]
                 self._events.append(BookChanged())
@@ -317,16 +336,23 @@ class FakeWorkbench(FakeReading):
         return tuple(item for item, _text in self.version_rows.get(chapter, ()))
 
     async def kept_text(self, output: OutputId) -> str:
-        return ""
+        return next(text for kept, text in self.kept_rows if kept.id == output)
 
     async def deleted_chapters(self) -> tuple[Chapter, ...]:
-        return ()
+        return tuple(self.deleted_rows)
 
     async def stale(self) -> tuple[StaleText, ...]:
-        return ()
+        return tuple(self.stale_rows)
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
-        return ()
+        return tuple(kept for kept, _text in self.kept_rows if chapter in (None, kept.chapter))
+
+    async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
+        return RebuildPlan(4, ("manuscript/chapter-2",), tuple(self.stale_rows), (("l1", 3),))
+
+    async def back_up(self, target: Path) -> Manifest:
+        self.exported.append(target)
+        return Manifest("", "", books.NOW, "p", "n", "en", 1, {"flowcabal.db": Member(3 * 2**20, "")})
 
     async def meta(self, name: MetaName) -> str:
         return f"{name}: {self.words.abstract}"

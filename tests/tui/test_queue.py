@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, Totals
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText, Totals
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.protocol import RebuildProgress
 from flowcabal_tui.tui.screens.queue import QueueScreen
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -30,6 +31,8 @@ class Doors:
         self.rows = list(tasks)
         self.done: list[tuple[str, int | None]] = []
         self.status: BootstrapStatus | None = None
+        self.old: dict[StaleText, str] = {}
+        self.rebuilt: RebuildProgress | None = None
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         return tuple(task for task in self.rows if task.state == state or (state is None and task.state != "fresh"))
@@ -42,6 +45,15 @@ class Doors:
 
     async def reading(self) -> BootstrapStatus | None:
         return self.status
+
+    async def stale(self) -> Mapping[StaleText, str]:
+        return self.old
+
+    async def make_again(self, texts: Sequence[StaleText]) -> None:
+        self.old = {text: name for text, name in self.old.items() if text not in texts}
+
+    async def rebuild(self) -> None:
+        self.done.append(("rebuild", None))
 
     async def retry(self, task: int | None) -> None:
         self.done.append(("retry", task))
@@ -116,6 +128,22 @@ async def test_of_very_many_steps_the_first_are_listed_and_the_rest_counted() ->
         assert "has its turn later · 1,000 · the first 100 are listed" in page_text(app)
         await pilot.press("G")
         assert page.step is not None and page.step.id == 100
+
+
+async def test_of_very_many_texts_out_of_date_the_first_are_listed_and_all_can_be_made_again() -> None:
+    app, doors = Host(), Doors()
+    doors.old = {StaleText(f"profiles/{n}", n, (books.chapter_id(1),) * 5): f"Mara {n}" for n in range(1, 301)}
+    async with app.run_test(size=(90, 24)) as pilot:
+        page = await opened(app, pilot, doors)
+        assert "changed since · 300 · the first 100 are listed" in page_text(app)
+        assert "~ Mara 1 · changed: 1 Rain, 1 Rain, 1 Rain …" in page_text(app)
+        await pilot.press("m")
+        await settle(app, pilot)
+        await page.reload()
+        assert len(doors.old) == 299 and "~ Mara 1 ·" not in page_text(app)
+        await pilot.press("M", "Y")
+        await settle(app, pilot)
+        assert not doors.old and doors.done == [("rebuild", None)]
 
 
 async def test_an_empty_queue_and_hostile_words_are_shown() -> None:

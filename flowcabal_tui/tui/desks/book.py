@@ -146,6 +146,10 @@ class BookDesk:
         """Text is safe: the status line tells when."""
         self._screen.query_one(StatusLine).update_saved(self._now())
 
+    def forget(self, chapter: ChapterId) -> None:
+        """A chapter was purged: what was typed of it is not written down any more."""
+        self._unsaved.pop(chapter, None)
+
     def draft_edited(self, chapter: ChapterId, text: str) -> None:
         """Takes down unsaved text a second after the last change."""
         if chapter not in self._unsaved:

@@ -17,10 +17,10 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.protocol import ReplaceText, RevertChange
 from flowcabal_tui.tui.desks.run_words import run_words
+from flowcabal_tui.tui.desks.spending import may_spend
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
@@ -81,19 +81,12 @@ class LookingDesk:
         if by is None or by == words:
             return
         chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of))
-        if chosen and await self._may_spend(len({place.chapter for place in chosen})):
+        changed = len({place.chapter for place in chosen or ()})
+        title = ngettext("Change {n} chapter?", "Change {n} chapters?", changed).format(n=changed)
+        if chosen and await may_spend(self._screen, self._workbench, title):
             self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             self._screen.notify(_("{count}. Ctrl+z in the search takes it back.").format(count=count), markup=False)
-
-    async def _may_spend(self, chapters: int) -> bool:
-        """Asks first when the agents' model, which is to read the changed chapters again, costs money."""
-        agents = [endpoint for role, endpoint in self._workbench.info.models if role == "agent"]
-        if all(endpoint.provider == "offline" for endpoint in agents):
-            return True
-        title = ngettext("Change {n} chapter?", "Change {n} chapters?", chapters).format(n=chapters)
-        words = _("The agents' model reads each of them again for its summary, names and facts, which spends money.")
-        return bool(await self._ask(ConfirmScreen(title, words)))
 
     async def _text_of(self, place: TextPlace) -> str:
         return await self._workbench.chapter_text(place.chapter, place.version)

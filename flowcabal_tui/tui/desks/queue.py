@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness
-from flowcabal_tui.protocol import CancelBackground, RetryBackground
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
+from flowcabal_tui.protocol import CancelBackground, RebuildProgress, RetryBackground
+from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
 class QueueDesk:
     """What the writer sees and does of it."""
 
-    def __init__(self, workbench: Workbench) -> None:
-        self._workbench = workbench
+    def __init__(self, workbench: Workbench, upkeep: UpkeepDesk) -> None:
+        self._workbench, self._upkeep = workbench, upkeep
+
+    @property
+    def rebuilt(self) -> RebuildProgress | None:
+        """How far the last rebuild of the index is."""
+        return self._upkeep.progress
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """Steps in a state, or all that are not done."""
@@ -30,6 +36,21 @@ class QueueDesk:
         """What chapters and entities are called, by id."""
         chapters = {str(at.id): f"{at.position} {at.title}" for at in await self._workbench.chapters()}
         return {str(entity.id): entity.name for entity in await self._workbench.entities()} | chapters
+
+    async def stale(self) -> Mapping[StaleText, str]:
+        """What is out of date, in story order, with what each is called."""
+        found = await self._workbench.stale()
+        rows = await self._workbench.profiles() if found else ()
+        names = {row.uri: " · ".join(filter(None, (row.kind_title, row.name))) for row in rows}
+        return {text: names.get(text.uri, text.uri) for text in found}
+
+    async def make_again(self, texts: Sequence[StaleText]) -> None:
+        """From the words of now."""
+        await self._upkeep.make_again(tuple(texts))
+
+    async def rebuild(self) -> None:
+        """Asks which part."""
+        await self._upkeep.rebuild()
 
     async def reading(self) -> BootstrapStatus | None:
         """How far a paid reading of an import is."""

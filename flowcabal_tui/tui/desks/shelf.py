@@ -13,6 +13,9 @@ from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import EditChapter, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.desks.book import BookDesk
+from flowcabal_tui.tui.desks.kept import KeptDesk
+from flowcabal_tui.tui.desks.spending import agents_cost, may_spend, reading_again
+from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.versions import VersionsScreen
@@ -30,10 +33,16 @@ class ShelfDesk:
     """The doors of the manuscript browser; what the list of chapters can do is done by the book's desk."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, book: BookDesk, open_at: OpenAt, origin: Origin
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        book: BookDesk,
+        upkeep: UpkeepDesk,
+        open_at: OpenAt,
+        origin: Origin,
     ) -> None:
         self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
-        self._show_origin = origin
+        self._upkeep, self._show_origin = upkeep, origin
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
@@ -89,7 +98,8 @@ class ShelfDesk:
     async def split(self, chapter: Chapter, at: int) -> None:
         """Asks for the title of the new chapter."""
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
-        if title:
+        asked = _("Split {title}?").format(title=one_line(chapter.title))
+        if title and await may_spend(self._screen, self._workbench, asked):
             await self._workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
             self._screen.notify(_("Split. `m` on the first part merges the two again."), markup=False)
 
@@ -97,6 +107,8 @@ class ShelfDesk:
         """Asks first."""
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second one's text goes to the end of the first; its versions stay in the project.")
+        if agents_cost(self._workbench):
+            words = f"{words} {reading_again()}"
         if await self._ask(ConfirmScreen(title, words)):
             await self._workbench.carry_out(MergeChapters(chapter.id, following.id))
 
@@ -114,6 +126,17 @@ class ShelfDesk:
         text = await self._ask(page)
         if text is not None:
             await self._workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
+
+    async def kept(self, chapter: Chapter) -> None:
+        """What was kept for it."""
+        from flowcabal_tui.tui.screens.kept import KeptScreen
+
+        title = _("Kept for chapter {n}, {title}").format(n=chapter.position, title=chapter.title)
+        await self._ask(KeptScreen(title, KeptDesk(self._screen, self._workbench, self._upkeep, chapter)))
+
+    async def purge(self, chapter: Chapter | None) -> None:
+        """For good, after its name was typed."""
+        await self._upkeep.purge_chapter(chapter)
 
     async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
         """Where the lines of the chapter come from; True when a run was opened."""

@@ -23,6 +23,7 @@ from flowcabal_tui.tui.desks.questions import QuestionDesk
 from flowcabal_tui.tui.desks.runs import RunDesk
 from flowcabal_tui.tui.desks.shelf import ShelfDesk
 from flowcabal_tui.tui.desks.story import StoryDesk
+from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
@@ -47,7 +48,8 @@ class FactsScreen(ColumnsScreen):
         self.memory = MemoryDesk(self, workbench, editor)
         self.questions = QuestionDesk(self, workbench, editor)
         self.looking = LookingDesk(self, workbench, self._open_at, self._open_run)
-        self.shelf = ShelfDesk(self, workbench, self.book, self._open_at, self.looking.origin)
+        self.upkeep = UpkeepDesk(self, workbench, self.book, now)
+        self.shelf = ShelfDesk(self, workbench, self.book, self.upkeep, self._open_at, self.looking.origin)
         self.story = StoryDesk(self, workbench, self._open_at)
         self.graph = GraphDesk(self, workbench, self.runs, self._chapter_of_run)
         self.control = ControlDesk(self, workbench, self.runs, self.graph, self._chapter_of_run, editor)
@@ -172,6 +174,11 @@ class FactsScreen(ColumnsScreen):
             self.notify(clean(event.status.reason), title=_("The reading paused"), severity="warning", markup=False)
         elif event.status.state == "done":
             self.notify(said(event.status), title=_("The imported chapters are read"), markup=False)
+
+    @on(messages.RebuildMoved)
+    def note_rebuild(self, event: messages.RebuildMoved) -> None:
+        """For the page of background work."""
+        self.upkeep.progress = event.progress
 
     @on(messages.RewriteCame)
     def show_rewrite(self, event: messages.RewriteCame) -> None:

@@ -14,10 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.bootstrap_words import said
 from flowcabal_tui.project.words import TASK_STATES, TASKS
+from flowcabal_tui.protocol import RebuildProgress
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
@@ -31,6 +32,8 @@ _LOOK: Final = 1.0
 _SHOWN: Final = 100
 """Steps of one state that are listed; the others are counted."""
 _BAR: Final = 20
+_CHANGED: Final = 3
+"""Changed chapters that are named beside what rests on them."""
 _ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting", "cancelled", "fresh")
 _SIGNS: Final[Mapping[Freshness, str]] = {
     "running": ">", "failed": "!", "stale": "~", "waiting": ".", "cancelled": "x", "fresh": "+",
@@ -39,6 +42,11 @@ _SIGNS: Final[Mapping[Freshness, str]] = {
 
 class QueueDoors(Protocol):
     """What the screen asks of the project."""
+
+    @property
+    def rebuilt(self) -> RebuildProgress | None:
+        """How far the last rebuild of the index is."""
+        ...
 
     def tasks(self, state: Freshness | None) -> Awaitable[tuple[BackgroundTask, ...]]: ...
 
@@ -49,6 +57,14 @@ class QueueDoors(Protocol):
         ...
 
     def reading(self) -> Awaitable[BootstrapStatus | None]: ...
+
+    def stale(self) -> Awaitable[Mapping[StaleText, str]]:
+        """What was made from older words, in story order, with what each is called."""
+        ...
+
+    async def make_again(self, texts: Sequence[StaleText]) -> None: ...
+
+    async def rebuild(self) -> None: ...
 
     async def retry(self, task: int | None) -> None: ...
 
@@ -62,11 +78,13 @@ class QueueScreen(ModalScreen[None]):
         mark("Background work"),
         mark("What follows a keep: files, index, names, summaries, profiles, checks, the knowledge server. `r` takes "
              "the step under the cursor up again and `x` cancels it; `R` and `X` do that with all. `f` lists what is "
-             "done too. Nothing is lost by cancelling, and what is done is never paid again."),
+             "done too. Nothing is lost by cancelling, and what is done is never paid again. What was made from words "
+             "that you changed since is listed first: `m` makes the one under the cursor again, `M` all. `Y` makes the "
+             "index, summaries, profiles or the knowledge server again, after showing what that takes."),
     )  # fmt: skip
     DEFAULT_CSS = """
     QueueScreen { background: $background; }
-    QueueScreen > .head { height: auto; max-height: 4; padding: 0 1; }
+    QueueScreen > .head { height: auto; max-height: 5; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="queue.back"),
@@ -76,14 +94,22 @@ class QueueScreen(ModalScreen[None]):
         Binding("x", "cancel(False)", mark("Cancel"), tooltip=mark("Cancel this step."), id="queue.cancel"),
         Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all that is left."),
                 id="queue.cancel-all"),
+        Binding("m", "make(False)", mark("Make again"), tooltip=mark("Make this text again from the words of now."),
+                id="queue.make"),
+        Binding("M", "make(True)", mark("Make all again"), show=False, id="queue.make-all",
+                tooltip=mark("Make all that is out of date again.")),
+        Binding("Y", "rebuild", mark("Rebuild"), tooltip=mark("Make the memory again, or a part of it."),
+                id="queue.rebuild"),
         Binding("f", "done", mark("Done too"), tooltip=mark("List what is done, or hide it."), id="queue.done"),
         HELP_KEYS,
     ]  # fmt: skip
     shows_done = var(False)
 
-    def __init__(self, doors: QueueDoors, now: Callable[[], datetime]) -> None:
+    def __init__(self, doors: QueueDoors, now: Callable[[], datetime], *, rebuilds: bool = False) -> None:
+        """`rebuilds` asks at once what is to be made again."""
         super().__init__()
-        self._doors, self._now = doors, now
+        self._doors, self._now, self._rebuilds = doors, now, rebuilds
+        self._stale: Mapping[str, StaleText] = {}
         self._seen: tuple[object, ...] = ()
         self._listed: dict[str, BackgroundTask] = {}
         self._subjects: Mapping[str, str] = {}
@@ -99,19 +125,23 @@ class QueueScreen(ModalScreen[None]):
         self.query_one(PickList).focus()
         attempt(self, self.reload(), group="reload")
         self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
+        if self._rebuilds:
+            self.action_rebuild()
 
     async def reload(self) -> None:
         """Reads the queue again; nothing is repainted when nothing has changed."""
         tasks, counts, reading = await self._doors.tasks(None), await self._doors.counts(), await self._doors.reading()
         done = await self._doors.tasks("fresh") if self.shows_done else ()
-        seen = (tasks, tuple(counts.items()), reading, done)
+        seen = (tasks, tuple(counts.items()), reading, done, self._doors.rebuilt)
         if seen == self._seen:
             return
-        self._subjects = await self._doors.subjects()
+        self._subjects, stale = await self._doors.subjects(), await self._doors.stale()
         self._seen = seen
         self.query_one(".head", Static).update("\n".join(self._head(counts, reading)))
         self._listed = {}
-        self.query_one(PickList).refill(self._rows((*tasks, *done), counts))
+        self._stale = {f"stale/{text.uri}@{text.anchor or ''}": text for text in stale}
+        rows = (*self._stale_rows(stale), *self._rows((*tasks, *done), counts))
+        self.query_one(PickList).refill(rows)
 
     def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
         whole, done = sum(counts.values()), counts.get("fresh", 0)
@@ -122,6 +152,23 @@ class QueueScreen(ModalScreen[None]):
         yield " · ".join(parts) or _("Nothing was ever to be done.")
         if reading is not None:
             yield _("reading of the import: {words}").format(words=one_line(said(reading)))
+        if (rebuilt := self._doors.rebuilt) is not None:
+            words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
+            right = _("put right in {n} chapters").format(n=rebuilt.wrong) if rebuilt.wrong else ""
+            yield " · ".join(filter(None, (words, right)))
+
+    def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
+        if not stale:
+            return
+        words = _("made from words that were changed since · {n}").format(n=f"{len(stale):,}")
+        if len(stale) > _SHOWN:
+            words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
+        yield Option(Text(words, style="bold"), disabled=True)
+        for key, text in [*self._stale.items()][:_SHOWN]:
+            changed = ", ".join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
+            more = " …" if len(text.chapters) > _CHANGED else ""
+            row = HangingRow("~ ", one_line(stale[text]), " · " + _("changed: {names}").format(names=changed + more))
+            yield Option(row, id=key)
 
     def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
         for state in _ORDER:
@@ -163,6 +210,7 @@ class QueueScreen(ModalScreen[None]):
     def _then(self, work: Awaitable[None]) -> None:
         async def done() -> None:
             await work
+            self._seen = ()
             await self.reload()
 
         attempt(self, done(), group="change")
@@ -174,6 +222,21 @@ class QueueScreen(ModalScreen[None]):
             self._then(self._doors.retry(None))
         elif step is not None:
             self._then(self._doors.retry(step.id))
+
+    def action_make(self, every: bool) -> None:
+        """What is out of date, one or all."""
+        here = self._stale.get(self.query_one(PickList).picked or "")
+        texts = [*self._stale.values()] if every else [here] if here else []
+        if texts:
+            self._then(self._doors.make_again(texts))
+        elif self._stale:
+            self.notify(_("Put the cursor on a text that is out of date; `M` makes all of them again."), markup=False)
+        else:
+            self.notify(_("Nothing is out of date."), markup=False)
+
+    def action_rebuild(self) -> None:
+        """Asks which part."""
+        self._then(self._doors.rebuild())
 
     def action_cancel(self, every: bool) -> None:
         """One step, or all that are left."""

@@ -66,6 +66,12 @@ class ShelfDoors(Protocol):
 
     async def versions(self, chapter: Chapter) -> None: ...
 
+    async def kept(self, chapter: Chapter) -> None: ...
+
+    async def purge(self, chapter: Chapter | None) -> None:
+        """This chapter, or one that was deleted; None when there is none under the cursor."""
+        ...
+
     async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
         """True when a run was opened, which is to be seen."""
         ...
@@ -78,7 +84,9 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         mark("The manuscript"),
         mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. `s` splits "
              "a chapter at the scene under the cursor, `m` merges it with the one behind it, `<` and `>` move it. "
-             "`V` shows its versions with their differences and restores one, `w` where its lines come from. "
+             "`V` shows its versions with their differences and restores one, `w` where its lines come from. `K` lists "
+             "the outputs that you kept for it. `d` deletes a chapter and `U` brings it back; `P` purges it: it leaves "
+             "the project's file for good, which cannot be undone. "
              "Goals for the book, a chapter and a day stand in flowcabal.toml under [goals]."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -105,6 +113,10 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="shelf.delete"),
         Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="shelf.bring-back",
                 tooltip=mark("A chapter that was deleted, with its versions.")),
+        Binding("K", "do('kept')", mark("Kept"), show=False, id="shelf.kept",
+                tooltip=mark("What you kept for the chapter: take it out, bring it back, purge it.")),
+        Binding("P", "purge", mark("Purge"), show=False, id="shelf.purge",
+                tooltip=mark("Take a chapter, also a deleted one, out of the file for good; cannot be undone.")),
         Binding("w", "origin", mark("Where from"), tooltip=mark("Where the lines of the chapter come from."),
                 id="shelf.origin"),
         HELP_KEYS,
@@ -286,8 +298,14 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
                 "into_volume": lambda: self._doors.into_volume(chapter),
                 "delete": lambda: self._doors.delete(chapter.id),
                 "versions": lambda: self._doors.versions(chapter),
+                "kept": lambda: self._doors.kept(chapter),
             }
             self._then(work[verb]())
+
+    def action_purge(self) -> None:
+        """For good; of a volume, none of its chapters."""
+        kind, _number, chapter = self._at
+        self._then(self._doors.purge(None if kind == "volume" else chapter))
 
     def action_origin(self) -> None:
         """Where the lines of the chapter come from."""

@@ -335,14 +335,20 @@ class WorkspaceScreen(FactsScreen):
         self._work(self.memory.make_profile(event.uri))
 
     def action_look(self, what: str) -> None:
-        """Search, the manuscript as a whole, or the background work, over the workspace."""
-        self._work({"search": self.looking.find, "shelf": self.shelf.browse, "queue": self._queue}[what](), "looking")
+        """Search, the manuscript as a whole, or the background work, over the workspace; this also to rebuild."""
+        pages = {"search": self.looking.find, "shelf": self.shelf.browse, "queue": self._queue}
+        self._work(self._queue(rebuilds=True) if what == "rebuild" else pages[what](), "looking")
 
-    async def _queue(self) -> None:
+    async def _queue(self, *, rebuilds: bool = False) -> None:
         from flowcabal_tui.tui.desks.queue import QueueDesk
         from flowcabal_tui.tui.screens.queue import QueueScreen
 
-        await self.app.push_screen_wait(QueueScreen(QueueDesk(self._workbench), self._now))
+        desk = QueueDesk(self._workbench, self.upkeep)
+        await self.app.push_screen_wait(QueueScreen(desk, self._now, rebuilds=rebuilds))
+
+    def action_back_up(self) -> None:
+        """The project as one file."""
+        self._work(self.upkeep.back_up(), "backup", exclusive=True)
 
     def action_names(self) -> None:
         """Everyone and everything with a name."""

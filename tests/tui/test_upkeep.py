@@ -1,0 +1,198 @@
+"""Care for the book on the screen: kept outputs, purge, what is out of date, rebuild, backup."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from flowcabal_tui.domain.ids import OutputId
+from flowcabal_tui.domain.memory import Curated, StaleText
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.protocol import DeleteOutput, MergeChapters, Purge, Rebuild, RebuildProgress, SplitChapter
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.kept import KeptScreen
+from flowcabal_tui.tui.screens.queue import QueueScreen
+from flowcabal_tui.tui.screens.shelf import ShelfScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import HOSTILE, Host, shown
+from tests.tui.test_workspace_whole import opened, press, settled, workspace
+
+FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
+OLD, NEW = OutputId("aaaabbbbccccdddd"), OutputId("1111222233334444")
+HERO = StaleText("profiles/characters/hero", 3, (FIRST, SECOND), books.chapter_id(3))
+SUMMARY = StaleText(f"manuscript/{SECOND}", 2, (SECOND,))
+
+
+def kept(output: OutputId, version: int) -> Curated:
+    return Curated(output, "chapter", "replace", FIRST, digest(output), (), books.NOW, "run-1", "draft", 2, version)
+
+
+def keep(workbench: FakeWorkbench) -> None:
+    workbench.kept_rows = [(kept(OLD, 1), f"The older text. {HOSTILE}"), (kept(NEW, 2), "The newer text.")]
+
+
+def screen_text(pilot: Pilot[int]) -> str:
+    """All words on the screen, as if it were one row without frames."""
+    return " ".join(" ".join(shown(pilot.app)).replace("│", " ").split())
+
+
+def said(pilot: Pilot[int]) -> list[str]:
+    return [notice.message for notice in pilot.app._notifications]
+
+
+async def typed(pilot: Pilot[int], words: str) -> None:
+    pilot.app.screen.query_one(Input).value = words
+    await press(pilot, "enter")
+
+
+async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        keep(workbench)
+        await press(pilot, "M", "g", "K")
+        assert isinstance(pilot.app.screen, KeptScreen)
+        rows = [row.strip() for row in shown(pilot.app)]
+        assert rows[0] == "Kept for chapter 1, Rain"
+        assert rows[1].startswith("+ draft, attempt 2 · 11112222 · ") and rows[1].endswith("version 2")
+        assert "The newer text." in screen_text(pilot)
+        await press(pilot, "U", "j", "d")
+        assert workbench.sent == [DeleteOutput(OLD)], "what is in cannot be brought back"
+        assert "The older text. [/] [b]bold[/b]" in screen_text(pilot) and "taken out" in screen_text(pilot)
+        await press(pilot, "d", "U")
+        assert workbench.sent[1:] == [DeleteOutput(OLD, restore=True)]
+        await press(pilot, "escape")
+        assert isinstance(pilot.app.screen, ShelfScreen)
+
+
+async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        keep(workbench)
+        await press(pilot, "M", "g", "K", "P")
+        assert isinstance(pilot.app.screen, TypeNameScreen)
+        assert "This cannot be undone." in screen_text(pilot) and "Type 11112222 and press Enter" in screen_text(pilot)
+        await press(pilot, "enter")
+        await typed(pilot, "aaaabbbb")
+        assert "That is not the name." in screen_text(pilot) and workbench.sent == []
+        await typed(pilot, " 11112222 ")
+        assert workbench.sent == [Purge(output=NEW)]
+        assert isinstance(pilot.app.screen, KeptScreen) and "The older text." in screen_text(pilot)
+
+
+async def test_a_chapter_is_purged_by_its_title_and_its_unsaved_words_are_not_written_again(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        workspace(pilot).book.draft_edited(FIRST, "Typed and not saved.")
+        await press(pilot, "M", "g", "P", "escape")
+        assert workbench.sent == []
+        await press(pilot, "P")
+        await typed(pilot, "Rain")
+        assert workbench.sent == [Purge(chapter=FIRST)]
+        workbench.drafts.clear()
+        await workspace(pilot).save_drafts()
+        assert workbench.drafts == {}
+        await settled(pilot)
+        assert said(pilot) == ["Purged: 2 versions, 1 runs, 3 derived texts, 4 answers."]
+
+
+async def test_a_chapter_that_was_deleted_before_can_be_purged(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        gone = workbench.chapter_rows.pop(1)
+        workbench.deleted_rows = [gone]
+        await press(pilot, "M", "g", "P")
+        assert isinstance(pilot.app.screen, ChooseScreen) and "2 The Ferry deleted" in screen_text(pilot)
+        await press(pilot, "j", "enter")
+        await typed(pilot, gone.title)
+        assert workbench.sent == [Purge(chapter=SECOND)]
+
+
+async def test_what_is_out_of_date_is_listed_with_what_was_changed_and_made_again_one_by_one_or_all(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        workbench.stale_rows = [SUMMARY, HERO]
+        await press(pilot, "Q")
+        rows = [row.strip() for row in shown(pilot.app)]
+        at = rows.index("made from words that were changed since · 2")
+        assert rows[at + 2].endswith("changed: 1 Rain, 2 The Ferry")
+        await press(pilot, "j", "m", "M")
+        assert workbench.sent == [Rebuild("stale", (HERO.uri,)), Rebuild("stale", (SUMMARY.uri, HERO.uri))]
+        await press(pilot, "G", "m")
+        assert len(workbench.sent) == 2 and said(pilot)[-1].startswith("Put the cursor on a text")
+
+
+async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path: Path) -> None:
+    async with opened(tmp_path, offline=False) as (workbench, pilot):
+        workbench.stale_rows = [SUMMARY]
+        await press(pilot, "Q", "m")
+        assert isinstance(pilot.app.screen, ConfirmScreen) and "which spends money" in screen_text(pilot)
+        await press(pilot, "n", "escape")
+        await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
+        assert isinstance(pilot.app.screen, ConfirmScreen) and "Split Rain?" in screen_text(pilot)
+        await press(pilot, "n", "h", "m")
+        assert "which spends money" in screen_text(pilot)
+        await press(pilot, "n")
+        keep(workbench)
+        await press(pilot, "K", "d", "n")
+        assert workbench.sent == []
+        await press(pilot, "d", "y", "escape", "m", "y")
+        assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
+        scenes = await workbench.scenes(FIRST)
+        await press(pilot, "l", "j", "j", "s", "2", "enter", "y")
+        assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].start, "2", 1)]
+
+
+async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        workbench.stale_rows, workbench.results[Rebuild] = [SUMMARY], "3"
+        await press(pilot, "Y")
+        assert isinstance(pilot.app.screen, ChooseScreen) and "all of it" in screen_text(pilot)
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        for words in ("index: 4 chapters", "summary: 3 steps", "made again: manuscript/chapter-2", "out of date: 1"):
+            assert words in screen_text(pilot)
+        await press(pilot, "enter")
+        assert workbench.sent == [], "No is the default"
+        await press(pilot, "Y", "j", "enter", "y")
+        assert workbench.sent == [Rebuild("stale")]
+        workbench.emit(RebuildProgress(4, 4, 2))
+        page = pilot.app.screen
+        assert isinstance(page, QueueScreen)
+        workspace(pilot).bridge.drain()
+        await settled(pilot)
+        await page.reload()
+        await settled(pilot)
+        assert "index: 4 of 4 · put right in 2 chapters" in screen_text(pilot)
+
+
+async def test_a_backup_goes_to_the_file_that_is_named(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await press(pilot, "Z")
+        line = pilot.app.screen.query_one(Input)
+        assert Path(line.value).name == "book-2026-11-21-0941.zip"
+        await typed(pilot, f"'{tmp_path / 'safe'}'")
+        assert workbench.exported == [tmp_path / "safe.zip"]
+        assert said(pilot) == [f"{tmp_path / 'safe.zip'}: 1 files, 3.0 MiB."]
+
+
+async def test_names_from_outside_are_shown_as_they_are(tmp_path: Path) -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        given: list[bool | None] = []
+        await app.push_screen(TypeNameScreen(f"Purge {HOSTILE}?", "It goes.", "[b]x"), given.append)
+        assert "[/] [b]bold[/b]" in "\n".join(shown(app)) and "Type [b]x and" in "\n".join(shown(app))
+        app.screen.query_one(Input).value = "[b]x"
+        await pilot.press("enter")
+        assert given == [True]
+
+
+async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await press(pilot, "M", "g", "K", "d", "U", "P")
+        assert isinstance(pilot.app.screen, KeptScreen) and "Nothing of this chapter is kept yet." in screen_text(pilot)
+        workbench.chapter_rows = [replace(row, title="") for row in workbench.chapter_rows]
+        await press(pilot, "escape")
+        assert workbench.sent == []
