@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, Final
 
 from textual.app import App, ScreenStackError
@@ -24,9 +24,9 @@ PATIENCE: Final = 2.0
 class KeyOrder:
     """Lets keys and pastes into an app in their order; one that comes alone is never delayed.
 
-    A letter that the focus uses up needs no waiting: what comes next goes through the same queue. After any other
-    key a callback is put behind it into each queue on its way, from the focus up to the app: when the last one is
-    called, the key's action has run. Work that the action leaves to a worker is not waited for.
+    It waits with callbacks, for a queue gives out in order: after letters with one in the queue of the focus, which
+    uses them up; after any other key with one in each queue on its way, from the focus up to the app, where its
+    action runs. A worker that the action starts is waited for up to its first pause, not longer.
     """
 
     def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]]) -> None:
@@ -43,29 +43,35 @@ class KeyOrder:
             await self._go_on()
 
     async def _go_on(self) -> None:
-        """Gives out keys up to the first that may have an action."""
-        self._is_busy = False
-        while self._waiting and not self._is_busy:
-            event = self._waiting.popleft()
-            self._is_busy = not self._is_used_up(event)
-            await self._give(event)
-        if self._is_busy:
-            self._task = asyncio.create_task(self._follow(self._place().ancestors_with_self))
+        """Gives out all letters up to the next key that may have an action, or that key."""
+        self._is_busy = bool(self._waiting)
+        if not self._waiting:
+            return
+        end: Coroutine[None, None, None]
+        if self._is_used_up(self._waiting[0]):
+            while self._waiting and self._is_used_up(self._waiting[0]):
+                await self._give(self._waiting.popleft())
+            end = _reached(self._place())
+        else:
+            await self._give(self._waiting.popleft())
+            end = self._acted(self._place().ancestors_with_self)
+        self._task = asyncio.create_task(self._follow(end))
 
     def _is_used_up(self, event: Key | Paste) -> bool:
+        """Does the focus itself use this, as an editor its letters?"""
         return isinstance(event, Paste) or self._place().check_consume_key(event.key, event.character)
 
-    async def _follow(self, way: Iterable[MessagePump]) -> None:
-        """Gives out the next keys when the one that goes this way is through."""
+    async def _follow(self, end: Coroutine[None, None, None]) -> None:
+        """Gives out the next keys when those before have come to their `end`."""
         try:
             async with asyncio.timeout(PATIENCE):
-                await self._done(way)
+                await end
         except (TimeoutError, ScreenStackError):  # a queue stands still, or the app is closing
             while self._waiting:
                 self._app.call_later(self._give, self._waiting.popleft())
         self._app.call_later(self._go_on)
 
-    async def _done(self, way: Iterable[MessagePump]) -> None:
+    async def _acted(self, way: Iterable[MessagePump]) -> None:
         """Returns when an action has run, its messages have been handled and the focus is where they put it."""
         for node in way:
             await _reached(node)

@@ -29,17 +29,18 @@ from tests.tui.hosts import Host
 from tests.tui.test_app import app_at_home
 
 BACKSPACE, DELETE, LEFT, RIGHT, HOME, END = "\x7f", "\x1b[3~", "\x1b[D", "\x1b[C", "\x1b[H", "\x1b[F"
-ENTER, ASK, ASK_LATER, TAKE_AWAY, FIND = "\r", "\x07", "\x14", "\x12", "\x06"
+ENTER, ASK, ASK_LATER, TAKE_AWAY, NOTE, FIND = "\r", "\x07", "\x14", "\x12", "\x02", "\x06"
 SEED = 20261121
 
 
 class AskingHost(Host):
-    """A widget in an app that can ask for a line, at once or from a worker, and take the widget away."""
+    """A widget in an app that can ask for a line, at once or from a worker, note the text, and take the widget away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "ask"),
         Binding("ctrl+t", "ask_later"),
         Binding("ctrl+r", "take_away"),
+        Binding("ctrl+b", "note", priority=True),
     ]
 
     def __init__(self, pane: Widget) -> None:
@@ -54,6 +55,9 @@ class AskingHost(Host):
             self.answers.append(await self.push_screen_wait(PromptLine("Which?")))
 
         self.run_worker(ask)
+
+    def action_note(self) -> None:
+        self.answers.append(text_in(self.focused or self.screen))
 
     def action_take_away(self) -> None:
         (self.focused or self.screen).remove()
@@ -163,6 +167,14 @@ async def test_what_is_typed_ahead_goes_into_the_dialog_and_then_back_into_the_t
         assert text_in(app.query_one(kind)) == "abdc"
 
 
+@pytest.mark.parametrize("kind", [Input, ProseArea])
+async def test_a_key_that_comes_before_the_focus_finds_what_was_typed_before_it(kind: type[Widget]):
+    app = OrderlyHost(kind())
+    async with app.run_test() as pilot:
+        await burst(pilot, f"ab{NOTE}c\x1b[200~d\x1b[201~{NOTE}{BACKSPACE}{NOTE}")
+        assert app.answers == ["ab", "abcd", "abc"]
+
+
 async def test_one_dialog_after_another_takes_its_own_words():
     app = OrderlyHost(Input())
     async with app.run_test() as pilot:
@@ -171,13 +183,12 @@ async def test_one_dialog_after_another_takes_its_own_words():
         assert app.query_one(Input).value == "end"
 
 
-async def test_a_worker_that_waits_for_an_answer_holds_no_key_up():
+async def test_a_dialog_that_a_worker_opens_at_once_takes_its_words_and_its_waiting_holds_no_key_up():
     app = OrderlyHost(Input())
     async with app.run_test() as pilot:
-        await burst(pilot, ASK_LATER)
-        await until(pilot, lambda: isinstance(app.screen, PromptLine) and isinstance(app.focused, Input))
-        await burst(pilot, f"lam{BACKSPACE}mp{ENTER}")
-        await until(pilot, lambda: app.answers == ["lamp"])
+        await burst(pilot, f"a{ASK_LATER}lam{BACKSPACE}mp{ENTER}b")
+        assert app.answers == ["lamp"]
+        assert app.query_one(Input).value == "ab"
 
 
 async def test_keys_go_on_when_the_widget_under_them_is_taken_away():
