@@ -30,9 +30,10 @@ from tests.faultserver import FaultServer
 CHAPTERS: Final = (10, 100, 1_000)
 TEMPLATES: Final = {"quick-draft": NodeId("draft"), "chapter": NodeId("polish")}
 """Templates, and the node whose output is kept."""
-NODES: Final = {"quick-draft": 1, "chapter": 3}
 WRITTEN: Final = 3_000
 """Characters of the new chapter."""
+ANSWERS: Final = {"quick-draft": (WRITTEN,), "chapter": (600, WRITTEN, WRITTEN)}
+"""Characters that each node of a template writes: a plan is short."""
 MOST_TOKENS: Final = 60_000
 FLAT: Final = 0.05
 RIVAL: Final = {10: 76_960, 100: 91_810}
@@ -124,7 +125,7 @@ async def _one(
                 for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
                     writer.log.clear()
                     helper.log.clear()
-                    writer.push({"content": text[:WRITTEN], "times": NODES[template], "usage": False})
+                    writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[template]))
                     await _run(project, template, title, text)
                     run, asked = _calls(writer, helper), len(helper.log)
                     await project.carry_out(PersistOutput((await project.runs())[0].id, node))
