@@ -79,9 +79,11 @@ class UpkeepDesk:
             yield _("out of date: {n}").format(n=len(plan.stale))
         yield ""
         yield _("What you wrote stays.")
+        if part in ("knowledge", "all"):
+            yield _("The knowledge server reads the book again with the models of its own settings.")
         if part in ("index", "knowledge") or not agents_cost(self._workbench):
-            yield _("It costs nothing.")
-        elif part == "stale":
+            return
+        if part == "stale":
             yield _("The agents' model is asked where the words have changed, which spends money.")
         else:
             yield _("What is paid already is not paid again, unless the agents' model was changed.")
