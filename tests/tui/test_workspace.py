@@ -225,11 +225,12 @@ async def test_streamed_text_goes_to_the_output_only_if_its_node_is_in_view(tmp_
     assert shown == ["here"]
 
 
-async def test_stop_cancels_the_run_in_view(tmp_path):
+@pytest.mark.parametrize("state", ["running", "waiting"])
+async def test_stop_cancels_the_run_in_view(tmp_path, state):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
-        await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
+        await told(pilot, workbench, RunStateChanged(books.RUN, state))
         await pilot.press("f9")
         await settled(pilot)
     assert CancelRun(books.RUN) in workbench.sent

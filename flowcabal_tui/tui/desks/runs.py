@@ -272,8 +272,9 @@ class RunDesk:
         return True
 
     async def stop(self, node: NodeId | None = None) -> None:
-        """Stops the run in view, or one node of it; else every active run."""
-        targets = (self.run,) if self.run in self.active or node is not None else self.active
+        """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
+        goes_on = self.run is not None and self.run_states.get(self.run) in ("running", "paused", "waiting")
+        targets = (self.run,) if goes_on or node is not None else self.active
         for run in targets:
             if run is not None:
                 await self._workbench.carry_out(CancelRun(run, node))
