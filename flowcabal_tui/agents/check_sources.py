@@ -11,7 +11,7 @@ from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, heading
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import named_in, search_terms
 from flowcabal_tui.agents.context.tokens import cut
-from flowcabal_tui.agents.prompt_library import SourceText
+from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.manuscript import PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.model_calls import TokenCounter
@@ -37,7 +37,7 @@ _TIME_WORDS: Final = re.compile(
 async def sources_for(
     angles: Sequence[Angle], book: Book, draft: str, counter: TokenCounter, budget: int
 ) -> list[SourceText]:
-    """The sources of these angles without doubles, numbered s1, s2 ...; within `budget` tokens.
+    """The sources of these angles without doubles, numbered s1, s2 ...; with their tags within `budget` tokens.
 
     Each angle has an equal share, which it spends on the most telling first; what it leaves goes to the next.
     """
@@ -50,10 +50,11 @@ async def sources_for(
             if (piece.uri, piece.start) in kept:
                 continue
             text = piece.text[: cut(piece.text, min(room, longest), counter).end]
-            if text.strip():
-                tokens = counter.count(text)
+            source = replace(piece, id=f"s{len(kept) + 1}", text=text)
+            tokens = counter.count(fenced_sources([source]).text)
+            if text.strip() and tokens <= room:
                 room, budget = room - tokens, budget - tokens
-                kept[piece.uri, piece.start] = replace(piece, id=f"s{len(kept) + 1}", text=text)
+                kept[piece.uri, piece.start] = source
     return list(kept.values())
 
 

@@ -46,9 +46,9 @@ L0_TOKENS: Final = 50
 _LEAST_SUPPORTED: Final = 3
 _EXTRACTED: Final = 6
 _NAMES: Final = 40
-_ADVISED_ON: Final = 16
+_ADVISED_ON: Final = 12
 """Sentences of a kept text, from all of its parts, that the 4-D test reads: a longer text is not sent once more."""
-_NEAREST_TOKENS: Final = 800
+_NEAREST_TOKENS: Final = 600
 
 
 class Curator:
