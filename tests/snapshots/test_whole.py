@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.memory import BackgroundTask, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app import FlowCabalApp
@@ -48,6 +48,8 @@ def typed(*keys: str):
             BackgroundTask(3, "index", books.chapter_id(1), digest("3"), "running", 1),
             BackgroundTask(4, "mirror", books.chapter_id(1), digest("4"), "fresh", 1),
         ]
+        stale = StaleText(f"manuscript/{books.chapter_id(2)}", 2, (books.chapter_id(2),))
+        workbench(pilot).stale_rows = [stale]
         for key in keys:
             await pilot.press(key)
             await pilot.pause(0.15)

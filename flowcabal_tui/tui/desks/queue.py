@@ -40,8 +40,11 @@ class QueueDesk:
     async def stale(self) -> Mapping[StaleText, str]:
         """What is out of date, in story order, with what each is called."""
         found = await self._workbench.stale()
-        rows = await self._workbench.profiles() if found else ()
-        names = {row.uri: " · ".join(filter(None, (row.kind_title, row.name))) for row in rows}
+        if not found:
+            return {}
+        names = {f"manuscript/{identity}": name for identity, name in (await self.subjects()).items()}
+        for row in await self._workbench.profiles():
+            names[row.uri] = " · ".join(filter(None, (row.kind_title, row.name)))
         return {text: names.get(text.uri, text.uri) for text in found}
 
     async def make_again(self, texts: Sequence[StaleText]) -> None:

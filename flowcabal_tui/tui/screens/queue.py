@@ -98,8 +98,8 @@ class QueueScreen(ModalScreen[None]):
                 id="queue.make"),
         Binding("M", "make(True)", mark("Make all again"), show=False, id="queue.make-all",
                 tooltip=mark("Make all that is out of date again.")),
-        Binding("Y", "rebuild", mark("Rebuild"), tooltip=mark("Make the memory again, or a part of it."),
-                id="queue.rebuild"),
+        Binding("Y", "rebuild", mark("Rebuild"), show=False, id="queue.rebuild",
+                tooltip=mark("Make the memory again, or a part of it.")),
         Binding("f", "done", mark("Done too"), tooltip=mark("List what is done, or hide it."), id="queue.done"),
         HELP_KEYS,
     ]  # fmt: skip
