@@ -9,7 +9,7 @@ from statistics import quantiles
 from flowcabal_tui.cli.bench_context import context
 from flowcabal_tui.demo.chronicle import chronicle as write_chronicle
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.chronicle_bench import ChronicleReport, built, measured
+from flowcabal_tui.project.bench.chronicle_bench import ChronicleReport, built, measured
 
 
 async def measure(arguments: Namespace) -> int:

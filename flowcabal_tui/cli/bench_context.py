@@ -10,10 +10,10 @@ from pathlib import Path
 
 from flowcabal_tui.domain.errors import ManuscriptError, SettingsError
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.bench_queries import own_queries
-from flowcabal_tui.project.bench_report import Asked, Trial, ablations, table, tried
-from flowcabal_tui.project.bench_scores import read_labels
-from flowcabal_tui.project.context_bench import (
+from flowcabal_tui.project.bench.bench_queries import own_queries
+from flowcabal_tui.project.bench.bench_report import Asked, Trial, ablations, table, tried
+from flowcabal_tui.project.bench.bench_scores import read_labels
+from flowcabal_tui.project.bench.context_bench import (
     BenchAnswer,
     BenchQuery,
     BenchSettings,

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.history import folds_to
+from flowcabal_tui.project.runs.history import folds_to
 from flowcabal_tui.project.words import NODE_STATES, RUN_STATES
 
 

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.bootstrap_words import quoted, said
+from flowcabal_tui.project.memory.bootstrap_words import quoted, said
 from flowcabal_tui.protocol import (
     BootstrapChanged,
     ImportManuscript,

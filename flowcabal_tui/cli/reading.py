@@ -10,7 +10,7 @@ from flowcabal_tui.cli.adding import add_workflow
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
 
 

@@ -68,7 +68,7 @@ async def config(arguments: Namespace) -> int:
         for name, path in locations():
             print(f"{name}\t{path}")
     else:
-        from flowcabal_tui.tui.actions import keys_page
+        from flowcabal_tui.tui.keys_page import keys_page
 
         print(keys_page())
     return 0

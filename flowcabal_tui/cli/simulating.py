@@ -15,7 +15,7 @@ from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter
 from flowcabal_tui.cli.running import CANCELLED, DONE, FAILED, given_inputs
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.simulation import Simulated, Simulation
+from flowcabal_tui.project.runs.simulation import Simulated, Simulation
 from flowcabal_tui.protocol import Event, NodeCompleted, NodeNeedsHuman, NodeStarted, NodeStreaming, QuestionAnswered
 from flowcabal_tui.settings.project_file import load_project
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.backup import restore
-from flowcabal_tui.project.upkeep import RebuildPlan
+from flowcabal_tui.project.book.backup import restore
+from flowcabal_tui.project.book.upkeep import RebuildPlan
 from flowcabal_tui.project.words import TASKS
 from flowcabal_tui.protocol import (
     BackgroundChanged,

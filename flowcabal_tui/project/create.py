@@ -11,7 +11,7 @@ from flowcabal_tui.demo.story import sample_story
 from flowcabal_tui.domain.errors import DiskFull, ProjectExists
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.curation import AFTER_KEEP, following
+from flowcabal_tui.project.book.curation import AFTER_KEEP, following
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import (
     OFFLINE,

@@ -9,9 +9,9 @@ from flowcabal_tui.domain.ids import CommandId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.curation import following
+from flowcabal_tui.project.book.curation import following
+from flowcabal_tui.project.book.rewriting import rewrite
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.rewriting import rewrite
 from flowcabal_tui.protocol import (
     AddChapter,
     AdvanceRun,

@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from flowcabal_tui.agents.checking.monitor import Monitor, feedback
 from flowcabal_tui.agents.context import ContextAgent
-from flowcabal_tui.agents.curator import Curator
-from flowcabal_tui.agents.monitor import Monitor, feedback
+from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SettingsError
@@ -24,32 +24,32 @@ from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.project.actions_desk import ActionsDesk
-from flowcabal_tui.project.background import Background
-from flowcabal_tui.project.blame import Blame
-from flowcabal_tui.project.bootstrap import Bootstrap
-from flowcabal_tui.project.chapters_edit import ChaptersEdit
-from flowcabal_tui.project.curation import Curation
-from flowcabal_tui.project.finder import RememberingFinder
-from flowcabal_tui.project.graphs import Graphs
-from flowcabal_tui.project.history import History
-from flowcabal_tui.project.importing import Importer
-from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.book.blame import Blame
+from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
+from flowcabal_tui.project.book.curation import Curation
+from flowcabal_tui.project.book.importing import Importer
+from flowcabal_tui.project.book.mirror import Mirror
+from flowcabal_tui.project.book.overview import OverviewDesk
+from flowcabal_tui.project.book.profile_desk import ProfileDesk
+from flowcabal_tui.project.book.search import Search
+from flowcabal_tui.project.book.shelf import PinnedShelf
+from flowcabal_tui.project.book.story_desk import StoryDesk
+from flowcabal_tui.project.book.upkeep import UpkeepDesk, UpkeepTools
 from flowcabal_tui.project.logs import close_log, open_log
-from flowcabal_tui.project.mirror import Mirror
+from flowcabal_tui.project.memory.background import Background
+from flowcabal_tui.project.memory.bootstrap import Bootstrap
+from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.memory.step_tools import StepTools
+from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.model_desk import ModelDesk
-from flowcabal_tui.project.overview import OverviewDesk
-from flowcabal_tui.project.profile_desk import ProfileDesk
 from flowcabal_tui.project.queries import Queries
-from flowcabal_tui.project.run_desk import RunDesk
-from flowcabal_tui.project.search import Search
-from flowcabal_tui.project.shelf import PinnedShelf
-from flowcabal_tui.project.step_tools import StepTools
-from flowcabal_tui.project.steps import Steps
-from flowcabal_tui.project.story_desk import StoryDesk
-from flowcabal_tui.project.upkeep import UpkeepDesk, UpkeepTools
-from flowcabal_tui.project.versions import VersionDesk
+from flowcabal_tui.project.runs.actions_desk import ActionsDesk
+from flowcabal_tui.project.runs.graphs import Graphs
+from flowcabal_tui.project.runs.history import History
+from flowcabal_tui.project.runs.run_desk import RunDesk
+from flowcabal_tui.project.runs.versions import VersionDesk
 from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import Event, Status

@@ -30,19 +30,19 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.manuscript.writer import export_manuscript
-from flowcabal_tui.project import quoting
+from flowcabal_tui.project.book.reading import Reading
+from flowcabal_tui.project.book.upkeep import RebuildPlan
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.reading import Reading
-from flowcabal_tui.project.upkeep import RebuildPlan
-from flowcabal_tui.project.versions import name_of
+from flowcabal_tui.project.runs import quoting
+from flowcabal_tui.project.runs.versions import name_of
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen
 from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event, RebuildPart
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.backup import Manifest
+    from flowcabal_tui.project.book.backup import Manifest
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -317,7 +317,7 @@ class Project(Reading):
 
     async def back_up(self, target: Path) -> Manifest:
         """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
-        from flowcabal_tui.project.backup import back_up  # a project is opened sooner without
+        from flowcabal_tui.project.book.backup import back_up  # a project is opened sooner without
 
         parts = self._parts
         return await self._ask(back_up(parts.store, parts.folder, target, parts.clock(), parts.knowledge.pack))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
+from flowcabal_tui.agents.curation.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
@@ -17,8 +17,8 @@ from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.overrides import no_node
-from flowcabal_tui.project.tracing import trace
+from flowcabal_tui.project.runs.overrides import no_node
+from flowcabal_tui.project.runs.tracing import trace
 from flowcabal_tui.project.views import NodeView, SourceText
 from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope

@@ -50,8 +50,8 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.protocol import Command, Event, RebuildPart
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.backup import Manifest
-    from flowcabal_tui.project.upkeep import RebuildPlan
+    from flowcabal_tui.project.book.backup import Manifest
+    from flowcabal_tui.project.book.upkeep import RebuildPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,26 +11,26 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.book import Book
-from flowcabal_tui.store.connection import Database, Durability, Readers, Writer, open_writable
-from flowcabal_tui.store.edits import Edits
-from flowcabal_tui.store.faults import damaged, no_room
-from flowcabal_tui.store.filesystem import file_system_of, is_network, mounts
-from flowcabal_tui.store.jobs import JobTasks
-from flowcabal_tui.store.journal import Clock
-from flowcabal_tui.store.lock import Holder, ProjectLock, holder_of
-from flowcabal_tui.store.memory import Memory
-from flowcabal_tui.store.outbox import Outbox
-from flowcabal_tui.store.records import Records
-from flowcabal_tui.store.references import References
-from flowcabal_tui.store.runs import Runs
-from flowcabal_tui.store.standings import Standings
-from flowcabal_tui.store.states import States
-from flowcabal_tui.store.upkeep import Upkeep
-from flowcabal_tui.store.usage import UsageLog
-from flowcabal_tui.store.values import Answers, Values
-from flowcabal_tui.store.versions import Versions
-from flowcabal_tui.store.workflows import Workflows
+from flowcabal_tui.store.book.book import Book
+from flowcabal_tui.store.book.edits import Edits
+from flowcabal_tui.store.book.jobs import JobTasks
+from flowcabal_tui.store.book.outbox import Outbox
+from flowcabal_tui.store.book.references import References
+from flowcabal_tui.store.file.connection import Database, Durability, Readers, Writer, open_writable
+from flowcabal_tui.store.file.faults import damaged, no_room
+from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
+from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.file.upkeep import Upkeep
+from flowcabal_tui.store.file.usage import UsageLog
+from flowcabal_tui.store.file.values import Answers, Values
+from flowcabal_tui.store.memory.memory import Memory
+from flowcabal_tui.store.memory.records import Records
+from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.runs.runs import Runs
+from flowcabal_tui.store.runs.standings import Standings
+from flowcabal_tui.store.runs.states import States
+from flowcabal_tui.store.runs.versions import Versions
+from flowcabal_tui.store.runs.workflows import Workflows
 
 FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"

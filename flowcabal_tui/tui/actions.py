@@ -1,18 +1,16 @@
 """Every action of the screen in one table: it feeds the bindings, the palette, the footer, the help and docs/keys.md.
 
-Panes and dialogs declare keys of their own beside their code; `all_keys` gathers them with this table.
+Panes and dialogs declare keys of their own beside their code; `keys_page.py` gathers them with this table.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
 
-from flowcabal_tui.locale import _, mark, use_language
+from flowcabal_tui.locale import mark
 
 Where = Literal["app", "home", "workspace"]
 
@@ -166,31 +164,6 @@ class KeyRow:
     wins: bool = False
 
 
-def all_keys() -> tuple[KeyRow, ...]:
-    """Every action that has an id, of the table and of all panes, widgets and dialogs."""
-    rows = [
-        KeyRow(WHERE_WORDS[action.where], action.id, tuple(action.keys.split(",")), action.description, action.wins)
-        for action in ACTIONS
-    ]
-    known = {row.id for row in rows}
-    for place, binding in _declared():
-        if binding.id and binding.id not in known:
-            known.add(binding.id)
-            words = binding.tooltip or binding.description
-            rows.append(KeyRow(place, binding.id, tuple(binding.key.split(",")), words, binding.priority))
-    return tuple(rows)
-
-
-def _declared() -> Iterator[tuple[str, Binding]]:
-    """The bindings of every class of the screen, with its place."""
-    from flowcabal_tui.tui.places import KEYED
-
-    for place, kind in KEYED:
-        for binding in kind.__dict__.get("BINDINGS", ()):
-            if isinstance(binding, Binding):
-                yield place, binding
-
-
 def shown_key(key: str) -> str:
     """A key as a reader knows it: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p."""
     if key in _SIGNS:
@@ -202,26 +175,3 @@ def shown_key(key: str) -> str:
 
 def _title(part: str) -> str:
     return part if len(part) == 1 else part.capitalize()
-
-
-def keys_page() -> str:
-    """The page docs/keys.md, in English: every key with the id by which `[keys]` in the settings changes it."""
-    lines = [
-        "# Keys",
-        "",
-        "Made by `python -m flowcabal_tui.tui.actions > docs/keys.md`; a test holds it.",
-        'To change a key, write its id under `[keys]` in the user settings: `"run.start" = "ctrl+r"`.',
-    ]
-    place = ""
-    for row in all_keys():
-        if row.place != place:
-            place = row.place
-            lines += ["", f"## {_(place)}", "", "| keys | does | id |", "| --- | --- | --- |"]
-        keys = " ".join(f"`{shown_key(key)}`" for key in row.keys).replace("|", "\\|")
-        lines.append(f"| {keys} | {_(row.words).replace('|', chr(92) + '|')} | `{row.id}` |")
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    use_language("en")
-    sys.stdout.write(keys_page())

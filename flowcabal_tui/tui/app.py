@@ -25,7 +25,7 @@ from textual.theme import Theme
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
-from flowcabal_tui.tui.actions import all_keys, bindings, shown_key
+from flowcabal_tui.tui.actions import bindings, shown_key
 from flowcabal_tui.tui.crash import last_words, write_report
 from flowcabal_tui.tui.departure import Departure
 from flowcabal_tui.tui.driver import PatientDriver
@@ -132,6 +132,8 @@ class FlowCabalApp(App[int]):
 
     def _check_keys(self) -> None:
         """The user's own keys: an unknown id and every clash is told, nothing is refused."""
+        from flowcabal_tui.tui.keys_page import all_keys  # knows every screen: read when keys were changed
+
         rows = all_keys()
         try:
             checked_keymap(self._preferences.keys, rows)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.names import NameIndex
+from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName

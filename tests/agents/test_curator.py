@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.curation_shapes import QuotedSentence
-from flowcabal_tui.agents.curator import L0_TOKENS, Curator
-from flowcabal_tui.agents.monitor import Monitor
+from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
+from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation

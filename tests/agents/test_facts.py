@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flowcabal_tui.agents.check_sources import sources_for
+from flowcabal_tui.agents.checking.check_sources import sources_for
 from flowcabal_tui.agents.context import ContextAgent, Found
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.domain.context import Injection

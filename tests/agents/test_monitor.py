@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.monitor import Monitor, feedback
+from flowcabal_tui.agents.checking.monitor import Monitor, feedback
+from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, CLASSES, subtype_of
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary
-from flowcabal_tui.agents.taxonomy import BY_ANGLE, CLASSES, subtype_of
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flowcabal_tui.agents.names import NameIndex, discover, entity_id, mentions
+from flowcabal_tui.agents.names.names import NameIndex, discover, entity_id, mentions
 from flowcabal_tui.domain.ids import ChapterId
 from tests.agents.fakes import person
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from flowcabal_tui.agents.curation.profile_plan import cast_of, due_profiles
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
-from flowcabal_tui.agents.profile_plan import cast_of, due_profiles
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Mention
 from tests.agents.fakes import person

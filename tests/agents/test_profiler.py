@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from flowcabal_tui.agents.curator import L0_TOKENS, Curator
+from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
+from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, evenly, whole_evidence
+from flowcabal_tui.agents.curation.profiler import Profiler
+from flowcabal_tui.agents.curation.samples import is_fresh
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
-from flowcabal_tui.agents.profile_sources import ProfileGoal, evenly, whole_evidence
-from flowcabal_tui.agents.profiler import Profiler
-from flowcabal_tui.agents.samples import is_fresh
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import Derived, Entity
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowcabal_tui.agents.quotes import VerbatimText
+from flowcabal_tui.agents.checking.quotes import VerbatimText
 
 TEXT = "林远说道：“左臂  的伤，\n还没好。”  She said, 'the bridge (of stone) fell'."
 

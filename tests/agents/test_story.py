@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from flowcabal_tui.agents.curator import Curator
+from flowcabal_tui.agents.curation.curator import Curator
+from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.story import StoryGoal, StoryReader
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Knower, Promise, RecordId, Relation, Sequel, Story

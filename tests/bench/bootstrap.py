@@ -28,7 +28,7 @@ from flowcabal_tui.domain.model_calls import Answer
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project import Project
-from flowcabal_tui.store.blobs import unpack
+from flowcabal_tui.store.file.blobs import unpack
 from tests.bench.processes import MIB
 from tests.bench.projects import Child, model_at, new_project, novel, own_folders
 from tests.bench.reader import Asked, ReadingServer

@@ -21,10 +21,10 @@ from typing import Final
 
 from flowcabal_tui.agents.context.gather import Finder, Found
 from flowcabal_tui.models.lexical import LexicalEmbedder
-from flowcabal_tui.project.context_bench import BenchQuery, BenchSettings, answers, imported, read_queries
-from flowcabal_tui.project.finder import RememberingFinder
-from flowcabal_tui.project.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.bench.context_bench import BenchQuery, BenchSettings, answers, imported, read_queries
+from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store

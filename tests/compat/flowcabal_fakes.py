@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flowcabal_tui.agents.monitor import Monitor
+from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.domain.context import Injection, Receipt

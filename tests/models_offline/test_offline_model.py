@@ -10,7 +10,7 @@ from contextlib import aclosing
 import pytest
 from pydantic import BaseModel
 
-from flowcabal_tui.agents import monitor
+from flowcabal_tui.agents.checking import monitor
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta

@@ -18,7 +18,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import ProjectDamaged, ProjectError, ProjectExists
 from flowcabal_tui.domain.manuscript import ImportedChapter
-from flowcabal_tui.project.backup import KNOWLEDGE, MANIFEST, back_up, restore
+from flowcabal_tui.project.book.backup import KNOWLEDGE, MANIFEST, back_up, restore
 from flowcabal_tui.settings.project_file import (
     ModelSettings,
     ModelsSettings,

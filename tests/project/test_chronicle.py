@@ -10,7 +10,7 @@ from flowcabal_tui.demo.chronicle import chronicle
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.ids import Generation, NodeId
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.project.chronicle_bench import built, judged, measured
+from flowcabal_tui.project.bench.chronicle_bench import built, judged, measured
 from flowcabal_tui.settings.paths import cache_folder
 
 

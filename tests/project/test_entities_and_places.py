@@ -14,7 +14,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId, NodeId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.project.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.protocol import (
     AddChapter,
     EditChapter,

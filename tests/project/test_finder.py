@@ -16,7 +16,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
-from flowcabal_tui.project.finder import RememberingFinder
+from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.queries import entity_text
 from flowcabal_tui.protocol import EditChapter, ImportManuscript, PutEntity, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE

@@ -11,7 +11,8 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.errors import ManuscriptError, ProjectReadOnly, RunError, VersionConflict
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.project import Project, curation
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.book import curation
 from flowcabal_tui.protocol import (
     AddChapter,
     DeleteOutput,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.project.matching import Document, Page, best, fold, places
+from flowcabal_tui.project.book.matching import Document, Page, best, fold, places
 
 
 def page(text: str, title: str = "One") -> Page:

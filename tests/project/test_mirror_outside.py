@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.project import curation
+from flowcabal_tui.project.book import curation
 from flowcabal_tui.protocol import OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import CHAPTERS, PATIENCE, Desk, both, make, opened, write_chapters

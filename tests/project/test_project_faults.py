@@ -26,7 +26,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol import AddChapter, RunWorkflow, SaveWorkflow, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
-from flowcabal_tui.store.lock import ProjectLock
+from flowcabal_tui.store.file.lock import ProjectLock
 from tests.faultserver import FaultServer
 from tests.project.desk import PATIENCE, both, endpoint, make, make_one, opened
 

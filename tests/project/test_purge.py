@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.project.curation import following
+from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.protocol import AddChapter, DeleteOutput, Purge, TextPurged, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
-from flowcabal_tui.store.blobs import unpack
+from flowcabal_tui.store.file.blobs import unpack
 from tests.faultserver import FaultServer
 from tests.project.desk import PATIENCE, Desk, both, endpoint, leave, make_one, opened
 

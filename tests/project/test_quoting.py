@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, Quote
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.project.quoting import DRAFT_TOKENS, quote
+from flowcabal_tui.project.runs.quoting import DRAFT_TOKENS, quote
 from flowcabal_tui.protocol import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, until
 

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.project.quoting import quote
+from flowcabal_tui.project.runs.quoting import quote
 from flowcabal_tui.runner.run import Run
 from tests.nodes.flows import edge
 from tests.runner.test_properties import Upset, World, documents, fast

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.store.curation import Keeping
+from flowcabal_tui.store.book.curation import Keeping
 from flowcabal_tui.store.store import Store
 
 

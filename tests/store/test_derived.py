@@ -1,4 +1,4 @@
-"""Which state of a profile stands: the newest, what a hand wrote, what was pinned; and never one that tells too much."""
+"""Which state of a profile stands: the newest, what a hand wrote, what was pinned; never one that tells too much."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
 from flowcabal_tui.store import Keeping
-from flowcabal_tui.store.outbox import no_tasks
+from flowcabal_tui.store.book.outbox import no_tasks
 from flowcabal_tui.store.store import Store
 
 FIRST, SECOND = "大雪封了山门，只剩一盏灯。", "老僧把剑埋在了梅树下面。"
@@ -129,7 +129,7 @@ async def test_a_purged_output_goes_and_what_a_hand_wrote_stays(store, book):
 
 
 async def test_an_index_that_was_deleted_or_spoiled_is_put_right(store, book, folder):
-    from flowcabal_tui.store.indexing import ChapterIndex
+    from flowcabal_tui.store.memory.indexing import ChapterIndex
 
     one, _two = book
     passage, mention = Passage(one, 1, 0, 0, len(FIRST), FIRST), Mention("monk", one, 1, 0, 2)

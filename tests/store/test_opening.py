@@ -23,8 +23,8 @@ from flowcabal_tui.domain.errors import (
     UnsafeFileSystem,
 )
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.store.filesystem import file_system_of, is_network
-from flowcabal_tui.store.lock import holder_of
+from flowcabal_tui.store.file.filesystem import file_system_of, is_network
+from flowcabal_tui.store.file.lock import holder_of
 from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.migrations.m001_initial import STATEMENTS as FIRST
 from flowcabal_tui.store.migrations.m002_items_and_state import STATEMENTS as SECOND

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.versions import StaleMark, StandingOutput
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.store.standings import Change
+from flowcabal_tui.store.runs.standings import Change
 
 CHAPTER, NODE, BELOW = ChapterId("c1"), NodeId("草稿"), NodeId("润色")
 FLOW = Workflow(id="章", nodes=(Node(id=NODE),))

@@ -17,7 +17,7 @@ import pytest
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.store.connection import Writer, open_writable
+from flowcabal_tui.store.file.connection import Writer, open_writable
 
 LOOP = """
 import asyncio, sys

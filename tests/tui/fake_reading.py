@@ -10,7 +10,7 @@ from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Passage, Sp
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
-from flowcabal_tui.project.matching import Document, Page, best, places
+from flowcabal_tui.project.book.matching import Document, Page, best, places
 from tests.tui import fake_books as books
 
 

@@ -39,8 +39,8 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.project.backup import Manifest, Member
-from flowcabal_tui.project.upkeep import RebuildPlan
+from flowcabal_tui.project.book.backup import Manifest, Member
+from flowcabal_tui.project.book.upkeep import RebuildPlan
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen, SourceText
 from flowcabal_tui.protocol import (
     AddChapter,

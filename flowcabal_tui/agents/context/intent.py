@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.names import NameIndex
+from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.context import Intent, SceneKind
 from flowcabal_tui.domain.memory import Entity

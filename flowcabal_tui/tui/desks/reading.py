@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.bootstrap_words import quoted
+from flowcabal_tui.project.memory.bootstrap_words import quoted
 from flowcabal_tui.protocol import PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen

@@ -23,7 +23,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.upkeep import RebuildPlan
+    from flowcabal_tui.project.book.upkeep import RebuildPlan
     from flowcabal_tui.project.views import Workbench
 
 _PARTS: Final[Mapping[RebuildPart, str]] = {

@@ -15,7 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.tui.panes.words import one_line
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from textual import on
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.tui import messages
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.desks.book import BookDesk

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import TASK_STATES, TASKS
 from flowcabal_tui.protocol import RebuildProgress
 from flowcabal_tui.tui.panes.hint_line import HintLine

@@ -30,7 +30,7 @@ from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal
 from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services
-from flowcabal_tui.store.connection import Durability
+from flowcabal_tui.store.file.connection import Durability
 from flowcabal_tui.store.store import Store
 
 _NUMBERS = itertools.count()

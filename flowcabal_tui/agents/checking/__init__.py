@@ -1,0 +1,1 @@
+"""Facts of a draft against the book, from several angles."""

@@ -1,0 +1,216 @@
+"""One checker of the Monitor: a few angles, their sources, and findings that two verbatim quotations show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.quotes import VerbatimText
+from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.locale import _
+
+_TASK: Final = "monitor.check"
+SOURCE_TOKENS: Final = 2_500
+"""Of the sources that all angles of a checker share."""
+GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), ("timeline", "world_rules"))
+"""Angles that one checker looks from, by what they read: passages that name the cast, and what the writer noted.
+
+So the outline, which is a plan and no fact, is not beside what is said of people. The draft is sent once for both.
+"""
+_NAMES: Final = 30
+Judged = list[tuple["Claim", CheckFinding | None]]
+"""Claims, each with the finding that it is if its quotations stand in the texts."""
+
+
+class Claim(BaseModel):
+    """One finding as the model gives it."""
+
+    angle: str = ""
+    subtype: str = ""
+    draft_quote: str
+    source_id: str
+    source_quote: str
+    explanation: str = ""
+    confidence: float = Field(0.5, ge=0, le=1)
+
+
+class Claims(BaseModel):
+    """The answer of a checker."""
+
+    findings: list[Claim] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is checked, against which book. `uri` is where the draft's quotations point."""
+
+    uri: str
+    title: str
+    text: str
+    book: Book
+    waived: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The sources and the messages that show them."""
+
+    sources: tuple[SourceText, ...]
+    messages: tuple[Message, ...]
+
+
+class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
+    """Checks a draft from a few angles at once. Two rounds: a model that quoted inexactly is told so once."""
+
+    rounds = 2
+
+    def __init__(
+        self, angles: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter
+    ) -> None:
+        """`angles` come with the words that tell the model what they look at."""
+        self._angles, self._model, self._prompts, self._counter = angles, model, prompts, counter
+
+    async def observe(self, goal: Draft) -> Material:
+        """Raises SettingsError when the writer's own prompt does not fit."""
+        sources = await sources_for(tuple(self._angles), goal.book, goal.text, self._counter, SOURCE_TOKENS)
+        messages = self._prompts.get(_TASK).fill(
+            {
+                "language": goal.book.view.language,
+                "wanted": Fenced("\n".join(f"- `{angle}`: {words}" for angle, words in self._angles.items())),
+                "subtypes": "\n".join(f"{angle}: {', '.join(BY_ANGLE[angle])}" for angle in self._angles),
+                "names": name_lines(named_in(goal.text, goal.book.entities)[:_NAMES]),
+                "sources": fenced_sources(sources),
+                "title": goal.title,
+                "draft": goal.text,
+            }
+        )
+        return Material(tuple(sources), messages)
+
+    async def reason(self, goal: Draft, seen: Material, hints: tuple[str, ...]) -> Claims:
+        """Asks the model; nothing to compare with needs no call. Raises ModelError."""
+        if not seen.sources:
+            return Claims()
+        messages = (*seen.messages, *(Message("user", hint) for hint in hints))
+        return await self._model.structured(ModelRequest(messages, purpose=_TASK), Claims)
+
+    async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> tuple[AngleCheck, ...] | Again:
+        """Keeps the findings whose quotations stand in draft and source, word for word."""
+        if not seen.sources:
+            nothing = _("There is nothing yet to compare with.")
+            return tuple(AngleCheck(angle, "passed", nothing) for angle in self._angles)
+        draft = VerbatimText(goal.text)
+        sources = {source.id: (source, VerbatimText(source.text)) for source in seen.sources}
+        judged: dict[Angle, Judged] = {angle: [] for angle in self._angles}
+        for claim in thought.findings:
+            angle = self._angle_of(claim)
+            judged[angle].append((claim, self._verified(claim, angle, goal, draft, sources)))
+        unfounded = [claim for said in judged.values() if _only_unfounded(said) for claim, _finding in said]
+        if unfounded and not last:
+            return Again(_correction(unfounded))
+        return tuple(_check(angle, said, goal.waived) for angle, said in judged.items())
+
+    def _angle_of(self, claim: Claim) -> Angle:
+        """The angle that the model names; else one that looks for the subtype, or the first."""
+        named = re.sub(r"[^a-z]+", "_", claim.angle.strip().lower())
+        fitting = (angle for angle in self._angles if claim.subtype in BY_ANGLE[angle])
+        return next((angle for angle in self._angles if angle == named), next(fitting, next(iter(self._angles))))
+
+    def _verified(
+        self,
+        claim: Claim,
+        angle: Angle,
+        goal: Draft,
+        draft: VerbatimText,
+        sources: dict[str, tuple[SourceText, VerbatimText]],
+    ) -> CheckFinding | None:
+        in_draft = draft.find(claim.draft_quote)
+        named = [sources[claim.source_id]] if claim.source_id in sources else []
+        for source, text in (*named, *(each for name, each in sources.items() if name != claim.source_id)):
+            if in_draft and (in_source := text.find(claim.source_quote)):
+                return CheckFinding(
+                    angle,
+                    subtype_of(claim.subtype, angle),
+                    clean(claim.explanation).strip(),
+                    Quotation(draft.words(in_draft), goal.uri, in_draft.start, in_draft.end, goal.title),
+                    Quotation(
+                        text.words(in_source),
+                        source.uri,
+                        source.start + in_source.start,
+                        source.start + in_source.end,
+                        source.title,
+                    ),
+                    claim.confidence,
+                )
+        return None
+
+
+def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
+    """The angles by the checkers that look from them: each is one call."""
+    groups = (tuple(angle for angle in group if angle in angles) for group in GROUPS)
+    return tuple(group for group in groups if group)
+
+
+def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:
+    """The same finding from two angles stays with the surer one, or the first; others lose it."""
+    best: dict[tuple[str, str], tuple[float, int]] = {}
+    for place, check in enumerate(checks):
+        for finding in check.findings:
+            known = best.get(finding.signature)
+            if known is None or finding.confidence > known[0]:
+                best[finding.signature] = (finding.confidence, place)
+    kept = []
+    for place, check in enumerate(checks):
+        once = {finding.signature: finding for finding in reversed(check.findings)}
+        findings = tuple(each for each in reversed(once.values()) if best[each.signature][1] == place)
+        if check.findings and not findings:
+            kept.append(replace(check, outcome="passed", detail=_("Found from another angle too."), findings=()))
+        else:
+            kept.append(replace(check, findings=findings))
+    return tuple(kept)
+
+
+def _only_unfounded(said: Judged) -> bool:
+    return bool(said) and all(finding is None for _claim, finding in said)
+
+
+def _check(angle: Angle, said: Judged, waived: frozenset[tuple[str, str]]) -> AngleCheck:
+    """What comes of an angle's claims; with none that can be shown it was not checked."""
+    if _only_unfounded(said):
+        return AngleCheck(angle, "not checked", _("Only findings whose quotations do not stand in the text."))
+    found = tuple(finding for _claim, finding in said if finding is not None)
+    kept = tuple(each for each in found if each.signature not in waived)
+    detail = _detail(len(said) - len(found), len(found) - len(kept))
+    return AngleCheck(angle, "found" if kept else "passed", detail, kept)
+
+
+def _detail(unfounded: int, waived: int) -> str:
+    parts = []
+    if unfounded:
+        parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
+    if waived:
+        parts.append(_("{n} findings are marked as intended.").format(n=waived))
+    return " ".join(parts)
+
+
+def _correction(unfounded: list[Claim]) -> str:
+    quotes = "\n".join(
+        f"- draft: {claim.draft_quote}\n  {claim.source_id}: {claim.source_quote}" for claim in unfounded
+    )
+    return (
+        "These quotations do not stand in the draft and the source character by character:\n"
+        f"{quotes}\nAnswer again. Copy exactly, or leave the finding out."
+    )

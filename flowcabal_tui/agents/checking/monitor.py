@@ -1,0 +1,137 @@
+"""Role C: checks facts from several angles side by side; never says whether a text is good (DESIGN 4.6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.checking.checker import Checker, Draft, grouped, merged
+from flowcabal_tui.agents.context.gather import Book, read_book
+from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.ports import MemoryPort
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.run import AngleCheck, Evaluation
+from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
+from flowcabal_tui.locale import _, ngettext
+
+SURE: Final = 0.8
+"""From this confidence on a finding is told to the model and the node tried again."""
+ATTEMPTS: Final = 3
+_TELL_ZH: Final = "你的文字与已定稿的内容矛盾。请重写，消除下列矛盾，其余不要改动："
+_TELL_EN: Final = (
+    "Your text contradicts what is settled. Write it again without these contradictions; change nothing else:"
+)
+_SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
+
+
+class Monitor:
+    """Evaluates drafts against the book before their chapter. A failing model never fails the node."""
+
+    def __init__(
+        self,
+        memory: MemoryPort,
+        model: Callable[[], PaidOnce],
+        counter: TokenCounter,
+        prompts: PromptLibrary | None = None,
+    ) -> None:
+        self._memory, self._model = memory, model
+        self._counter, self._prompts = CountedTokens(counter), prompts or PromptLibrary()
+
+    async def evaluate(
+        self,
+        node: Node,
+        params: PromptParams,
+        draft: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+        attempt: int,
+    ) -> Evaluation:
+        """One word on one attempt, with what every angle found."""
+        try:
+            model = self._model()
+        except ModelError as error:
+            checks = tuple(AngleCheck(angle, "not checked", error.title) for angle in params.angles)
+            return _verdict(checks, attempt, switched_off=error.fault in _SWITCHED_OFF)
+        book = await read_book(await self._memory.view(chapter, generation))
+        checks = await self._check(params.angles, book, f"draft/{node.id}", node.title, draft, model)
+        return _verdict(checks, attempt)
+
+    async def check_text(
+        self,
+        text: str,
+        uri: str,
+        title: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+        angles: Sequence[Angle] = ANGLES,
+    ) -> tuple[AngleCheck, ...]:
+        """These angles on a text that is kept already: advice. Raises ModelError when there is no model at all."""
+        book = await read_book(await self._memory.view(chapter, generation))
+        return await self._check(angles, book, uri, title, text, self._model())
+
+    async def _check(
+        self, angles: Sequence[Angle], book: Book, uri: str, title: str, text: str, model: PaidOnce
+    ) -> tuple[AngleCheck, ...]:
+        goal = Draft(uri, title, text, book, await book.view.waived())
+        words: dict[Angle, str] = {}
+        checks: list[AngleCheck] = []
+        for angle in angles:
+            try:
+                words[angle] = self._prompts.part(f"monitor.{angle}")
+            except SettingsError as error:
+                checks.append(_failed(angle, error))
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._look({angle: words[angle] for angle in together}, goal, model))
+                for together in grouped(tuple(words))
+            ]
+        checks += [check for task in tasks for check in task.result()]
+        return merged(sorted(checks, key=lambda check: angles.index(check.angle)))
+
+    async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce) -> tuple[AngleCheck, ...]:
+        try:
+            return await Checker(angles, model, self._prompts, self._counter).pursue(goal)
+        except FlowCabalError as error:
+            return tuple(_failed(angle, error) for angle in angles)
+
+
+def feedback(evaluation: Evaluation) -> str:
+    """What a retry tells the model, in the language of the draft: the surest findings first; "" without findings."""
+    findings = sorted(evaluation.findings, key=lambda each: (-each.confidence, each.draft.start))
+    if not findings:
+        return ""
+    chinese = any(han_count(each.draft.text) for each in findings)
+    lines = [
+        f"{number}. “{each.draft.text}” <> “{each.source.text}” ({each.source.title}): {each.explanation}"
+        for number, each in enumerate(findings, start=1)
+    ]
+    return "\n".join((_TELL_ZH if chinese else _TELL_EN, *lines))
+
+
+def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
+    return AngleCheck(angle, "not checked", " ".join(part for part in (error.title, error.detail) if part))
+
+
+def _verdict(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool = False) -> Evaluation:
+    findings = [finding for check in checks for finding in check.findings]
+    unchecked = [check for check in checks if check.outcome == "not checked"]
+    missing = "; ".join(f"{check.angle}: {check.detail}" for check in unchecked)
+    if findings:
+        surest = max(finding.confidence for finding in findings)
+        found = len(findings)
+        reason = ngettext("{n} contradiction found.", "{n} contradictions found.", found).format(n=found)
+        return Evaluation("retry" if surest >= SURE and attempt < ATTEMPTS else "ask", reason, surest, checks)
+    if unchecked and len(unchecked) == len(checks):
+        return Evaluation(
+            "approve" if switched_off else "ask", _("Not checked. {why}").format(why=missing), 0.0, checks
+        )
+    reason = _("No contradiction found.")
+    if unchecked:
+        reason = _("No contradiction found; not checked: {why}").format(why=missing)
+    return Evaluation("approve", reason, 1.0 - len(unchecked) / max(1, len(checks)), checks)

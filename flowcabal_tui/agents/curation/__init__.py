@@ -1,0 +1,1 @@
+"""What is made of kept text: overviews, names, records, profiles, arcs."""

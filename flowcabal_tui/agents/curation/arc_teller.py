@@ -1,0 +1,139 @@
+"""Summaries of arcs and of the whole work, from the sentences of the book that lower summaries rest on.
+
+Nothing is told from a summary's wording: the sources are those sentences as they stand in the chapters today, and every
+sentence of an arc carries the span of a chapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
+from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
+from flowcabal_tui.agents.curation.profile_sources import rested_on
+from flowcabal_tui.agents.curation.profiler import ProfileThought, told
+from flowcabal_tui.agents.curation.samples import with_sample
+from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
+from flowcabal_tui.agents.sentences import shortened
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.manuscript import Passage
+from flowcabal_tui.domain.memory import Derived, Evidence
+from flowcabal_tui.domain.text import digest_of
+
+_SOURCE_TOKENS: Final = 3_000
+_SENTENCES: Final = 10
+_NAMES: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ArcGoal:
+    """What is to be told, from which L1 (of chapters, or of arcs), as of which chapter's position.
+
+    `title` is the volume's, where there is one. `view` sees the chapters up to that position. `sample` counts the
+    answers asked for from the same sentences.
+    """
+
+    uri: str
+    title: str
+    below: tuple[str, ...]
+    view: MemoryView
+    position: int
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArcMaterial:
+    """The sentences of the book, and the digest of them all."""
+
+    sources: tuple[SourceText, ...]
+    source: Digest
+
+
+class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]):
+    """Tells one arc, or the work, at L1 and L0; nothing when one of the summaries below is not there yet."""
+
+    def __init__(self, curator: Curator) -> None:
+        self._curator = curator
+
+    async def observe(self, goal: ArcGoal) -> ArcMaterial:
+        """Some sentences of each summary below, as many as have room, so that none is left out."""
+        groups: list[list[Passage]] = []
+        for uri in goal.below:
+            state = await goal.view.derived(uri, "L1")
+            if state is None:
+                return ArcMaterial((), Digest(""))
+            groups.append(await rested_on(goal.view, state, ()))
+        titles = {chapter.id: chapter.title for chapter in await goal.view.chapters()}
+        chosen = sorted(self._within(groups, titles), key=lambda each: (each.position, each.start))
+        sources = tuple(
+            SourceText(f"s{at}", f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
+            for at, each in enumerate(chosen, start=1)
+        )
+        task = self._curator.prompts.get("curator.arc").digest if self._curator.asks else "by rule"
+        texts = [part for group in groups for each in group for part in (each.chapter, each.text)]
+        return ArcMaterial(sources, digest_of([task, goal.title, *texts]))
+
+    async def source(self, goal: ArcGoal) -> Digest:
+        """The digest of all inputs; "" when a summary below is not there. Calls no model."""
+        return (await self.observe(goal)).source
+
+    async def reason(self, goal: ArcGoal, seen: ArcMaterial, hints: tuple[str, ...]) -> ProfileThought:
+        """Asks the model; what it cannot show is dropped. By rule: sentences from all parts that name most."""
+        if self._curator.asks and seen.sources:
+            text = "\n".join(source.text for source in seen.sources)
+            values: dict[str, str | Fenced] = {
+                "language": goal.view.language,
+                "limit": str(L0_TOKENS),
+                "names": name_lines(named_in(text, await goal.view.entities())[:_NAMES]),
+                "title": goal.title,
+                "sources": fenced_sources(seen.sources),
+            }
+            answer = await self._curator.ask("curator.arc", values, ProfileAnswer, sample=goal.sample)
+            if (thought := ProfileThought.of(answer, seen.sources)) is not None:
+                return thought
+        return _extracted(seen.sources, NameIndex(await goal.view.entities()))
+
+    async def act(
+        self, goal: ArcGoal, seen: ArcMaterial, thought: ProfileThought, last: bool
+    ) -> tuple[Derived, ...] | Again:
+        """L1 with evidence, and L0 within 50 tokens."""
+        source = with_sample(seen.source, goal.sample)
+        line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
+        return told(thought, line, goal.uri, source, goal.position, goal.view.generation)
+
+    def _within(self, groups: Sequence[Sequence[Passage]], titles: Mapping[ChapterId, str]) -> list[Passage]:
+        """Of each group the first one, then of each the second, and so on, within the tokens, tags counted."""
+        room = _SOURCE_TOKENS
+        kept: dict[tuple[int, int], Passage] = {}
+        for row in zip_longest(*groups):
+            for passage in row:
+                if passage is None or (passage.position, passage.start) in kept:
+                    continue
+                source = SourceText(f"s{len(kept) + 1}", "", titles[passage.chapter], passage.text)
+                room -= self._curator.counter.count(fenced_sources([source]).text)
+                if room < 0:
+                    return list(kept.values())
+                kept[passage.position, passage.start] = passage
+        return list(kept.values())
+
+
+def _extracted(sources: Sequence[SourceText], names: NameIndex) -> ProfileThought:
+    """From each tenth of the sentences the one that names most; the line is the one of these that does."""
+    named = {source.id: len({hit.entity for hit in names.find(source.text)}) for source in sources}
+    step = max(1, -(-len(sources) // _SENTENCES))
+    parts = [sources[at : at + step] for at in range(0, len(sources), step)]
+    chosen = [max(part, key=lambda source: named[source.id]) for part in parts]
+    line = max(chosen, key=lambda source: named[source.id]).text if chosen else ""
+    return ProfileThought(line, tuple(map(_quoted, chosen)), False)
+
+
+def _quoted(source: SourceText) -> Evidence:
+    chapter = ChapterId(source.uri.removeprefix("manuscript/"))
+    return Evidence(source.text, chapter, source.start, source.start + len(source.text))

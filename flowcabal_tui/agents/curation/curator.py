@@ -1,0 +1,210 @@
+"""The curator: from kept text to overviews, profiles and advice; every sentence with its evidence (DESIGN 4.8).
+
+A derived text carries the digest of its inputs (`l1_source`, `l0_source`): while it is the same, the text is fresh.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from pydantic import BaseModel
+
+from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.agents.checking.quotes import VerbatimText
+from flowcabal_tui.agents.context.gather import read_book
+from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.agents.curation.curation_shapes import (
+    DIMENSIONS,
+    DimensionAdvice,
+    KeepAdvice,
+    KeepAnswer,
+    Line,
+    Overview,
+    QuotedSentence,
+)
+from flowcabal_tui.agents.curation.samples import with_sample
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
+from flowcabal_tui.agents.sentences import shortened, telling_sentences
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Derived, Entity, Evidence
+from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.workflow import ANGLES
+from flowcabal_tui.locale import _
+
+T = TypeVar("T", bound=BaseModel)
+L0_TOKENS: Final = 50
+_LEAST_SUPPORTED: Final = 3
+_EXTRACTED: Final = 6
+_NAMES: Final = 40
+_ADVISED_ON: Final = 12
+"""Sentences of a kept text, from all of its parts, that the 4-D test reads: a longer text is not sent once more."""
+_NEAREST_TOKENS: Final = 600
+
+
+class Curator:
+    """Makes what is derived from kept text. Without a model (None) all is made by rule from the text itself."""
+
+    def __init__(
+        self,
+        model: Callable[[], PaidOnce] | None,
+        counter: TokenCounter,
+        prompts: PromptLibrary | None = None,
+        monitor: Monitor | None = None,
+    ) -> None:
+        self._model, self._monitor = model, monitor
+        self.counter, self.prompts = CountedTokens(counter), prompts or PromptLibrary()
+
+    def l1_source(self, chapter: Chapter, text: str) -> Digest:
+        return self._source("curator.l1", chapter.title, text)
+
+    async def l1(
+        self,
+        chapter: Chapter,
+        text: str,
+        entities: Sequence[Entity],
+        language: str,
+        generation: Generation,
+        sample: int = 0,
+        said: Sequence[QuotedSentence] = (),
+    ) -> Derived:
+        """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
+
+        Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
+        With `sample` the so-manieth further answer is asked for. `said` is what was answered already when the chapter
+        was read: where it has enough, no question is asked.
+        """
+        least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
+        evidence = _supported(said, chapter, text)
+        if self._model is not None and len(evidence) < least:
+            values = {"language": language, "names": _names(text, entities), "title": chapter.title, "chapter": text}
+            answer = await self.ask("curator.l1", values, Overview, sample=sample)
+            evidence = _supported(answer.sentences, chapter, text)
+        extracted = len(evidence) < least
+        if extracted:
+            evidence = tuple(
+                Evidence(text[span.start : span.end], chapter.id, span.start, span.end)
+                for span in telling_sentences(text, entities, _EXTRACTED)
+            )
+        return Derived(
+            f"manuscript/{chapter.id}",
+            "L1",
+            "\n".join(each.sentence for each in evidence),
+            with_sample(self.l1_source(chapter, text), sample),
+            chapter.position,
+            generation,
+            "extract" if extracted else "model",
+            evidence,
+        )
+
+    def l0_source(self, chapter: Chapter, overview: Derived) -> Digest:
+        return self._source("curator.l0", chapter.title, overview.text)
+
+    async def l0(
+        self, chapter: Chapter, overview: Derived, entities: Sequence[Entity], language: str, generation: Generation
+    ) -> Derived:
+        """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError."""
+        line = ""
+        if self._model is not None:
+            values = {
+                "language": language,
+                "limit": str(L0_TOKENS),
+                "names": _names(overview.text, entities),
+                "title": chapter.title,
+                "overview": overview.text,
+            }
+            line = shortened(clean((await self.ask("curator.l0", values, Line)).sentence), L0_TOKENS, self.counter)
+        made = bool(line)
+        line = line or shortened(overview.text, L0_TOKENS, self.counter)
+        source = self.l0_source(chapter, overview)
+        return Derived(
+            f"manuscript/{chapter.id}", "L0", line, source, chapter.position, generation, "model" if made else "extract"
+        )
+
+    async def check_kept(
+        self,
+        chapter: ChapterId | None,
+        uri: str,
+        title: str,
+        text: str,
+        view: MemoryView,
+        known: Sequence[AngleCheck] = (),
+    ) -> KeepAdvice:
+        """Contradictions with what was kept before, and the 4-D test: advice, never a veto.
+
+        `known` is what was said of this very text before it was kept: those angles are not paid for again.
+
+        The four questions are those of the reference analysis: does it prevent errors, will it be used again, does
+        it stand alone, is it new. A failing model gives "not checked" and dimensions without an answer.
+        """
+        checks = tuple(known)
+        angles = [angle for angle in ANGLES if angle not in {check.angle for check in known}]
+        if self._monitor and angles:
+            with contextlib.suppress(ModelError):
+                checks += await self._monitor.check_text(text, uri, title, chapter, view.generation, angles)
+        try:
+            return KeepAdvice(checks, await self._dimensions(title, text, view))
+        except FlowCabalError as error:
+            return KeepAdvice(checks, tuple(DimensionAdvice(each, None, error.title) for each in DIMENSIONS))
+
+    async def _dimensions(self, title: str, text: str, view: MemoryView) -> tuple[DimensionAdvice, ...]:
+        if self._model is None:
+            return tuple(DimensionAdvice(each, None, _("No model was asked.")) for each in DIMENSIONS)
+        book = await read_book(view)
+        cast = named_in(text, book.entities)
+        told = "\n".join(text[each.start : each.end] for each in telling_sentences(text, cast, _ADVISED_ON))
+        sources = await sources_for(("echoes",), book, told, self.counter, _NEAREST_TOKENS)
+        values: dict[str, str | Fenced] = {
+            "language": view.language,
+            "names": _names(told, cast),
+            "sources": fenced_sources(sources),
+            "title": title,
+            "draft": told,
+        }
+        answer = await self.ask("curator.keep", values, KeepAnswer)
+        found = {each: getattr(answer, each) for each in DIMENSIONS}
+        return tuple(DimensionAdvice(each, said.passed, clean(said.detail).strip()) for each, said in found.items())
+
+    async def ask(self, task: str, values: Mapping[str, str | Fenced], shape: type[T], *, sample: int = 0) -> T:
+        """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model."""
+        if self._model is None:
+            raise RuntimeError("a curator without a model was asked a question")
+        messages = self.prompts.get(task).fill(values)
+        return await self._model().structured(ModelRequest(messages, purpose=task), shape, sample)
+
+    async def answered(self, task: str, values: Mapping[str, str | Fenced], shape: type[T]) -> T | None:
+        """The answer to a question if it was paid for. Raises SettingsError; RuntimeError without a model."""
+        if self._model is None:
+            raise RuntimeError("a curator without a model was asked a question")
+        return await self._model().stored(ModelRequest(self.prompts.get(task).fill(values), purpose=task), shape)
+
+    @property
+    def asks(self) -> bool:
+        """Is there a model to ask?"""
+        return self._model is not None
+
+    def _source(self, task: str, *parts: str) -> Digest:
+        return digest_of([task, self.prompts.get(task).digest if self.asks else "by rule", *parts])
+
+
+def _supported(said: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
+    """The sentences whose quotation stands in the text."""
+    whole = VerbatimText(text)
+    return tuple(
+        Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
+        for each in said
+        if each.sentence.strip() and (span := whole.find(each.quote))
+    )
+
+
+def _names(text: str, entities: Sequence[Entity]) -> str:
+    return name_lines(named_in(text, entities)[:_NAMES])

@@ -1,0 +1,170 @@
+"""Profiles of every kind from passages: what the text says of someone or of the book, with the words that say it.
+
+Whatever the kind, a profile comes from the text: a new state starts from the sentences of the book that the last one
+rests on, never from its wording alone. L0 is one line, L1 the sentences; `whole_evidence` reads the L2 from the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.agents.checking.quotes import VerbatimText
+from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
+from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
+from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, evenly, passages, rested_on
+from flowcabal_tui.agents.curation.samples import with_sample
+from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.profile_kinds import BOOK
+from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
+from flowcabal_tui.agents.sentences import sentences, shortened
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.memory import Derived, Evidence
+from flowcabal_tui.domain.text import clean, digest_of
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileMaterial:
+    """The previous profile, what can be quoted, and the digest of the passages."""
+
+    previous: Derived | None
+    sources: tuple[SourceText, ...]
+    source: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileThought:
+    """A summary and the sentences with their evidence; `by_model` tells whose they are.
+
+    `read` are the chapters that a model has read for it.
+    """
+
+    summary: str
+    evidence: tuple[Evidence, ...]
+    by_model: bool
+    read: tuple[ChapterId, ...] = ()
+
+    @classmethod
+    def of(cls, answer: ProfileAnswer, sources: Sequence[SourceText]) -> ProfileThought | None:
+        """What the sources bear of an answer; None when that is nothing."""
+        evidence = _supported(answer, sources)
+        read = tuple(dict.fromkeys(ChapterId(source.uri.removeprefix("manuscript/")) for source in sources))
+        return cls(clean(answer.summary).strip(), evidence, True, read) if evidence else None
+
+    @property
+    def text(self) -> str:
+        return "\n".join(each.sentence for each in self.evidence)
+
+
+class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived, ...]]):
+    """Rewrites one profile at L1 and L0; nothing when the book has no passage about it."""
+
+    def __init__(self, curator: Curator) -> None:
+        self._curator = curator
+
+    async def observe(self, goal: ProfileGoal) -> ProfileMaterial:
+        """The passages of the chapter and before it that matter, and what the previous state rests on.
+
+        The digest leaves the previous profile out: it follows from passages too, and is replaced by this one.
+        """
+        previous = await goal.view.derived(goal.uri, "L1")
+        if previous is not None and previous.position >= goal.chapter.position and previous.method != "hand":
+            previous = None
+        found = await passages(goal, self._curator.counter)
+        known = await rested_on(goal.view, previous, found) if previous else []
+        titles = {chapter.id: chapter.title for chapter in await goal.view.chapters()}
+        pieces = sorted((*found, *known), key=lambda each: (each.position, each.start))
+        sources = tuple(
+            SourceText(f"s{at}", f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
+            for at, each in enumerate(pieces, start=1)
+        )
+        task = self._curator.prompts.get("curator.profile").digest if self._curator.asks else "by rule"
+        names = [goal.entity.kind, *goal.entity.names] if goal.entity else [BOOK]
+        made_by = [task, goal.kind.digest(goal.view.language), *names]
+        return ProfileMaterial(
+            previous, sources, digest_of([*made_by, *(part for each in found for part in (each.chapter, each.text))])
+        )
+
+    async def source(self, goal: ProfileGoal) -> Digest:
+        """The digest of all inputs: the profile is fresh while its stored state carries it. Calls no model."""
+        return (await self.observe(goal)).source
+
+    async def reason(self, goal: ProfileGoal, seen: ProfileMaterial, hints: tuple[str, ...]) -> ProfileThought:
+        """Asks the model; what it cannot show is dropped. By rule: the sentences that tell of the subject."""
+        if self._curator.asks and seen.sources:
+            language = goal.view.language
+            values: dict[str, str | Fenced] = {
+                "language": language,
+                "limit": str(L0_TOKENS),
+                "names": name_lines([goal.entity] if goal.entity else ()),
+                "kind": goal.entity.kind if goal.entity else BOOK,
+                "name": goal.entity.name if goal.entity else "",
+                "wanted": Fenced(goal.kind.prompt(language).strip()),
+                "words": ", ".join(goal.kind.words(language)),
+                "previous": seen.previous.text if seen.previous else "",
+                "sources": fenced_sources(seen.sources),
+            }
+            answer = await self._curator.ask("curator.profile", values, ProfileAnswer, sample=goal.sample)
+            if (thought := ProfileThought.of(answer, seen.sources)) is not None:
+                return thought
+        return ProfileThought("", _extracted(goal, seen.sources), False)
+
+    async def act(
+        self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought, last: bool
+    ) -> tuple[Derived, ...] | Again:
+        """L1 with evidence, and L0 within 50 tokens."""
+        source = with_sample(seen.source, goal.sample)
+        line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
+        return told(thought, line, goal.uri, source, goal.chapter.position, goal.view.generation)
+
+
+def told(
+    thought: ProfileThought, line: str, uri: str, source: Digest, position: int, generation: Generation
+) -> tuple[Derived, ...]:
+    """A thought as states: L1 with its evidence, and `line` as L0; nothing without evidence."""
+    if not thought.evidence:
+        return ()
+    method: Literal["model", "extract"] = "model" if thought.by_model else "extract"
+    return (
+        Derived(uri, "L1", thought.text, source, position, generation, method, thought.evidence, rests=thought.read),
+        Derived(uri, "L0", line, source, position, generation, method, rests=thought.read),
+    )
+
+
+def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Evidence, ...]:
+    """The sentences whose quotation stands in a source, with its place in the chapter."""
+    texts = {source.id: (source, VerbatimText(source.text)) for source in sources}
+    found = []
+    for said in answer.sentences:
+        named = [texts[said.source_id]] if said.source_id in texts else []
+        for source, text in (*named, *texts.values()):
+            if said.sentence.strip() and (span := text.find(said.quote)):
+                chapter = ChapterId(source.uri.removeprefix("manuscript/"))
+                sentence = clean(said.sentence).strip()
+                found.append(Evidence(sentence, chapter, source.start + span.start, source.start + span.end))
+                break
+    return tuple(found)
+
+
+def _extracted(goal: ProfileGoal, sources: Sequence[SourceText]) -> tuple[Evidence, ...]:
+    """Sentences that name the entity, those with the kind's words before others, in story order.
+
+    The newest ones, or for a kind that is spread some from the whole story.
+    """
+    names = goal.entity.names if goal.entity else ()
+    words = goal.kind.words(goal.view.language)
+    found: list[Evidence] = []
+    telling: list[Evidence] = []
+    for source in sources:
+        for span in sentences(source.text):
+            text = source.text[span.start : span.end]
+            if names and not any(name in text for name in names):
+                continue
+            chapter = ChapterId(source.uri.removeprefix("manuscript/"))
+            found.append(Evidence(text, chapter, source.start + span.start, source.start + span.end))
+            if any(word in text for word in words):
+                telling.append(found[-1])
+    most = goal.kind.settings.sentences
+    best = telling or found
+    return tuple(evenly(best, most) if goal.kind.settings.spread else best[-most:])

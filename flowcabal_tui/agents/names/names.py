@@ -1,0 +1,90 @@
+"""Names in a text: finding them without a model, and where the known ones stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import ahocorasick
+
+from flowcabal_tui.agents.names.names_en import english_names
+from flowcabal_tui.agents.names.names_zh import chinese_names
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity, EntityKind, Mention
+from flowcabal_tui.domain.text import digest
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """A name of an entity, by character offsets."""
+
+    entity: EntityId
+    start: int
+    end: int
+
+
+def entity_id(kind: EntityKind, name: str) -> EntityId:
+    """The same for the same kind and name, in every project."""
+    return EntityId(digest(f"{kind}\n{name}")[:16])
+
+
+def discover(texts: Sequence[str], language: str, limit: int = 5_000) -> tuple[Entity, ...]:
+    """The names that a text uses for people and places, most frequent first; by rule, so some will be wrong."""
+    found = chinese_names(texts) if language.startswith("zh") else english_names(texts)
+    return tuple(
+        Entity(entity_id(each.kind, each.name), each.kind, each.name, each.aliases, by="discovered")
+        for each in found[:limit]
+    )
+
+
+class NameIndex:
+    """Finds the names of entities in one pass. The longest name wins; a name of two entities is the first one's."""
+
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        owners: dict[str, EntityId] = {}
+        for entity in sorted(entities, key=lambda each: (each.by != "hand", each.by != "agent", each.kind, each.id)):
+            for name in entity.names:
+                if len(name) > 1 or entity.by == "hand":
+                    owners.setdefault(name, entity.id)
+        self._automaton = ahocorasick.Automaton()
+        for name, owner in owners.items():
+            if name:
+                self._automaton.add_word(name, (len(name), owner))
+        self._empty = not len(self._automaton)
+        if not self._empty:
+            self._automaton.make_automaton()
+
+    def find(self, text: str) -> tuple[NameHit, ...]:
+        """All names in `text`, without overlaps, in order."""
+        if self._empty:
+            return ()
+        candidates = [
+            (end + 1 - length, end + 1, owner)
+            for end, (length, owner) in self._automaton.iter(text)
+            if _stands_alone(text, end + 1 - length, end + 1)
+        ]
+        hits: list[NameHit] = []
+        for start, end, owner in sorted(candidates, key=lambda each: (each[0], -each[1])):
+            if not hits or start >= hits[-1].end:
+                hits.append(NameHit(owner, start, end))
+        return tuple(hits)
+
+    def mentions(self, chapter: ChapterId, position: int, text: str) -> tuple[Mention, ...]:
+        """The same as mentions of a chapter."""
+        return tuple(Mention(hit.entity, chapter, position, hit.start, hit.end) for hit in self.find(text))
+
+
+def mentions(text: str, entities: Iterable[Entity]) -> tuple[NameHit, ...]:
+    """The names of `entities` in `text`; for many texts make a `NameIndex` once."""
+    return NameIndex(entities).find(text)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """A name in letters stands at word boundaries; a Chinese one stands anywhere."""
+    before = start > 0 and _in_word(text[start]) and _in_word(text[start - 1])
+    after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])
+    return not before and not after
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() and ord(char) < 0x2E80

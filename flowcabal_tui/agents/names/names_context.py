@@ -1,0 +1,177 @@
+"""More Chinese names, learned from the book itself: what stands beside sure names stands beside the others too.
+
+The names that speak are the sure ones. How much oftener each character stands before and behind them than
+anywhere tells of any other two to four characters whether they are used like a name (a bootstrap; no model,
+no dictionary). So names are found that never speak, and ones that come three times in a million characters.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.words import word_list
+
+_LEAST: Final = 2
+_LEAST_LIKE: Final = {2: (0.7, -0.3), 3: (1.15, 0.1), 4: (0.3, -0.5)}
+_LEAST_LIKE_OF_A_FAMILY: Final = 0.55
+_LEAST_LIKE_IF_FREQUENT: Final = 0.2
+_FREQUENT: Final = 30
+"""Of a name that begins with a surname, and of one that comes so often and holds together. The others: both sides
+together, and the weaker side, by length."""
+_CREDIT: Final = 0.12
+_USUALLY_BOUND: Final = 5.0
+_MOST_BOUND: Final = 11.0
+"""Characters that stand together much oftener than by chance are a little more like a name."""
+_DOUBT: Final = 1.0
+"""As if every candidate had been seen once more, where nothing tells for or against it."""
+_STRONGEST: Final = 2.5
+_PRIOR: Final = 20.0
+_ENOUGH: Final = 3
+_LEAST_BOUND: Final = 2.0
+_LEAST_UNSURE: Final = 4
+"""Three characters that neither begin with a surname nor end like a form of address must come oftener."""
+_MOSTLY: Final = 0.5
+_NEARLY_ALL: Final = 0.7
+_LONGEST: Final = 4
+"""Characters of a name; such a one must end in a form of address (金角大王)."""
+_LEAST_BEARERS: Final = 2
+_ADDRESS: Final = word_list("address.zh")
+_IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in _ADDRESS if len(each) == 2))})")
+_DOUBTFUL: Final = frozenset(
+    "时应满明平安包何东诸文白常成和乐终向居容能经万左花云方连习古易从高龙山水路马江闻谢封顾师伏解关章田金石车"
+)
+"""Surnames that are common words too."""
+_TAILS: Final = frozenset("儿姐妈娘爷哥氏公嫂婆妹")
+_GRAM: Final = {size: re.compile(rf"[\u3007\u4e00-\u9fff]{{{size}}}") for size in (2, 3, 4)}
+
+
+@dataclass(slots=True)
+class _Seen:
+    count: int = 0
+    before: float = 0.0
+    behind: float = 0.0
+
+
+def names_like(
+    book: str,
+    sure: Collection[str],
+    surnames: Collection[str],
+    looks_like_a_name: re.Pattern[str],
+) -> dict[str, int]:
+    """Other names of two to four characters and how often each stands there.
+
+    `looks_like_a_name` must match a candidate as a whole. Too few `sure` names teach nothing: then there are none.
+    """
+    if len(sure) < _ENOUGH:
+        return {}
+    before, behind = _beside(book, sure)
+    singles = Counter(book)
+    liked = {}
+    for name, seen in _candidates(book, before, behind, looks_like_a_name).items():
+        by, n = seen.before + seen.behind, seen.count
+        bound = math.log(n) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
+        family = name[0] in surnames and name[0] not in _DOUBTFUL
+        like = by / (n + _DOUBT)
+        if family or len(name) == 2:
+            like += _CREDIT * (min(bound, _MOST_BOUND) - _USUALLY_BOUND)
+        least, side = (_LEAST_LIKE_OF_A_FAMILY, -math.inf) if family else _LEAST_LIKE[len(name)]
+        if family and n >= _FREQUENT and bound >= _USUALLY_BOUND:
+            least = _LEAST_LIKE_IF_FREQUENT
+        if like >= least and min(seen.before, seen.behind) / n >= side and bound >= _LEAST_BOUND:
+            liked[name] = n
+    return _without_pieces({**liked, **{name: book.count(name) for name in sure}}, sure, surnames)
+
+
+def _beside(book: str, sure: Collection[str]) -> tuple[dict[str, float], dict[str, float]]:
+    """For each character how much oftener it stands before and behind a sure name than anywhere, as logarithms."""
+    pattern = re.compile("|".join(re.escape(name) for name in sorted(sure, key=lambda name: (-len(name), name))))
+    before: Counter[str] = Counter()
+    behind: Counter[str] = Counter()
+    for match in pattern.finditer(book):
+        before[book[match.start() - 1 : match.start()]] += 1
+        behind[book[match.end() : match.end() + 1]] += 1
+    anywhere = Counter(book)
+    return _ratios(before, anywhere), _ratios(behind, anywhere)
+
+
+def _ratios(seen: Counter[str], anywhere: Counter[str]) -> dict[str, float]:
+    total, whole = seen.total(), anywhere.total()
+    found = {}
+    for char, count in anywhere.items():
+        usual = count / whole
+        found[char] = min(_STRONGEST, math.log((seen[char] + _PRIOR * usual) / (total + _PRIOR) / usual))
+    return found
+
+
+def _candidates(
+    book: str, before: Mapping[str, float], behind: Mapping[str, float], looks_like_a_name: re.Pattern[str]
+) -> dict[str, _Seen]:
+    found: dict[str, _Seen] = {}
+    for size, gram in _GRAM.items():
+        counts = Counter(_grams(book, size))
+        wanted = {
+            name: _Seen()
+            for name, n in counts.items()
+            if n >= _LEAST and gram.fullmatch(name) and looks_like_a_name.fullmatch(name)
+        }
+        for at in range(len(book) - size + 1):
+            seen = wanted.get(book[at : at + size])
+            if seen is not None:
+                seen.count += 1
+                seen.before += before.get(book[at - 1 : at], 0.0)
+                seen.behind += behind.get(book[at + size : at + size + 1], 0.0)
+        found |= wanted
+    return found
+
+
+def _grams(book: str, size: int) -> Iterator[str]:
+    """All of a size; of the longest those alone that end in a form of address."""
+    if size < _LONGEST:
+        return map("".join, zip(*(book[at:] for at in range(size)), strict=False))
+    return (book[max(0, match.start() - 2) : match.start() + 2] for match in _IS_ADDRESSED.finditer(book))
+
+
+def _without_pieces(counts: Mapping[str, int], sure: Collection[str], surnames: Collection[str]) -> dict[str, int]:
+    """Leaves out a name with a word behind (黛玉冷) or before it, and what is nearly always part of a longer name."""
+    kept = {}
+    for name, n in counts.items():
+        head, tail = name[:-1], name[1:]
+        if name not in sure and len(name) > 2:
+            if n < _LEAST_UNSURE and name[0] not in surnames and name[-1] not in _TAILS and name[2:] not in _ADDRESS:
+                continue
+            if head in counts and n < _MOSTLY * counts[head] and name[-1] not in _TAILS and len(name) < _LONGEST:
+                continue
+            if tail in counts and n < _MOSTLY * counts[tail] and name[0] not in surnames:
+                continue
+        kept[name] = n
+    longer: Counter[str] = Counter()
+    for name, n in kept.items():
+        for start in range(len(name)):
+            for end in range(start + 2, len(name) + 1):
+                if end - start < len(name):
+                    piece = name[start:end]
+                    longer[piece] = max(longer[piece], n)
+    return {name: n for name, n in kept.items() if name not in sure and longer[name] < _NEARLY_ALL * n}
+
+
+def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) -> dict[str, int]:
+    """Surnames with a form of address (李嬷嬷, 张道士) or before a known name (薛宝钗); how often each stands there.
+
+    The surnames are those that several of the `names` have.
+    """
+    bearers = Counter(name[0] for name in names if name[0] in surnames and name[0] not in _DOUBTFUL)
+    families = "".join(sorted(family for family, n in bearers.items() if n >= _LEAST_BEARERS))
+    if not families:
+        return {}
+    given = {name for name in names if len(name) == 2 and name[0] not in surnames}
+    counts = Counter(match[1] for match in re.finditer(rf"(?=([{families}][\u4e00-\u9fff]{{2}}))", book))
+    return {
+        name: n
+        for name, n in sorted(counts.items())
+        if name not in names and (name[1:] in given or (n >= _LEAST and name[1:] in _ADDRESS))
+    }

@@ -1,0 +1,202 @@
+"""Chinese names without a model: who speaks, who is called what, what a place is called."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.names.names_context import addressed, names_like
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.memory import EntityKind
+
+_HAN: Final = "\u3007\u4e00-\u9fff"
+_LONGEST: Final = 4
+_LEAST_SPEECHES: Final = 3
+_SURELY: Final = 12
+"""Who speaks so often has a name, also one that begins with a number (九叔, 三娘)."""
+_LEAST_PLACES: Final = 5
+_ENOUGH_TO_JUDGE: Final = 40
+_MOST_SURNAMES: Final = 3
+_LEAST_TAKEN: Final = 0.008
+_LEAST_ENTERED: Final = 0.12
+
+_MANNER: Final = (
+    "听了|听说|听见|听|见了|见|看了|闻言|闻|想了想|点头|摇头|拍手|合掌|回头|回身|起身|上前|近前|躬身|欠身|跪下|拱手|作揖|抱拳|"
+    "沉吟|半晌|一面|一时|只得|不觉|不禁|不由|也不|方才|这才|早已|口中|心中|心里|暗暗|大声|高声|低声|悄悄|连忙|急忙|赶忙|慌忙|"
+    "又|便|就|也|忙|因|都|只|还|才|方|却|乃|即|遂|亦|再|向|先|复|急|慌|大|微|陪|含|带|冷|苦|失|拭|流|着|了|的|地"
+)
+_VOICE: Final = (
+    "笑|叹|哭|泣|骂|喝|叫|嚷|喊|问|答|应|回|说|劝|啐|嗔|怒|惊|喜|悄|道|言|禀|奏|吩咐|答应|呼|夸|赞|谢|求|告|诉|责|笑嘻嘻|"
+    "哈哈|嘻嘻|呵呵|微微|冷冷|淡淡|轻轻|缓缓|轻声|沉声|厉声"
+)
+_SPEAKS: Final = re.compile(
+    rf"(?:^|[^{_HAN}])(?P<name>[{_HAN}]{{2,{_LONGEST}}}?)(?:{_MANNER}|{_VOICE})*"
+    r"(?:[笑说问答叹喝骂叫应]道|道|曰|说|问|答|笑|喊|叫)[：，:,]",
+    re.M,
+)
+_CALLED: Final = re.compile(
+    rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名|道号|法号|绰号|诨名|诨号|人称|外号|号为|号称)(?:做|作|为|叫)?"
+    rf"[“‘「『]?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])"
+)
+_INTRODUCED: Final = re.compile(
+    rf"(?:姓(?P<family>[{_HAN}]{{1,2}})[，,]?名(?P<given>[{_HAN}]{{1,2}})|(?<=[，,])字(?P<style>[{_HAN}]{{2}}))(?=[^{_HAN}])"
+)
+_PLACE: Final = re.compile(
+    rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村关坡冈岗峰崖坞浦津渡港滩潭泉溪沟堡堂厅台亭坛塔桥店庄]))"
+)
+_ENTERS: Final = re.compile("[往到在至出进入离回]$")
+
+_NOT_NAMES: Final = word_list("not_names.zh")
+_NOT_INSIDE: Final = re.compile(
+    "[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]"
+)
+_INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
+_NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
+_NUMBERS: Final = frozenset("一二两三四五六七八九十")
+_NOT_FIRST: Final = frozenset(
+    "一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
+)
+_TAKEN: Final = re.compile("[与和同把被替给向使]$")
+_SURNAMES: Final = frozenset(
+    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳"
+    "酆鲍史唐费廉岑薛雷贺倪汤滕殷罗毕郝邬安常乐于时傅皮卞齐康伍余元卜顾孟平黄和穆萧尹姚邵湛汪祁毛禹狄米贝明臧计伏成戴谈宋茅庞"
+    "熊纪舒屈项祝董梁杜阮蓝闵席季麻强贾路娄危江童颜郭梅盛林刁钟徐邱骆高夏蔡田樊胡凌霍虞万支柯管卢莫经房裘缪干解应宗丁宣邓"
+    "郁单杭洪包诸左石崔吉龚程邢裴陆荣翁荀羊甄曲封储靳焦牧山车侯班仇刘景詹龙叶幸司黎白蒲鄂赖卓屠蒙池乔阴能苍双闻莘党翟谭"
+    "申扈燕冉尚温庄晏柴瞿阎连习容向古易慎戈廖终居衡耿满文寇广东欧利越隆师巩关"
+)
+_CANDIDATE: Final = re.compile(
+    rf"(?!(?:{'|'.join(sorted(_NOT_NAMES))})$)"
+    rf"(?:[一二三四五六七八九]儿|[^{''.join(sorted(_NOT_FIRST - {'来'}))}{_INSIDE}]"
+    rf"[^{_INSIDE}]{{0,2}}[^{''.join(sorted(_NOT_LAST - {'大'}))}{_INSIDE}])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundName:
+    """A name with the other forms that it takes, and how often all of them stand in the text."""
+
+    name: str
+    kind: EntityKind
+    aliases: tuple[str, ...]
+    count: int
+
+
+def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
+    """People who speak or are introduced by name, and places; most frequent first."""
+    book = "\n".join(texts)
+    people = _people(book)
+    people |= names_like(book, people, _SURNAMES, _CANDIDATE)
+    people |= addressed(book, people, _SURNAMES)
+    places = _places(book, people)
+    people = {name: n for name, n in people.items() if name not in places}
+    found = [*_with_aliases(people, "character"), *(FoundName(name, "location", (), n) for name, n in places.items())]
+    return tuple(sorted(found, key=lambda each: (-each.count, each.name)))
+
+
+def _people(book: str) -> dict[str, int]:
+    speeches = Counter(match["name"] for match in _SPEAKS.finditer(book))
+    called = Counter(match["name"] for match in _CALLED.finditer(book))
+    introduced = _INTRODUCED.finditer(book)
+    called.update(match["style"] or match["family"] + match["given"] for match in introduced)
+    likely = {
+        name: book.count(name)
+        for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})
+        if _looks_like_a_name(name, numbered=speeches[name] >= _SURELY)
+    }
+    return {
+        name: n
+        for name, n in likely.items()
+        if n >= _LEAST_SPEECHES
+        and not _only_part_of(name, n, likely)
+        and (n < _ENOUGH_TO_JUDGE or _share_after(book, name, _TAKEN) >= _LEAST_TAKEN)
+    }
+
+
+def _looks_like_a_name(name: str, *, numbered: bool = False) -> bool:
+    """`numbered`: it may begin with a number."""
+    begins_well = name[0] not in _NOT_FIRST or (numbered and name[0] in _NUMBERS)
+    ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家")
+    return name not in _NOT_NAMES and begins_well and ends_well and not _NOT_INSIDE.search(name)
+
+
+def _only_part_of(name: str, count: int, others: dict[str, int]) -> bool:
+    """True when nearly every occurrence belongs to a longer name that begins with it: 薛姨 is always 薛姨妈."""
+    longer = sum(n for other, n in others.items() if other != name and other.startswith(name))
+    return longer >= 0.9 * count
+
+
+def _places(book: str, people: Iterable[str]) -> dict[str, int]:
+    known = set(people)
+    counts = Counter(match["name"] for match in _PLACE.finditer(book))
+    likely = {
+        name: n
+        for name, n in counts.items()
+        if n >= _LEAST_PLACES
+        and len(name) > 1
+        and name not in known
+        and _looks_like_a_name(name, numbered=len(name) > 2)
+    }
+    kept = {
+        name: n
+        for name, n in likely.items()
+        if not _ENTERS.search(name[:1]) and _share_after(book, name, _ENTERS) >= _LEAST_ENTERED
+    }
+    return {
+        name: kept[name]
+        for name in sorted(kept)
+        if not any(name != other and name.endswith(other) and n >= 0.25 * kept[name] for other, n in kept.items())
+        and not any(name != other and other.endswith(name) and n >= 0.7 * kept[name] for other, n in kept.items())
+    }
+
+
+def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
+    """The share of its occurrences with a word of `pattern` before: people are taken along, places gone to."""
+    before = [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
+    return sum(1 for char in before if pattern.search(char)) / max(1, len(before))
+
+
+def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundName]:
+    """Joins 黛玉 and 林黛玉 (a surname before), 凤姐 and 凤姐儿 (儿 behind), but not 宋嬷嬷 and 李嬷嬷: 嬷嬷 is nobody.
+
+    Of two surnames before one name, that of most people is the right one: 贾宝玉 is 宝玉, 甄宝玉 is another.
+    """
+    bearers = Counter(name[0] for name in people)
+    owners: dict[str, list[str]] = {}
+    for name in sorted(people, key=lambda each: (-bearers[each[0]], each)):
+        if len(name) == 3 and name[0] in _SURNAMES:
+            owners.setdefault(name[1:], []).append(name)
+    head: dict[str, str] = {}
+    for name in sorted(people):
+        for base in _bases(name):
+            of = owners.get(base, [])
+            if base in people and (base == name[:-1] or (of[0] == name and len(of) <= _MOST_SURNAMES)):
+                head[name] = base
+                break
+    groups: dict[str, list[str]] = {}
+    for name in sorted(people):
+        root = name
+        while root in head:
+            root = head[root]
+        groups.setdefault(root, []).append(name)
+    for members in groups.values():
+        ranked = sorted(members, key=lambda name: (-people[name], name))
+        outer = [name for name in members if not any(base in members for base in _bases(name))]
+        short = {form for name in members if (form := _shorter(name)) and form not in people}
+        yield FoundName(ranked[0], kind, (*ranked[1:], *sorted(short)), sum(people[name] for name in outer))
+
+
+def _shorter(name: str) -> str:
+    """The form that a name has in passing: 金钏 for 金钏儿, 宋妈 for 宋妈妈, 周瑞 for 周瑞家; "" when there is none."""
+    if len(name) != 3 or name[0] == name[1]:
+        return ""
+    return name[:2] if name[2] in "儿家" or name[1] == name[2] else ""
+
+
+def _bases(name: str) -> Iterator[str]:
+    if name.endswith("儿") and len(name) > 2:
+        yield name[:-1]
+    if len(name) == 3 and name[0] in _SURNAMES:
+        yield name[1:]

@@ -1,0 +1,165 @@
+"""The chronicle benchmark: a novel that knows the truth goes through the product, and its contexts are held against it.
+
+Names are written by hand. Everything else is made by the background steps with the offline model, which reads the
+planted sentences by its rules as any model would by its own; so what it overlooks is counted as missing, not as wrong.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Final
+
+from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.candidates import heading
+from flowcabal_tui.demo.chronicle import Chronicle, PlantedSecret
+from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.ids import EntityId, NodeId
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.bench.context_bench import COUNTED_AS
+from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.project.create import create_project
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.settings.paths import cache_folder
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from flowcabal_tui.store import Store
+
+_READY: Final = "bench-ready"
+_NODE: Final = Node(id=NodeId("bench"))
+_WORKFLOW: Final = Workflow(id="bench", nodes=(_NODE,))
+_FIRST: Final = 3
+"""The first chapter that is asked for: before it little is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChronicleReport:
+    """What was found in the texts of the contexts.
+
+    `told` counts planted states that a context tells as holding, `stale` those of them that had ended; `expected` are
+    the states of the cast that hold, `missing` those that no part of the context says. `secrets` are those of the
+    cast that the point of view knows, `withheld` those of them that are not told. Leaks must be 0.
+    """
+
+    counts: Counter[str]
+    seconds: tuple[float, ...]
+
+    @property
+    def leaks(self) -> int:
+        """What stands in a context that its chapter or its point of view must not know."""
+        return self.counts["future"] + self.counts["viewpoint"]
+
+    def share(self, part: str, whole: str) -> float:
+        """A count as a part of another, 0 to 1."""
+        return self.counts[part] / self.counts[whole] if self.counts[whole] else 0.0
+
+
+async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, float]:
+    """A project with the chronicle, its memory complete, in the user's cache folder; and the seconds that took."""
+    content = digest("\0".join(chapter.text for chapter in chronicle.chapters))
+    folder = cache_folder() / "bench" / f"chronicle-{chronicle.language}-{content[:12]}"
+    if (folder / _READY).exists() and not fresh:
+        return folder, 0.0
+    shutil.rmtree(folder, ignore_errors=True)
+    start = perf_counter()
+    offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
+    await create_project(folder, name="chronicle", language=chronicle.language, models=offline)
+    store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=chronicle.language, durability="NORMAL")
+    try:
+        for entity in chronicle.entities:
+            await store.memory.put_entity(entity)
+        await store.book.import_chapters(chronicle.chapters, following(AFTER_KEEP))
+    finally:
+        await store.close()
+    project = await Project.open(folder, knowledge=False, pace=0.0)
+    try:
+        await project.settled()
+    finally:
+        await project.close()
+    (folder / _READY).touch()
+    return folder, perf_counter() - start
+
+
+async def measured(folder: Path, chronicle: Chronicle, contexts: int, budget: int) -> ChronicleReport:
+    """Asks for contexts all over the book, each as the narrator's and through the eyes of two of its cast."""
+    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=chronicle.language)
+    counts: Counter[str] = Counter()
+    seconds: list[float] = []
+    try:
+        agent = ContextAgent(store.memory, TokenEstimator(COUNTED_AS), budget)
+        generation = await store.memory.generation()
+        ids = {chapter.position: chapter.id for chapter in await store.book.chapters()}
+        for number in _targets(len(chronicle.chapters), contexts):
+            cast = chronicle.casts[number - 1]
+            prompt = _prompt(chronicle, number)
+            for view in ("", *cast[:2]):
+                params = PromptParams(prompt=(TextBlock(text=prompt),), point_of_view=view)
+                start = perf_counter()
+                injection = await agent.assemble(_WORKFLOW, _NODE, params, prompt, ids[number], generation, ())
+                seconds.append(perf_counter() - start)
+                counts.update(judged(chronicle, injection, number, view))
+    finally:
+        await store.close()
+    return ChronicleReport(counts, tuple(seconds))
+
+
+def _targets(chapters: int, contexts: int) -> list[int]:
+    """Chapter numbers evenly over the book."""
+    least = min(_FIRST, chapters)
+    many = min(contexts, chapters - least + 1)
+    return [least + round(at * (chapters - least) / max(1, many - 1)) for at in range(many)]
+
+
+def _prompt(chronicle: Chronicle, number: int) -> str:
+    """Three of the chapter's cast meet; place and thing are drawn."""
+    draw = Random(number)
+    names = {entity.id: entity.name for entity in chronicle.entities}
+    one, other, third = (names[each] for each in chronicle.casts[number - 1][:3])
+    places = [entity.name for entity in chronicle.entities if entity.kind == "location"]
+    things = [entity.name for entity in chronicle.entities if entity.kind == "item"]
+    return chronicle.wish.format(a=one, b=other, c=third, place=draw.choice(places), thing=draw.choice(things))
+
+
+def judged(chronicle: Chronicle, injection: Injection, number: int, view: str) -> dict[str, int]:
+    """One context held against the truth, by its text alone."""
+    text = f"{injection.system_prefix}\n{injection.user_suffix}"
+    cast = chronicle.casts[number - 1][:3]
+    later = [secret.text for secret in chronicle.secrets if secret.chapter >= number]
+    known = {secret.text for secret in chronicle.secrets if _is_known(secret, view, number)}
+    past = [secret for secret in chronicle.secrets if secret.chapter < number]
+    about_cast = [secret.text for secret in past if secret.text in known and set(cast) & secret.known.keys()]
+    return {
+        "contexts": 1,
+        "future": sum(mark in text for mark in (*chronicle.marks[number - 1 :], *later)),
+        "viewpoint": sum(secret.text in text for secret in past if view and secret.text not in known),
+        "secrets": len(about_cast),
+        "withheld": sum(secret not in text for secret in about_cast),
+        **_states(chronicle, injection.user_suffix, text, number, cast),
+    }
+
+
+def _is_known(secret: PlantedSecret, view: str, number: int) -> bool:
+    return not view or secret.known.get(EntityId(view), number) < number
+
+
+def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tuple[EntityId, ...]) -> Mapping[str, int]:
+    """States told as holding and those that have ended; states of the cast that hold and those nowhere told."""
+    _before, _heading, section = suffix.partition(f"# {heading('facts', chronicle.language)}\n")
+    section = section.split("\n# ")[0]
+    holding = chronicle.holding(number)
+    valid = {state.sentence for state in holding.values()}
+    told = {state.sentence for state in chronicle.states if state.chapter < number and state.sentence in section}
+    expected = {state.sentence for state in holding.values() if state.of in cast}
+    return {
+        "told": len(told),
+        "stale": len(told - valid),
+        "expected": len(expected),
+        "missing": sum(sentence not in text for sentence in expected),
+    }

@@ -1,0 +1,199 @@
+"""The context benchmark: novels go through the product's own import, queries through its Context agent."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, Final, Literal
+
+from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.budget import SHARES
+from flowcabal_tui.agents.context.gather import Finder
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.domain.context import BudgetClass, ContextSource
+from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.text import digest, slug
+from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.chapters import language_of
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.bench.bench_memory import NamelessMemory, PassageVectors
+from flowcabal_tui.project.create import create_project
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.protocol import ImportManuscript
+from flowcabal_tui.settings.paths import cache_folder
+from flowcabal_tui.store import Store
+
+COUNTED_AS: Final = "qwen"
+"""The vocabulary whose tokens the benchmark counts."""
+Only = Literal["lexical", "structural", "vectors"]
+_READY: Final = "bench-ready"
+_NODE: Final = Node(id=NodeId("bench"))
+_WORKFLOW: Final = Workflow(id="bench", nodes=(_NODE,))
+
+
+@dataclass(frozen=True, slots=True)
+class BenchQuery:
+    """What is asked: no label of it is read. `now` is the chapter that is to be written."""
+
+    id: str
+    language: str
+    novel: str
+    now: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSettings:
+    """How contexts are assembled. `only` lexical: no entity is known; vectors: those of the offline embedder too."""
+
+    budget: int = 25_000
+    without: Collection[BudgetClass] = ()
+    only: Only = "structural"
+
+
+@dataclass(frozen=True, slots=True)
+class BenchAnswer:
+    """One query's line of the run file, the tokens of the receipt, and the seconds that it took."""
+
+    id: str
+    items: tuple[dict[str, Any], ...]
+    tokens: int
+    seconds: float
+
+    @property
+    def line(self) -> str:
+        return json.dumps({"id": self.id, "items": self.items}, ensure_ascii=False)
+
+
+def read_queries(file: Path) -> tuple[BenchQuery, ...]:
+    """The queries of a JSON-lines file. Raises ManuscriptError when it cannot be read as such."""
+    try:
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return tuple(BenchQuery(row["id"], row["lang"], row["novel"], int(row["now"]), row["text"]) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ManuscriptError(_("These are no queries: {file}").format(file=file.name), str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class BenchBook:
+    """An imported novel: its project, and how many chapters of other novels stand before its own."""
+
+    folder: Path
+    fillers: int = 0
+
+
+async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool = False) -> BenchBook:
+    """A project with a novel, its index complete, in the user's cache folder; made once. Raises ManuscriptError.
+
+    With `chapters` other novels beside it in the same language stand before it, as often as needed, so that the
+    whole has so many chapters.
+    """
+    own, name = _files(novel), novel.name
+    fillers = _fillers(novel, language, chapters - len(own))
+    content = digest("\0".join(digest(file.read_text(encoding="utf-8")) for file in (*fillers, *own)))
+    folder = cache_folder() / "bench" / f"{slug(name)}-{content[:12]}"
+    book = BenchBook(folder, len(fillers))
+    if (folder / _READY).exists() and not fresh:
+        return book
+    shutil.rmtree(folder, ignore_errors=True)
+    await create_project(folder, name=name, language=language)
+    with TemporaryDirectory() as joined:
+        for number, file in enumerate((*fillers, *own), start=1):
+            shutil.copyfile(file, Path(joined) / f"{number:05}.txt")
+        project = await Project.open(folder, knowledge=False)
+        try:
+            await project.carry_out(ImportManuscript(joined))
+            await project.settled()
+        finally:
+            await project.close()
+    (folder / _READY).touch()
+    return book
+
+
+def chapter_lengths(novel: Path) -> dict[int, int]:
+    """Characters of each chapter of a novel's folder, by number."""
+    return {number: len(file.read_text(encoding="utf-8")) for number, file in enumerate(_files(novel), start=1)}
+
+
+def _files(novel: Path) -> list[Path]:
+    files = sorted(novel.glob("*.txt")) if novel.is_dir() else []
+    if not files:
+        raise ManuscriptError(_("No novel in this folder: {name}").format(name=novel.name))
+    return files
+
+
+def _fillers(novel: Path, language: str, wanted: int) -> list[Path]:
+    """So many chapters of the other novels in that language, in the order of their names, over and over."""
+    if wanted <= 0:
+        return []
+    others = [_files(each) for each in sorted(novel.parent.iterdir()) if each.is_dir() and each != novel]
+    same = [files for files in others if language_of(files[0].read_text(encoding="utf-8")) == language[:2]]
+    if not same:
+        raise ManuscriptError(_("No other novel in this language: {name}").format(name=novel.parent.name))
+    return list(islice(cycle(chain.from_iterable(same)), wanted))
+
+
+async def answers(
+    book: BenchBook,
+    queries: Sequence[BenchQuery],
+    settings: BenchSettings,
+    language: str,
+    finder: Finder | None = None,
+) -> AsyncIterator[BenchAnswer]:
+    """The contexts for the queries of one imported novel, as a run of the product assembles them.
+
+    `finder` stands in for the knowledge server.
+    """
+    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    try:
+        chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
+        numbers = {chapter: at - book.fillers for at, chapter in chapters.items() if at > book.fillers}
+        generation = await store.memory.generation()
+        memory = NamelessMemory(store.memory) if settings.only == "lexical" else store.memory
+        vectors = PassageVectors(await store.memory.view(None, generation)) if settings.only == "vectors" else None
+        if vectors is not None:
+            await vectors.read()
+        agent = ContextAgent(
+            memory,
+            TokenEstimator(COUNTED_AS),
+            settings.budget,
+            finder=vectors or finder,
+            shares={name: share for name, share in SHARES.items() if name not in settings.without},
+        )
+        for query in queries:
+            chapter = chapters.get(query.now + book.fillers)
+            start = perf_counter()
+            injection = await agent.assemble(_WORKFLOW, _NODE, _params(query), query.text, chapter, generation, ())
+            seconds = perf_counter() - start
+            view = await store.memory.view(chapter, generation)
+            ranked = sorted(injection.receipt.sources, key=lambda source: source.rank)
+            items = [await _item(source, numbers, view) for source in ranked if _chapter(source) in numbers]
+            yield BenchAnswer(query.id, tuple(items), injection.receipt.used, seconds)
+    finally:
+        await store.close()
+
+
+def _params(query: BenchQuery) -> PromptParams:
+    return PromptParams(prompt=(TextBlock(text=query.text),))
+
+
+def _chapter(source: ContextSource) -> ChapterId:
+    return ChapterId(source.uri.removeprefix("manuscript/"))
+
+
+async def _item(source: ContextSource, numbers: Mapping[ChapterId, int], view: MemoryView) -> dict[str, Any]:
+    """A source as the run file has it: a passage by its offsets, a summary with its text."""
+    item: dict[str, Any] = {"chapter": numbers[_chapter(source)], "tokens": source.tokens}
+    if source.level == "L2" and source.start >= 0:
+        return item | {"start": source.start, "end": source.end}
+    told = await view.derived(source.uri, source.level)
+    return item | {"text": told.text if told else ""}

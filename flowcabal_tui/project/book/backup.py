@@ -1,0 +1,257 @@
+"""A project in one file: the database as of one moment, the chapters' files, settings and prompts; and back again.
+
+The file is a ZIP with a manifest of sizes and digests. Nothing of it is believed before it was checked against the
+manifest, and nothing is written into the folder before all of it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import IO, Final
+
+from pydantic import ValidationError
+
+from flowcabal_tui import __version__
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
+from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.file.upkeep import require_whole
+from flowcabal_tui.store.store import DATABASE
+
+FORM: Final = "flowcabal-backup/1"
+MANIFEST: Final = "manifest.json"
+KNOWLEDGE: Final = "knowledge.ovpack"
+"""The knowledge server's own pack: may be left out, since its workspace can be made again."""
+FOLDERS: Final = (MANUSCRIPT, "prompts", "actions", "profiles")
+Packer = Callable[[Path], Awaitable[bool]]
+"""Writes the knowledge server's pack to a path; False when there is none."""
+_CHUNK: Final = 1 << 20
+_MANIFEST_SIZE: Final = 16 << 20
+_MOST_FILES: Final = 100_000
+_RATIO: Final = 200
+_SPARE: Final = 64 << 20
+"""A member may be so many times as large as it is in the archive, and this much more."""
+_LOGIN: Final = re.compile(r"(?<=//)[^/@\s\"']+@")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of a backup: its size in bytes and the SHA-256 of its content."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup says of itself. `database` is the format of the database file."""
+
+    form: str
+    program: str
+    made: datetime
+    project: str
+    name: str
+    language: str
+    database: int
+    members: Mapping[str, Member]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(member.size for member in self.members.values())
+
+
+async def back_up(
+    store: Store, folder: Path, target: Path, made: datetime, pack_knowledge: Packer | None = None
+) -> Manifest:
+    """Writes a backup of the project in `folder` while it goes on; raises ProjectExists or DiskFull.
+
+    Secrets are not in it: settings name keys and do not hold them, and logins in addresses are left out.
+    """
+    target = target.expanduser().resolve()
+    if target.exists():
+        raise ProjectExists(
+            _("There is a file {file} already.").format(file=target),
+            _("It was not changed."),
+            _("Choose another name."),
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        workplace = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=".backup-", dir=target.parent))
+    except OSError as error:
+        raise _no_room(target, error) from error
+    try:
+        await store.upkeep.copy_to(workplace / DATABASE)
+        if pack_knowledge is not None and not await pack_knowledge(workplace / KNOWLEDGE):
+            (workplace / KNOWLEDGE).unlink(missing_ok=True)
+        return await asyncio.to_thread(_write, folder, workplace, target, made)
+    except OSError as error:
+        raise _no_room(target, error) from error
+    finally:
+        await asyncio.to_thread(shutil.rmtree, workplace, ignore_errors=True)
+
+
+def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manifest:
+    settings = load_project(folder).project
+    members: dict[str, Member] = {}
+    half = workplace / "archive"
+    with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
+        cleaned = _LOGIN.sub("", (folder / PROJECT_FILE).read_text("utf-8")).encode()
+        archive.writestr(PROJECT_FILE, cleaned)
+        members[PROJECT_FILE] = Member(len(cleaned), hashlib.sha256(cleaned).hexdigest())
+        for name, path in _files(folder, workplace):
+            with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as sink:
+                members[name] = _copy(source, sink)
+        manifest = Manifest(
+            *(FORM, __version__, made, settings.id, clean(settings.name), settings.language),
+            *(require_whole(workplace / DATABASE), members),
+        )
+        archive.writestr(MANIFEST, to_json(manifest))
+    with half.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(half, target)
+    return manifest
+
+
+def _files(folder: Path, workplace: Path) -> Iterator[tuple[str, Path]]:
+    """Names in the archive and where the files are. Links are not followed; what is hidden is left out."""
+    yield DATABASE, workplace / DATABASE
+    if (workplace / KNOWLEDGE).is_file():
+        yield KNOWLEDGE, workplace / KNOWLEDGE
+    for name in FOLDERS:
+        for path in sorted((folder / name).rglob("*")):
+            inner = path.relative_to(folder)
+            if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in inner.parts):
+                yield inner.as_posix(), path
+
+
+async def restore(archive: Path, folder: Path) -> Manifest:
+    """Makes the project of a backup in a folder that is new or empty.
+
+    Raises ProjectDamaged for a file that is no whole backup or would write elsewhere, ProjectTooNew, ProjectExists
+    for a folder that holds something, DiskFull; then nothing was made.
+    """
+    return await asyncio.to_thread(_restore, archive.expanduser().resolve(), folder.expanduser().resolve())
+
+
+def _restore(file: Path, folder: Path) -> Manifest:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ProjectExists(
+            _("{folder} is not empty.").format(folder=folder), _("Nothing was changed."), _("Name a new folder.")
+        )
+    try:
+        with zipfile.ZipFile(file) as archive:
+            manifest = _manifest(archive)
+            for name, member in manifest.members.items():
+                with archive.open(name) as source:
+                    if _copy(source, None) != member:
+                        raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+            return _unpack(archive, manifest, folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:  # or encrypted
+        raise _unusable(str(error)) from error
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not file.exists():
+            raise ProjectError(_("There is no file {file}.").format(file=file)) from error
+        raise _no_room(folder, error) from error
+
+
+def _manifest(archive: zipfile.ZipFile) -> Manifest:
+    """The manifest, when the archive holds exactly what it says and nothing that a path could lead astray."""
+    infos = {info.filename: info for info in archive.infolist()}
+    if len(infos) != len(archive.infolist()) or len(infos) > _MOST_FILES:
+        raise _unusable(_("It holds files twice, or too many."))
+    if MANIFEST not in infos or infos[MANIFEST].file_size > _MANIFEST_SIZE:
+        raise _unusable(_("It has no manifest."))
+    try:
+        manifest = from_json(Manifest, archive.read(MANIFEST))
+    except ValidationError as error:
+        raise _unusable(_("Its manifest cannot be read.")) from error
+    if manifest.form != FORM:
+        raise _unusable(_("Its form is {form}; this program reads {known}.").format(form=manifest.form, known=FORM))
+    if {*manifest.members} != {*infos} - {MANIFEST} or not {DATABASE, PROJECT_FILE} <= {*manifest.members}:
+        raise _unusable(_("It does not hold what its manifest says."))
+    for name, member in manifest.members.items():
+        info = infos[name]
+        if not _is_safe(name) or stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise _unusable(_("A file in it would be written elsewhere: {name}").format(name=ascii(name)))
+        if info.file_size != member.size or member.size > info.compress_size * _RATIO + _SPARE:
+            raise _unusable(_("A file in it is much larger than it seems: {name}").format(name=name))
+    if len({name.casefold() for name in infos}) != len(infos):
+        raise _unusable(_("It holds files twice, or too many."))
+    return manifest
+
+
+def _is_safe(name: str) -> bool:
+    """Is it one of the files that a backup has, below the folder, by a plain path?"""
+    if name in (DATABASE, PROJECT_FILE, KNOWLEDGE):
+        return True
+    path = PurePosixPath(name)
+    plain = path.as_posix() == name and not re.search(r'[\x00-\x1f\\:*?"<>|]', name)
+    inside = len(path.parts) > 1 and path.parts[0] in FOLDERS
+    return plain and inside and not any(part.startswith(".") for part in path.parts)
+
+
+def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manifest:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(folder.parent).free < manifest.size:
+        raise _no_room(folder, OSError(_("{n} bytes are needed").format(n=manifest.size)))
+    workplace = Path(tempfile.mkdtemp(prefix=".restore-", dir=folder.parent))
+    try:
+        (workplace / PROJECT_STATE).mkdir()
+        (workplace / PROJECT_STATE / ".gitignore").write_text("*\n", encoding="utf-8")
+        (workplace / MANUSCRIPT).mkdir()
+        for name, member in manifest.members.items():
+            target = workplace / (f"{PROJECT_STATE}/{name}" if name in (DATABASE, KNOWLEDGE) else name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(name) as source, target.open("xb") as sink:
+                if _copy(source, sink) != member:
+                    raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+        require_whole(workplace / PROJECT_STATE / DATABASE)
+        load_project(workplace)
+        workplace.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        workplace.rename(folder)
+    except BaseException:  # cut off or not, no half project stays
+        shutil.rmtree(workplace, ignore_errors=True)
+        raise
+    return manifest
+
+
+def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:
+    """Reads to the end, writes it where there is a place for it, and says what it was."""
+    size, seen = 0, hashlib.sha256()
+    while piece := source.read(_CHUNK):
+        size += len(piece)
+        seen.update(piece)
+        if sink is not None:
+            sink.write(piece)
+    return Member(size, seen.hexdigest())
+
+
+def _unusable(why: str) -> ProjectDamaged:
+    return ProjectDamaged(_("The backup cannot be used."), why, _("Nothing was changed. Take another backup."))
+
+
+def _no_room(place: Path, error: OSError) -> DiskFull:
+    return DiskFull(
+        _("Cannot write {file}.").format(file=place),
+        _("{reason}. Nothing was changed.").format(reason=error.strerror or error),
+        _("Make room, or choose another folder."),
+    )

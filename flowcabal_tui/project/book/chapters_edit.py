@@ -1,0 +1,92 @@
+"""Changes of several chapters in one go: words replaced everywhere, a chapter split, two merged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+
+from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, OutputId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.protocol import (
+    BookChanged,
+    Event,
+    MergeChapters,
+    OutputPersisted,
+    ReplaceText,
+    RevertChange,
+    SplitChapter,
+)
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.book.edits import NewText
+
+ChaptersCommand = ReplaceText | RevertChange | SplitChapter | MergeChapters
+AFTER_EDIT = tuple(kind for kind in AFTER_KEEP if kind != "check")
+"""What the words say was checked when they were kept: hundreds of chapters are not checked again for one name."""
+_SHOWN = 40
+"""Characters of the words that the note of a version tells."""
+
+
+class ChaptersEdit:
+    """Lives on the engine's loop. `placed` is told the chapters as they were before some moved, came or went."""
+
+    def __init__(
+        self,
+        store: Store,
+        emit: Callable[[Event], None],
+        wake: Callable[[], None],
+        placed: Callable[[Sequence[Chapter]], Awaitable[None]],
+    ) -> None:
+        self._store, self._emit, self._wake, self._placed = store, emit, wake, placed
+
+    async def do(self, command: ChaptersCommand) -> str:
+        """The id of what was made. Raises VersionConflict or ManuscriptError, and then nothing was changed."""
+        before, made = await self._store.book.chapters(), ""
+        match command:
+            case ReplaceText():
+                made = str(await self._store.edits.write(*await self._replaced(command), following(AFTER_EDIT)))
+            case RevertChange():
+                note = _("a replacement taken back")
+                made = str(await self._store.edits.revert(command.generation, note, following(AFTER_EDIT)))
+            case SplitChapter():
+                new = await self._store.edits.split(
+                    command.chapter, command.at, clean(command.title), command.expected_version, following(AFTER_EDIT)
+                )
+                made = new.id
+            case MergeChapters():
+                await self._store.edits.merge(command.chapter, command.following, following(AFTER_EDIT))
+        await self._placed(before)
+        await self._tell(before)
+        return made
+
+    async def _tell(self, before: Sequence[Chapter]) -> None:
+        versions = {chapter.id: chapter.version for chapter in before}
+        for chapter in await self._store.book.chapters():
+            if chapter.version != versions.get(chapter.id):
+                self._emit(OutputPersisted(OutputId(""), chapter.id, chapter.version, True))
+        self._emit(BookChanged())
+        self._wake()
+
+    async def _replaced(self, command: ReplaceText) -> tuple[list[NewText], str]:
+        """The new texts, and the note of their versions."""
+        words, by = command.words, clean(command.by)
+        of_chapter: defaultdict[tuple[ChapterId, int], list[int]] = defaultdict(list)
+        for place in command.places:
+            of_chapter[place.chapter, place.version].append(place.start)
+        texts = []
+        for (chapter, version), starts in of_chapter.items():
+            text = await self._store.book.text(chapter, version)
+            for start in sorted(set(starts), reverse=True):
+                if not words or text[start : start + len(words)] != words:
+                    raise VersionConflict(
+                        _("The words do not stand there any more: {words}.").format(words=words[:_SHOWN]),
+                        _("Nothing was changed in any chapter."),
+                        _("Look at the places again."),
+                    )
+                text = text[:start] + by + text[start + len(words) :]
+            texts.append(NewText(chapter, text, version))
+        note = _("replaced: {words} by {others}").format(words=words[:_SHOWN], others=by[:_SHOWN])
+        return texts, note

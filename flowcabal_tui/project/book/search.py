@@ -1,0 +1,158 @@
+"""Search over the whole project: the text, names, what the story says, profiles, summaries; and by meaning."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.agents.context.gather import Found
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter, Span
+from flowcabal_tui.domain.memory import META_NAMES, Level
+from flowcabal_tui.domain.search import Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
+from flowcabal_tui.domain.story import Moment, Relation, StoryRecord
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.project.book.matching import Document, Page, around, best, places
+from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.queries import Queries, entity_text
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.memory.view import View
+
+_LEVELS: Final[tuple[Level, ...]] = ("L2", "L1", "L0")
+_LINE: Final = 160
+"""Characters shown of a passage that was found by its meaning."""
+
+
+class Search:
+    """Reads only; lives on the engine's loop. A text is made ready once, until it changes."""
+
+    def __init__(self, store: Store, queries: Queries, knowledge: KnowledgeDesk) -> None:
+        self._store, self._queries, self._knowledge = store, queries, knowledge
+        self._chapters: dict[tuple[ChapterId, Digest, str, int], Page] = {}
+        self._memory: tuple[Generation, list[Page]] = (Generation(-1), [])
+
+    async def find(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
+        """The best `limit` places of each kind. By meaning nothing is found while the knowledge server is down."""
+        query = clean(query).strip()
+        hits: list[SearchHit] = []
+        counts: list[tuple[SearchKind, int]] = []
+        chapters = await self._store.book.chapters()
+        pages = [*await self._texts(chapters), *await self._remembered(chapters)]
+        for kind in kinds if query else ():
+            if kind == "similar":
+                found, number = await self._similar(query, limit)
+            else:
+                of_kind = [page for page in pages if page.document.kind == kind]
+                found, number = await asyncio.to_thread(best, of_kind, query, limit)
+            hits += found
+            counts.append((kind, number))
+        return SearchAnswer(query, tuple(hits), tuple(counts))
+
+    async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
+        """Every place of the manuscript where exactly these words stand, as words of their own, in story order."""
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest and words]
+        texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
+        return tuple(
+            occurrence
+            for chapter in chapters
+            if chapter.digest
+            for occurrence in _occurrences(chapter, texts[chapter.digest], words)
+        )
+
+    async def _texts(self, chapters: Sequence[Chapter]) -> list[Page]:
+        """The written chapters in story order; only those that changed are read."""
+        keys = {(at.id, at.digest, at.title, at.position): at for at in chapters if at.digest}
+        missing = [key for key in keys if key not in self._chapters]
+        texts = await self._store.runs.texts(tuple({name for _id, name, _title, _position in missing}))
+        new = [_of_chapter("text", keys[key], texts[key[1]]) for key in missing]
+        made = await asyncio.to_thread(lambda: [Page(document) for document in new])
+        known = self._chapters | dict(zip(missing, made, strict=True))
+        self._chapters = {key: known[key] for key in keys}
+        return list(self._chapters.values())
+
+    async def _remembered(self, chapters: Sequence[Chapter]) -> list[Page]:
+        """All that is no chapter's text; read again when the memory has changed."""
+        generation = await self._store.memory.generation()
+        if self._memory[0] != generation:
+            documents = await self._documents(chapters)
+            self._memory = generation, await asyncio.to_thread(lambda: [Page(document) for document in documents])
+        return self._memory[1]
+
+    async def _documents(self, chapters: Sequence[Chapter]) -> list[Document]:
+        view = await self._store.memory.view(None)
+        titles = {f"manuscript/{chapter.id}": chapter for chapter in chapters}
+        names = {entity.id: entity.name for entity in await self._store.memory.names()}
+        found = [_of_chapter("chapters", chapter, chapter.title) for chapter in chapters]
+        for entity in await view.entities():
+            found.append(Document("entities", f"entities/{entity.id}", entity.name, entity_text(entity)))
+        found += await self._story(view, titles, names)
+        in_full: set[str] = set()
+        for level in _LEVELS:
+            for derived in await view.derived_under("profiles/", level):
+                if level == "L0" or derived.uri not in in_full:  # what the summary says, the full profile says too
+                    in_full.add(derived.uri)
+                    name = names.get(EntityId(derived.uri.rsplit("/", 1)[-1]), derived.uri.rsplit("/", 1)[-1])
+                    found.append(Document("profiles", derived.uri, name, derived.text, level, derived.position))
+            for derived in await view.derived_under("manuscript/", level):
+                if (chapter := titles.get(derived.uri)) is not None:
+                    found.append(replace(_of_chapter("summaries", chapter, derived.text), level=level))
+        for name in META_NAMES:
+            found.append(Document("meta", f"meta/{name}", name, await self._store.book.meta_text(name)))
+        return found
+
+    async def _story(
+        self, view: View, chapters: Mapping[str, Chapter], names: Mapping[EntityId, str]
+    ) -> list[Document]:
+        """Relations, facts, promises and moments; each opens at the words that say it."""
+        story = await view.story()
+        records: tuple[StoryRecord, ...] = (*story.relations, *story.facts, *story.promises, *story.moments)
+        found = []
+        for record in records:
+            evidence = record.evidence[0] if record.evidence else None
+            chapter = chapters.get(f"manuscript/{evidence.chapter}") if evidence else None
+            if evidence and chapter:
+                cited, words = Span(evidence.start, evidence.end), _words(record, names)
+                found.append(replace(_of_chapter("story", chapter, words), cited=cited))
+        return found
+
+    async def _similar(self, query: str, limit: int) -> tuple[tuple[SearchHit, ...], int]:
+        """Passages that the knowledge server finds by meaning; none while it is down."""
+        if not self._knowledge.is_up:
+            return (), 0
+        generation = await self._store.memory.generation()
+        finder = RememberingFinder(self._knowledge, self._store, self._queries, generation, remember=False)
+        try:
+            found = await finder.find(query, len(await self._store.book.chapters()) + 1, limit)
+        except KnowledgeError:
+            return (), 0
+        hits = tuple(_by_meaning(each) for each in found)
+        return hits, len(hits)
+
+
+def _of_chapter(kind: SearchKind, chapter: Chapter, text: str) -> Document:
+    return Document(kind, f"manuscript/{chapter.id}", chapter.title, text, position=chapter.position)
+
+
+def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:
+    if isinstance(record, Relation):
+        return f"{names.get(record.source, record.source)} · {record.kind} · {names.get(record.target, record.target)}"
+    return f"{record.when} · {record.text}" if isinstance(record, Moment) and record.when else record.text
+
+
+def _by_meaning(found: Found) -> SearchHit:
+    line = " ".join(found.text[:_LINE].split())
+    return SearchHit("similar", found.uri, found.title, line, (), found.start, found.end, found.level,
+                     found.position, round(found.score, 4))  # fmt: skip
+
+
+def _occurrences(chapter: Chapter, text: str, words: str) -> Iterator[Occurrence]:
+    for at in places(text, words, whole=True):
+        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        line, begin = around(text, start, end if end >= 0 else len(text), at)
+        span = Span(at - begin, at - begin + len(words))
+        place = TextPlace(chapter.id, chapter.version, at)
+        yield Occurrence(place, chapter.position, chapter.title, line, span)

@@ -1,0 +1,188 @@
+"""Rebuilding what is derived of the book, purging texts, and what of the memory is out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, RunError
+from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.curation import AFTER_FORGET, AFTER_IMPORT, following, tasks
+from flowcabal_tui.project.book.mirror import Mirror
+from flowcabal_tui.project.memory.background import Background
+from flowcabal_tui.project.memory.indexing import index_text
+from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.protocol import (
+    BookChanged,
+    Event,
+    OutputDeleted,
+    Purge,
+    RebuildPart,
+    RebuildProgress,
+    Status,
+    TextPurged,
+)
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.memory.indexing import ChapterIndex
+
+STEPS: Final[Mapping[RebuildPart, tuple[TaskKind, ...]]] = {
+    "index": (),
+    "summaries": ("story", "l1", "l0"),
+    "profiles": ("profile", "arc"),
+    "knowledge": ("knowledge",),
+    "stale": ("l1", "l0", "profile", "arc"),
+    "all": ("mirror", "story", "l1", "l0", "profile", "arc", "knowledge"),
+}
+"""The background steps that a part of a rebuild takes up again; one that finds all as it should be ends at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildPlan:
+    """What a rebuild would do: in how many chapters the index is looked at, the uris of derived texts that cannot be
+    read and are made anew, what is out of date, and how many background steps of each kind are taken up."""
+
+    chapters: int
+    damaged: tuple[str, ...]
+    stale: tuple[StaleText, ...]
+    steps: tuple[tuple[TaskKind, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepTools:
+    """What upkeep works with. `idle` tells whether no run and no paid job goes on."""
+
+    store: Store
+    workshop: Workshop
+    mirror: Mirror
+    background: Background
+    knowledge: KnowledgeDesk
+    language: str
+    idle: Callable[[], Awaitable[bool]]
+    emit: Callable[[Event], None]
+
+
+class UpkeepDesk:
+    """Lives on the engine's loop."""
+
+    def __init__(self, tools: UpkeepTools) -> None:
+        self._tools, self._store = tools, tools.store
+
+    async def stale(self) -> tuple[StaleText, ...]:
+        """What was made from text that was changed since, in story order."""
+        return await (await self._store.memory.view(None)).stale()
+
+    async def plan(self, what: RebuildPart) -> RebuildPlan:
+        """Changes nothing."""
+        written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        done = await self._store.outbox.all(("fresh",))
+        stale = await self.stale()
+        concerned = _subjects(stale)
+        kinds = [
+            task.kind for task in done if task.kind in STEPS[what] and (what != "stale" or task.subject in concerned)
+        ]
+        return RebuildPlan(
+            len(written) if what in ("index", "all") else 0,
+            await self._store.upkeep.damaged() if what in ("summaries", "profiles", "all") else (),
+            stale,
+            tuple((kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)),
+        )
+
+    async def rebuild(self, what: RebuildPart, uris: Collection[str] = ()) -> int:
+        """Puts the index right, then lets the background make the rest again; returns how many steps wait.
+
+        With `uris`, of what is stale only these texts.
+        """
+        if what in ("index", "all"):
+            await self._index()
+        if what in ("summaries", "profiles", "all"):
+            await self._store.upkeep.forget_damaged()
+            await self._add_missing()
+        if what in ("knowledge", "all"):
+            await self._empty_knowledge()
+        stale = [text for text in await self.stale() if not uris or text.uri in uris]
+        concerned = _subjects(stale) if what == "stale" else None
+        waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
+        await self._tools.background.tell()
+        self._tools.background.wake()
+        self._tools.emit(BookChanged())
+        return waiting
+
+    async def _index(self) -> None:
+        """All at once: a search never sees a half index."""
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        entities = await self._store.memory.names()
+        indexes: list[ChapterIndex] = []
+        for chapter in chapters:
+            text = await self._store.book.text(chapter.id)
+            passages, mentions = await self._tools.workshop.do(
+                index_text, chapter.id, chapter.position, text, entities, self._tools.language
+            )
+            indexes.append(ChapterIndex(chapter.id, chapter.version, passages, mentions))
+            self._tools.emit(RebuildProgress(len(indexes), len(chapters)))
+        wrong = await self._store.upkeep.restore_index(indexes)
+        self._tools.emit(RebuildProgress(len(chapters), len(chapters), wrong))
+
+    async def _add_missing(self) -> None:
+        """Steps of chapters that were never asked for, such as those of a book of an earlier release."""
+        steps = [kind for kind in AFTER_IMPORT if kind in STEPS["summaries"]]
+        known = {task.subject for task in await self._store.outbox.all(get_args(Freshness)) if task.kind == "l1"}
+        for chapter in await self._store.book.chapters():
+            if chapter.digest and chapter.id not in known:
+                await self._store.outbox.add(tasks(steps, chapter.id, chapter.digest, chapter.position))
+
+    async def _empty_knowledge(self) -> None:
+        """One that is not there is not emptied: at its start it is compared with the book anyway."""
+        try:
+            await self._tools.knowledge.rebuild()
+        except KnowledgeError:
+            if self._tools.knowledge.is_up:
+                raise
+
+    async def finish_purge(self) -> None:
+        """What a purge that was cut off left in the file goes when the project is opened again."""
+        try:
+            await self._store.upkeep.compact_if_due()
+        except FlowCabalError as error:
+            self._tools.emit(Status("error", error.title))
+
+    async def purge(self, command: Purge) -> None:
+        """Takes a text out for good; the words are not in the file afterwards. Raises RunError while runs go on.
+
+        Background work stands still meanwhile: a step under way could write down what it has just read.
+        """
+        if not await self._tools.idle():
+            raise RunError(
+                _("Something is running."),
+                _("Nothing was purged."),
+                _("Stop the runs of this project, then try again."),
+            )
+        if (command.chapter is None) == (command.output is None):
+            raise RunError(_("Purge what?"), "", _("Name a chapter or a kept output, not both."))
+        async with self._tools.background.standing():
+            upkeep = self._store.upkeep
+            if command.output is not None:
+                purged = await upkeep.purge_output(command.output, following(AFTER_FORGET))
+                self._tools.emit(OutputDeleted(command.output))
+            else:
+                assert command.chapter is not None
+                purged = await upkeep.purge_chapter(command.chapter, following(("mirror", "knowledge")))
+                await self._tools.mirror.remove(command.chapter)
+            await upkeep.compact()
+        counts = (purged.versions, purged.runs, purged.derived, purged.answers)
+        self._tools.emit(TextPurged(purged.chapter, *counts))
+        self._tools.knowledge.set_positions(
+            {chapter.id: chapter.position for chapter in await self._store.book.chapters()}
+        )
+        self._tools.emit(BookChanged())
+
+
+def _subjects(stale: Collection[StaleText]) -> tuple[str, ...]:
+    """The subjects of the steps that make these texts: an arc's uri, a chapter, a profile as of a chapter."""
+    return tuple(
+        subject
+        for text in stale
+        for subject in (text.uri, text.uri.removeprefix("manuscript/"), f"{text.uri}@{text.anchor}")
+    )

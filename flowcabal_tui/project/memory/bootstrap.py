@@ -1,0 +1,348 @@
+"""Imported chapters read by the agents' model: a paid job that the writer starts, pauses and goes on with.
+
+Its steps are those of a keep, as rows of the outbox that carry its id. Each reads the memory as of the generation in
+which it first began, so a step that is repeated after a kill asks questions that are paid already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, Literal
+
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, ModelError, ModelFault, RunError, SettingsError
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, RunId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus
+from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.memory import bootstrap_plan as plan
+from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES
+from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.project.model_desk import PAYING_RUN, ModelDesk
+from flowcabal_tui.protocol import BootstrapChanged, Event
+from flowcabal_tui.store import Store
+
+log = logging.getLogger(__name__)
+JOB: Final = "bootstrap"
+READ: Final = "bootstrap/read"
+LOOK_SECONDS: Final = 0.05
+HOPELESS: Final = frozenset(
+    {ModelFault.AUTH, ModelFault.NOT_FOUND, ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED}
+)
+"""Faults that every other call would meet too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is kept of a reading: its steps are rows of the outbox.
+
+    `steps` counts all that there were and, at most, will be. `planned` counts the blocks of chapters whose profiles
+    have their rows, and the arcs as one more.
+    """
+
+    id: str
+    chapters: tuple[ChapterId, ...]
+    steps: int
+    max_cost: Decimal | None = None
+    planned: int = 0
+    state: Literal["running", "paused", "done"] = "running"
+    reason: str = ""
+
+
+class Bootstrap:
+    """One reading at a time. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        models: ModelDesk,
+        steps: Callable[[Generation | None], Steps],
+        emit: Callable[[Event], None],
+        clock: Callable[[], datetime],
+        wake: Callable[[], None],
+        is_on: Callable[[], bool],
+    ) -> None:
+        """`steps` gives the steps that ask the model and read a generation; `wake` starts the background worker;
+        `is_on` tells whether agents may read at all."""
+        self._store, self._models, self._steps = store, models, steps
+        self._emit, self._clock, self._wake, self._is_on = emit, clock, wake, is_on
+        self._job: Job | None = None
+        self._read: dict[str, Digest] = {}
+        self._worker: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+        self._weight_done, self._began = 0.0, 0.0
+
+    async def begin(self) -> None:
+        """Reads what an earlier process left: a reading that it was in the midst of is paused."""
+        self._read = await self._store.values.get(READ, {})
+        known = await self._store.values.get(JOB)
+        self._job = from_plain(Job, known) if known else None
+        if self._job and self._job.state == "running" and not self._store.read_only:
+            self._job = replace(self._job, state="paused", reason=_("The program ended in the midst of it."))
+
+    def has_read(self, chapter: Chapter) -> bool:
+        """Has the model read the present text of this chapter in a reading?"""
+        return chapter.digest is not None and self._read.get(chapter.id) == chapter.digest
+
+    async def unread(self, first: int | None, last: int | None) -> list[Chapter]:
+        """Imported chapters between two places in the story (both included) that no model has read."""
+        if self._models.is_offline("agent") or not self._is_on():
+            return []  # the offline model costs nothing, so it has read them after the import
+        return [
+            chapter
+            for chapter in await self._store.book.chapters()
+            if chapter.digest
+            and chapter.author == "import"
+            and not self.has_read(chapter)
+            and (first or 0) <= chapter.position <= (last or chapter.position)
+        ]
+
+    async def quote(self, first: int | None, last: int | None) -> BootstrapQuote:
+        """What it would take at most; of a reading that is paused, what is left. Raises ModelError(NOT_CONFIGURED)."""
+        endpoint = self._models.model("agent").endpoint
+        if (rows := await self._unfinished(first, last)) is None:
+            rows = _first_rows(await self.unread(first, last))
+            to_come = plan.rows_to_come(len({row.subject for row in rows}), 0)
+        else:
+            to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned) if self._job else []
+        wanted = {row.subject for row in rows if row.kind in plan.CHAPTER_STEPS}
+        chapters = [chapter.id for chapter in await self._store.book.chapters() if chapter.id in wanted]
+        texts = [await self._store.book.text(chapter) for chapter in chapters]
+        lengths = await asyncio.to_thread(lambda: [self._models.counter.count(text) for text in texts])
+        return plan.quote(len(chapters), plan.calls_at_most((*rows, *to_come)), sum(lengths), endpoint)
+
+    async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
+        """The open steps of the reading that is to be gone on with: one that paused, or of which steps failed."""
+        if self._job is None or (self._job.state == "done" and (first, last) != (None, None)):
+            return None
+        rows = list(await self._store.jobs.open(self._job.id))
+        return rows if rows or self._job.state != "done" else None
+
+    async def start(self, first: int | None, last: int | None, max_cost: Decimal | None) -> str:
+        """Begins a reading, or goes on with the one that is paused. Raises RunError, ModelError(NOT_CONFIGURED)."""
+        endpoint = self._models.model("agent").endpoint
+        if self._worker and not self._worker.done():
+            raise RunError(_("The chapters are being read already."), "", _("Pause it first to change what it does."))
+        if max_cost is not None and (endpoint.price_in is None or endpoint.price_out is None):
+            raise RunError(
+                _("The cap on money cannot be kept: the price of {model} is unknown.").format(model=endpoint.model),
+                _("Nothing was sent."),
+                _("Set price_in and price_out of the agent's model in flowcabal.toml."),
+            )
+        job = self._job
+        if job and await self._unfinished(first, last) is not None:
+            if first is not None or last is not None:
+                raise RunError(_("Another reading is paused."), "", _("Go on with it, without naming chapters."))
+            await self._store.jobs.move(job.id, ("failed", "cancelled", "waiting", "running"), "waiting")
+            job = replace(job, max_cost=job.max_cost if max_cost is None else max_cost)
+        else:
+            job = await self._new(await self.unread(first, last), max_cost)
+        await self._put(replace(job, state="running", reason=""))
+        self._stopping.clear()
+        self._worker = asyncio.create_task(self._work(), name="bootstrap")
+        return job.id
+
+    async def _new(self, chapters: Sequence[Chapter], max_cost: Decimal | None) -> Job:
+        if not chapters:
+            raise RunError(_("No imported chapter is left to be read."), _("Nothing was sent."))
+        job = f"{JOB}-{await self._store.memory.generation()}"
+        rows = _first_rows(chapters)
+        await self._store.jobs.add(job, rows)
+        expected = len(rows) + len(plan.rows_to_come(len(chapters), 0))
+        return Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
+
+    async def pause(self) -> None:
+        """Lets what is under way end, and begins nothing more; at once when nothing is under way."""
+        self._stopping.set()
+        await self.tell()
+
+    async def status(self) -> BootstrapStatus | None:
+        """None when there never was a reading."""
+        job = self._job
+        if job is None:
+            return None
+        rows = await self._store.jobs.open(job.id)
+        undone, failed = plan.undone(rows), sum(row.state in ("failed", "cancelled") for row in rows)
+        left = len(undone) + len(plan.rows_to_come(len(job.chapters), job.planned))
+        spent = await self._store.usage.totals(RunId(job.id))
+        pausing = job.state == "running" and self._stopping.is_set()
+        return BootstrapStatus(
+            "pausing" if pausing else job.state,
+            max(0, job.steps - left - failed),
+            job.steps,
+            failed,
+            self._seconds_left(undone) if job.state == "running" else None,
+            spent,
+            job.max_cost,
+            job.reason,
+        )
+
+    def _seconds_left(self, undone: Sequence[BackgroundTask]) -> float | None:
+        if not self._weight_done or self._job is None:
+            return None
+        to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned)
+        weight = plan.weight(task.kind for task in (*undone, *to_come))
+        return weight * (time.monotonic() - self._began) / self._weight_done
+
+    async def tell(self) -> None:
+        """Tells the guests how far it is."""
+        if (status := await self.status()) is not None:
+            self._emit(BootstrapChanged(status))
+
+    async def _put(self, job: Job) -> None:
+        self._job = job
+        await self._store.values.put(JOB, to_plain(job))
+        await self.tell()
+
+    async def _work(self) -> None:
+        job = self._job
+        if job is None:
+            return
+        PAYING_RUN.set(RunId(job.id))
+        self._models.cap(RunId(job.id), job.max_cost, await self._store.usage.totals(RunId(job.id)))
+        self._weight_done, self._began = 0.0, time.monotonic()
+        try:
+            reason = await self._all(job)
+        except FlowCabalError as error:  # the store cannot be read or written just now
+            reason = error.title
+        state: Literal["paused", "done"] = "paused" if reason or self._stopping.is_set() else "done"
+        await self._put(replace(self._job or job, state=state, reason=reason))
+
+    async def _all(self, job: Job) -> str:
+        """Does all steps, some side by side; returns why it stopped before the end ("": it did not, or was told to)."""
+        width = self._models.model("agent").endpoint.concurrency
+        await self._indexed()
+        active: dict[asyncio.Task[str], int] = {}
+        reason = ""
+        try:
+            while True:
+                rows = await self._store.jobs.open(job.id)
+                ready = plan.ready(rows, self._now())
+                for task in ready if not (reason or self._stopping.is_set()) else ():
+                    if len(active) < width and task.id not in active.values():
+                        active[asyncio.create_task(self._one(task))] = task.id
+                if active:
+                    ended, _left = await asyncio.wait(active, return_when=asyncio.FIRST_COMPLETED)
+                    for each in ended:
+                        del active[each]
+                        reason = each.result() or reason
+                elif reason or self._stopping.is_set():
+                    return reason
+                elif waiting := plan.undone(rows):
+                    await self._wait(min(task.not_before for task in waiting) - self._now())
+                elif self._job is not None and plan.rows_to_come(len(job.chapters), self._job.planned):
+                    await self._plan_more(self._job)
+                else:
+                    return ""
+        finally:
+            for each in active:
+                each.cancel()
+            await asyncio.gather(*active, return_exceptions=True)
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._stopping.wait(), max(LOOK_SECONDS, seconds))
+        except TimeoutError:
+            return
+
+    async def _one(self, task: BackgroundTask) -> str:
+        """One step; returns why no other may begin, or ""."""
+        reason = ""
+        try:
+            begun = await self._store.jobs.begin(task)
+            await self._steps(begun.pinned).do(begun)
+        except (BudgetExceeded, SettingsError) as error:
+            reason = error.title
+            await self._store.outbox.set_state(task.id, "waiting", reason)
+        except ModelError as error:
+            reason = await self._hindered(task, error)
+        except FlowCabalError as error:
+            await self._store.outbox.set_state(task.id, "failed", error.title)
+        except KeyError as error:  # its subject is gone: nothing to do
+            log.info("bootstrap %s of %s: no %s", task.kind, task.subject, error)
+            await self._store.jobs.finish(task)
+        except Exception as error:  # the edge of a worker: one step must not end the others
+            log.exception("bootstrap %s of %s", task.kind, task.subject)
+            await self._store.outbox.set_state(task.id, "failed", repr(error))
+        else:
+            await self._done(task)
+        await self.tell()
+        return reason
+
+    async def _done(self, task: BackgroundTask) -> None:
+        if task.kind == plan.CHAPTER_STEPS[-1]:
+            chapter = await self._store.book.chapter(ChapterId(task.subject))
+            if chapter.digest is not None and task.source == _source(chapter):
+                self._read[chapter.id] = chapter.digest
+                await self._store.values.put(READ, self._read)
+        await self._store.jobs.finish(task)
+        self._weight_done += plan.weight([task.kind])
+        self._wake()
+
+    async def _hindered(self, task: BackgroundTask, error: ModelError) -> str:
+        """A call that failed for good fails its step; one that may go later waits; one that never will stops all."""
+        tries = task.tries + 1
+        if error.retryable and tries < TRIES:
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1))
+            await self._store.outbox.set_state(task.id, "waiting", error.title, self._now() + wait)
+            return ""
+        if error.retryable or error.fault in HOPELESS:
+            await self._store.outbox.set_state(task.id, "waiting", error.title)
+            return error.title
+        await self._store.outbox.set_state(task.id, "failed", error.title)
+        return ""
+
+    async def _plan_more(self, job: Job) -> None:
+        """Rows for the profiles of the next block, when all names are known and found everywhere; at last for arcs."""
+        steps = self._steps(None)
+        if job.planned == 0:
+            await steps.enqueue_index()
+            self._wake()
+            await self._indexed()
+        read = set(job.chapters)
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.id in read]
+        blocks = plan.blocks(chapters)
+        if job.planned < len(blocks):
+            found = list(await steps.summaries.profile_tasks(blocks[job.planned]))
+        else:  # one after the other: the work is told from all of them
+            found = [replace(arc, position=at) for at, arc in enumerate(await steps.summaries.all_arc_tasks(), 1)]
+        rows = [replace(row, source=digest_of([job.id, row.source])) for row in found]
+        await self._store.jobs.add(job.id, rows)
+        to_come = [len(plan.rows_to_come(len(job.chapters), planned)) for planned in (job.planned, job.planned + 1)]
+        steps_then = job.steps - to_come[0] + len(rows) + to_come[1]
+        await self._put(replace(job, planned=job.planned + 1, steps=steps_then))
+
+    async def _indexed(self) -> None:
+        """Returns when the background has nothing left to index: names are looked up there."""
+        while await self._store.outbox.waits("index"):  # noqa: ASYNC110  # the background works it off
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _now(self) -> float:
+        return self._clock().timestamp()
+
+    async def close(self) -> None:
+        """Stops at once; the next process can go on."""
+        if self._worker is not None:
+            self._worker.cancel()
+            await asyncio.gather(self._worker, return_exceptions=True)
+
+
+def _first_rows(chapters: Sequence[Chapter]) -> list[BackgroundTask]:
+    return [
+        task
+        for chapter in chapters
+        for task in tasks(plan.CHAPTER_STEPS, chapter.id, _source(chapter), chapter.position)
+    ]
+
+
+def _source(chapter: Chapter) -> Digest:
+    """Another than that of the steps by rule, whose place they take."""
+    return digest_of(["by model", chapter.digest])

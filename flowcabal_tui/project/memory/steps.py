@@ -1,0 +1,174 @@
+"""The steps of the background work: what each does with its subject."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.agents.curation.curation_shapes import Dimension, DimensionAdvice
+from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
+from flowcabal_tui.agents.names.names import discover
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import BackgroundTask, Entity, TaskKind
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding
+from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.memory.indexing import index_text
+from flowcabal_tui.project.memory.step_tools import StepTools
+from flowcabal_tui.project.memory.summary_steps import SummarySteps
+from flowcabal_tui.protocol import BookChanged, OutputChecked
+from flowcabal_tui.runner.fold import fold
+
+ADVICE: Final[dict[Dimension, str]] = {
+    "prevents_errors": mark("Keeping it is not likely to prevent a later error."),
+    "reusable": mark("It will hardly be used again."),
+    "self_contained": mark("It does not stand alone: other text is needed to understand it."),
+    "new": mark("It says nothing that is not kept already."),
+}
+DISCOVERY_CHAPTERS: Final = 20
+"""New names are looked for in a kept chapter together with so many before it: rules need some text."""
+
+
+class Steps:
+    """Every step reads the present state, so an outdated task does no harm; repeating one changes nothing."""
+
+    def __init__(self, tools: StepTools) -> None:
+        self._tools, self._store = tools, tools.store
+        self.summaries = SummarySteps(tools)
+        self._do: dict[TaskKind, Callable[[BackgroundTask], Awaitable[None]]] = {
+            "mirror": self._mirror,
+            "index": self._index,
+            "entities": self._entities,
+            "story": self._story,
+            "l1": self.summaries.l1,
+            "l0": self.summaries.l0,
+            "profile": self.summaries.profile,
+            "arc": self.summaries.arc,
+            "check": self._check,
+            "knowledge": tools.knowledge.do,
+        }
+
+    async def do(self, task: BackgroundTask) -> None:
+        """Raises FlowCabalError, or KeyError when the subject is gone."""
+        await self._do[task.kind](task)
+
+    async def _mirror(self, task: BackgroundTask) -> None:
+        try:
+            chapter, _text = await self._tools.chapter(task.subject)
+        except KeyError:
+            await self._tools.mirror.remove(ChapterId(task.subject))
+            return
+        if edited := await self._tools.mirror.write(chapter):
+            self._tools.offer(edited)
+
+    async def _index(self, task: BackgroundTask) -> None:
+        chapter, text = await self._tools.chapter(task.subject)
+        await self._index_chapter(chapter, text, await self._store.memory.names())
+
+    async def _index_chapter(self, chapter: Chapter, text: str, entities: Sequence[Entity]) -> None:
+        passages, mentions = await self._tools.workshop.do(
+            index_text, chapter.id, chapter.position, text, tuple(entities), self._tools.language
+        )
+        await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
+
+    async def enqueue_index(self) -> None:
+        """One index step for each written chapter, under the digest of the names of this moment."""
+        entities = await self._store.memory.names()
+        names = digest_of([[entity.id, *entity.names] for entity in entities])
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        await self._store.outbox.add(
+            [
+                task
+                for chapter in chapters
+                for task in tasks(("index",), chapter.id, digest_of([chapter.digest, names]), chapter.position)
+            ]
+        )
+
+    async def _entities(self, task: BackgroundTask) -> None:
+        """The names that rules find."""
+        chapter, _text = await self._tools.chapter(task.subject)
+        found = await self._discovered(chapter, await self._store.memory.entities())
+        await self._put_entities(found)
+        if found:
+            await self.enqueue_index()
+
+    async def _put_entities(self, found: Sequence[Entity]) -> None:
+        await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in found))
+
+    async def _story(self, task: BackgroundTask) -> None:
+        """What the chapter adds to the story, read once from each text."""
+        chapter, text = await self._tools.chapter(task.subject)
+        curator = self._tools.curator_for(chapter)
+        if curator is None or not curator.asks:
+            return
+        reader, memory = StoryReader(curator), self._store.memory
+        if await self._store.records.source(chapter.id) == reader.source(chapter, text):
+            return
+        generation = await self._tools.generation()
+        before = await memory.view(chapter.id, generation)
+        known = await memory.entities(generation)
+        entities, reading = await reader.read(StoryGoal(chapter, text, known, before))
+        await self._put_entities(entities)
+        if entities and self._tools.pinned is not None:  # the rest of the chapters is the job's concern
+            await self._index_chapter(chapter, text, await memory.names())
+        elif entities:
+            await self.enqueue_index()
+        await self._store.records.put_reading(reading)
+        self._tools.emit(BookChanged(chapter.id))
+
+    async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
+        """Names that rules find in this chapter and those before it, and that nobody has yet."""
+        before = [c for c in await self._store.book.chapters() if c.digest and c.position <= chapter.position]
+        texts = [await self._store.book.text(c.id) for c in before[-DISCOVERY_CHAPTERS:]]
+        taken = {name for entity in known for name in entity.names}
+        candidates = await self._tools.workshop.do(discover, texts, self._tools.language)
+        return tuple(entity for entity in candidates if not taken & set(entity.names))
+
+    async def enqueue_entity(self, entity: Entity) -> None:
+        """What follows an entity written by hand: its names everywhere, its newest profiles, the knowledge server."""
+        await self.enqueue_index()
+        source = digest_of([entity.kind, *entity.names])
+        await self.summaries.ask_for_entity(entity, source)
+        await self._store.outbox.add(tasks(("knowledge",), f"entity/{entity.id}", digest_of([source, entity.note]), 0))
+
+    async def _check(self, task: BackgroundTask) -> None:
+        chapter, text = await self._tools.chapter(task.subject)
+        curator = self._tools.curator_for(chapter)
+        if curator is None or chapter.author == "import":
+            return
+        view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
+        known = await self._checked_before(chapter, await view.waived())
+        advice = await curator.check_kept(chapter.id, f"manuscript/{chapter.id}", chapter.title, text, view, known)
+        said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
+        self._tools.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
+
+    async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
+        """What the Monitor said of this very text when it was an attempt of a run, but for what the writer waived."""
+        checks: dict[Angle, AngleCheck] = {}
+        for kept in await self._store.book.kept(chapter.id):
+            if not kept.run or kept.digest != chapter.digest:
+                continue
+            attempts = fold(await self._store.runs.history(RunId(kept.run))).node(NodeId(kept.node)).attempts
+            said = attempts[kept.attempt].evaluated() if kept.attempt in attempts else None
+            for check in said.checks if said else ():
+                findings = [one for one in check.findings if one.signature not in waived]
+                placed = tuple(_placed(one, f"manuscript/{chapter.id}") for one in findings)
+                if check.outcome != "not checked":
+                    checks[check.angle] = replace(check, outcome="found" if placed else "passed", findings=placed)
+        return tuple(checks.values())
+
+
+def _placed(finding: CheckFinding, uri: str) -> CheckFinding:
+    """The finding with its quotation of the draft in the text that was kept of it."""
+    return replace(finding, draft=replace(finding.draft, uri=uri))
+
+
+def _advice(failed: DimensionAdvice) -> str:
+    """One of the four questions in words, with what the model said of it."""
+    words = _(ADVICE[failed.dimension])
+    return f"{words} {failed.detail}".strip()

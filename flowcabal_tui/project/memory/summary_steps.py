@@ -1,0 +1,248 @@
+"""The steps that tell of the book: overviews and lines of chapters, profiles, arcs, the whole work.
+
+Each looks first whether what stands was made from the same text, so it can be repeated and killed at any time. The old
+state is read until a new one is complete: both levels of it are stored at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
+from flowcabal_tui.agents.curation.arcs import WORK, StoryArc, arcs_of
+from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
+from flowcabal_tui.agents.curation.curator import Curator
+from flowcabal_tui.agents.curation.profile_plan import cast_of, due_profiles
+from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
+from flowcabal_tui.agents.curation.profiler import Profiler
+from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
+from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
+from flowcabal_tui.agents.profile_kinds import BOOK
+from flowcabal_tui.domain.ids import Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
+from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.memory.step_tools import StepTools
+from flowcabal_tui.protocol import ProfileUpdated
+from flowcabal_tui.store.memory.view import View
+
+MOST_OF_MANY: Final = 16
+"""Profiles written at once for a run of chapters, such as those of an import."""
+
+
+class SummarySteps:
+    """Subjects are a chapter (`l1`, `l0`), `<profile's uri>@<chapter>` (`profile`), an arc's uri (`arc`)."""
+
+    def __init__(self, tools: StepTools) -> None:
+        self._tools, self._store = tools, tools.store
+
+    async def l1(self, task: BackgroundTask) -> None:
+        """The overview of a chapter."""
+        await self._overview(*await self._tools.chapter(task.subject), sample_of(task.source))
+
+    async def l0(self, task: BackgroundTask) -> None:
+        """Rests on the L1, which is made here if its own step has failed; then what follows from both is asked for."""
+        chapter, text = await self._tools.chapter(task.subject)
+        overview, uri = await self._overview(chapter, text), f"manuscript/{chapter.id}"
+        known_line = await (await self._now()).made(uri, "L0")
+        curator = self._tools.curator_for(chapter, made=known_line)
+        if curator is None or overview is None:
+            return
+        if not await self._stands(known_line, curator.l0_source(chapter, overview)):
+            view = await self._store.memory.view(None, await self._tools.generation())
+            known = await view.entities() if curator.asks else ()
+            made = await curator.l0(chapter, overview, known, self._tools.language, view.generation)
+            await self._put([made], "chapters", chapter.title)
+        await self.tell_knowledge(uri, chapter.position)
+        if self._tools.pinned is None:  # a job plans profiles and arcs itself, when it has read all chapters
+            if not self._tools.by_rule(chapter):
+                await self._store.outbox.add(await self.profile_tasks([chapter]))
+            await self._store.outbox.add(await self._arc_tasks(chapter))
+
+    async def _named_in(self, chapter: Chapter, view: View) -> tuple[Entity, ...]:
+        """Whom the index of the chapter names: all that a rule needs, and much less to read than all names."""
+        named = {mention.entity for mention in await view.mentions_in(chapter.id)}
+        return tuple(entity for entity in await self._store.memory.names() if entity.id in named)
+
+    async def _overview(self, chapter: Chapter, text: str, sample: int = 0) -> Derived | None:
+        """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
+        uri = f"manuscript/{chapter.id}"
+        standing = await (await self._now()).made(uri, "L1")
+        curator = self._tools.curator_for(chapter, sample, standing)
+        if curator is None:
+            return None
+        if not await self._stands(standing, curator.l1_source(chapter, text), sample):
+            view = await self._store.memory.view(None, await self._tools.generation())
+            known = await (view.entities() if curator.asks else self._named_in(chapter, view))
+            said = () if sample else await self._said(curator, chapter, text, view.generation)
+            made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample, said)
+            await self._put([made], "chapters", chapter.title)
+        return await (await self._now()).derived(uri, "L1")
+
+    async def _said(
+        self, curator: Curator, chapter: Chapter, text: str, generation: Generation
+    ) -> Sequence[QuotedSentence]:
+        """What the model told of the chapter when it read it for the story; the writer's own question is asked anew."""
+        if not curator.asks or curator.prompts.source("curator.l1"):
+            return ()
+        memory = self._store.memory
+        known, before = await memory.entities(generation), await memory.view(chapter.id, generation)
+        return await StoryReader(curator).overview(StoryGoal(chapter, text, known, before))
+
+    async def profile_tasks(self, chapters: Sequence[Chapter]) -> tuple[BackgroundTask, ...]:
+        """Steps for a few of those whom these chapters change, as of the last of them.
+
+        A later state that rests on one of them is to be made again too.
+        """
+        most = min(MOST_OF_MANY, self._tools.most_profiles() * len(chapters))
+        if not most:
+            return ()
+        last, read = chapters[-1], {chapter.id for chapter in chapters}
+        then, now = await self._as_of(last, now=True), await self._now()
+        mentions = [mention for chapter in chapters for mention in await then.mentions_in(chapter.id)]
+        cast = cast_of(mentions, await self._store.memory.names())
+        made = {state.uri: state.position for state in await then.made_under("profiles/", "L1")}
+        places = {each.position: each for each in await self._store.book.chapters()}
+        found: list[BackgroundTask] = []
+        for kind, entity in due_profiles(self._tools.kinds.all(), cast, made, last.position, most):
+            uri = kind.uri(entity.id if entity else None)
+            source = digest_of([uri, *(chapter.digest for chapter in chapters)])
+            found.append(profile_task(uri, last, source))
+            later = await now.made(uri, "L1")
+            if later and later.position > last.position and read & {each.chapter for each in later.evidence}:
+                found.append(profile_task(uri, places[later.position], source))
+        return tuple(found)
+
+    async def ask_for_entity(self, entity: Entity, source: Digest) -> None:
+        """The newest profiles of an entity are to be looked at: its names have changed."""
+        places = {each.position: each for each in await self._store.book.chapters()}
+        view = await self._now()
+        for kind in self._tools.kinds.all():
+            known = await view.made(kind.uri(entity.id), "L1")
+            if kind.settings.subject == entity.kind and known is not None and known.position in places:
+                await self._store.outbox.add([profile_task(known.uri, places[known.position], source)])
+
+    async def profile(self, task: BackgroundTask) -> None:
+        """One profile as of one chapter. Raises SettingsError for a kind that cannot be read."""
+        uri, _at, chapter_id = task.subject.rpartition("@")
+        chapter, _text = await self._tools.chapter(chapter_id)
+        sample = sample_of(task.source)
+        made = await (await self._as_of(chapter, now=True)).made(uri, "L1")
+        curator = self._tools.curator_for(chapter, sample, made)
+        if curator is None:
+            return
+        _root, kind, subject = uri.split("/")
+        names = {entity.id: entity for entity in await self._store.memory.names()}
+        entity = None if subject == BOOK else names[EntityId(subject)]
+        goal = ProfileGoal(self._tools.kinds.get(kind), entity, await self._as_of(chapter), chapter, sample)
+        profiler = Profiler(curator)
+        if not await self._stands(made, await profiler.source(goal), sample):
+            await self._put(await profiler.pursue(goal), kind, entity.name if entity else goal.kind.title)
+            await self.tell_knowledge(uri, chapter.position)
+
+    async def _arc_tasks(self, chapter: Chapter) -> tuple[BackgroundTask, ...]:
+        """The arc that holds the chapter, and the one before it when the chapter begins its own."""
+        arcs = await self._arcs()
+        at = next((at for at, arc in enumerate(arcs) if chapter.id in {each.id for each in arc.chapters}), None)
+        if at is None:
+            return ()
+        begins = at > 0 and arcs[at].chapters[0].id == chapter.id
+        source = digest_of([chapter.id, chapter.digest])
+        return tuple(arc_task(arc.uri, source) for arc in arcs[at - 1 if begins else at : at + 1])
+
+    async def all_arc_tasks(self) -> tuple[BackgroundTask, ...]:
+        """A look at every arc: chapters have moved, or their overviews were made outside of the background."""
+        arcs = await self._arcs()
+        return tuple(arc_task(arc.uri, digest_of([chapter.id for chapter in arc.chapters])) for arc in arcs)
+
+    async def arc(self, task: BackgroundTask) -> None:
+        """All parts of an arc that changed; then the work, when an arc that is closed did."""
+        arcs = await self._arcs()
+        arc = next((each for each in arcs if each.uri == task.subject), None)
+        if arc is None and task.subject != WORK:
+            raise KeyError(task.subject)
+        sample = sample_of(task.source)
+        if arc is not None:
+            parts = await self._parts_of(arc)
+            changed = [await self._part(arc, part, sample if part == parts[-1] else 0) for part in parts]
+            if not (arc.closed and any(changed)):
+                return
+        closed = [each for each in arcs if each.closed]
+        if closed:
+            await self._work(closed, sample if task.subject == WORK else 0)
+
+    async def _parts_of(self, arc: StoryArc) -> Sequence[tuple[Chapter, ...]]:
+        """The parts to be told, the longest last; that of the newest state too, whose chapter may have moved."""
+        parts = {len(part): part for part in arc.parts()}
+        newest = await (await self._as_of(arc.chapters[-1], now=True)).made(arc.uri, "L1")
+        if newest is not None:
+            known = tuple(chapter for chapter in arc.chapters if chapter.position <= newest.position)
+            parts |= {len(known): known} if known else {}
+        return [parts[length] for length in sorted(parts)]
+
+    async def _part(self, arc: StoryArc, chapters: Sequence[Chapter], sample: int) -> bool:
+        """The arc as of the last of these chapters."""
+        last, below = chapters[-1], tuple(f"manuscript/{chapter.id}" for chapter in chapters)
+        return await self._tell(arc.uri, arc.volume, below, last, sample, arc.title(self._tools.language))
+
+    async def _work(self, arcs: Sequence[StoryArc], sample: int) -> None:
+        last = arcs[-1].chapters[-1]
+        below = tuple(arc.uri for arc in arcs)
+        await self._tell(WORK, "", below, last, sample, await self._tools.queries.title(WORK))
+
+    async def _tell(self, uri: str, title: str, below: tuple[str, ...], last: Chapter, sample: int, name: str) -> bool:
+        """Tells an arc or the work from what is below, as of a chapter; True when a new state was made."""
+        view = await self._as_of(last, now=True)
+        made = await view.made(uri, "L1")
+        curator = self._tools.curator_for(last, sample, made)
+        if curator is None:
+            return False
+        teller, goal = ArcTeller(curator), ArcGoal(uri, title, below, view, last.position, sample)
+        source = await teller.source(goal)
+        if not source or await self._stands(made, source, sample):
+            return False
+        await self._put(await teller.pursue(goal), "arcs", name)
+        await self.tell_knowledge(uri, last.position)
+        return True
+
+    async def _arcs(self) -> tuple[StoryArc, ...]:
+        return arcs_of([chapter for chapter in await self._store.book.chapters() if chapter.digest])
+
+    async def _now(self) -> View:
+        return await self._store.memory.view(None)
+
+    async def _as_of(self, chapter: Chapter, *, now: bool = False) -> View:
+        """The book up to the end of a chapter, as the step is to read it, or as it is now."""
+        chapters = await self._store.book.chapters()
+        following = next((each.id for each in chapters if each.position == chapter.position + 1), None)
+        return await self._store.memory.view(following, None if now else await self._tools.generation())
+
+    async def _stands(self, made: Derived | None, source: Digest, sample: int = 0) -> bool:
+        """Was what is there made of the same? Then it is noted that it tells of the present texts."""
+        if made is None or not is_fresh(made, source, sample):
+            return False
+        if not self._tools.restoring:
+            await self._store.memory.confirm_derived(made.uri, made.position)
+        return True
+
+    async def _put(self, states: Sequence[Derived], kind: str, name: str) -> None:
+        if states:
+            await self._store.memory.put_derived(*states, restored=self._tools.restoring)
+            self._tools.emit(ProfileUpdated(((kind, name, states[0].uri),)))
+
+    async def tell_knowledge(self, uri: str, position: int) -> None:
+        """The knowledge server is told what stands."""
+        texts = await self._tools.queries.summary(uri)
+        await self._store.outbox.add(tasks(("knowledge",), uri, digest_of([uri, texts]), position))
+
+
+def profile_task(uri: str, chapter: Chapter, source: Digest) -> BackgroundTask:
+    """A look at a profile as of a chapter; a source with a sample asks for a further answer."""
+    return BackgroundTask(0, "profile", f"{uri}@{chapter.id}", source, "waiting", chapter.position)
+
+
+def arc_task(uri: str, source: Digest) -> BackgroundTask:
+    """A look at an arc or the work; a source with a sample asks for a further answer."""
+    return BackgroundTask(0, "arc", uri, source, "waiting")

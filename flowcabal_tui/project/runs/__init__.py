@@ -1,0 +1,1 @@
+"""What runs of a project need: begun and answered, quoted, told again, their versions."""

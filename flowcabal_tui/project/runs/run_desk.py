@@ -1,0 +1,293 @@
+"""Starts, resumes, answers and stops runs; pins the memory that each run reads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.state import DualState
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.marks import stale_after_run
+from flowcabal_tui.nodes.plan import Plan, plan
+from flowcabal_tui.project.model_desk import PAYING_RUN
+from flowcabal_tui.project.runs.graphs import Graphs
+from flowcabal_tui.project.runs.overrides import no_node, overridden
+from flowcabal_tui.project.runs.run_marks import RunMarks
+from flowcabal_tui.protocol import Event, NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
+from flowcabal_tui.runner.fold import RunFold, fold
+from flowcabal_tui.runner.run import Run
+from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.store import Store
+
+log = logging.getLogger(__name__)
+ENDED: Final = ("done", "failed", "cancelled")
+
+
+class RunDesk:
+    """All runs of an open project. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        services: Callable[[Generation, bool], Awaitable[Services]],
+        settings: Callable[[], ProjectSettings],
+        emit: Callable[[Event], None],
+        require_valid: Callable[[Workflow], Awaitable[None]],
+        graphs: Graphs,
+    ) -> None:
+        """`services` are those for a generation of the memory; its flag tells whether money may be spent.
+
+        `require_valid` raises WorkflowError for a document that cannot run in this project.
+        """
+        self._require_valid, self._graphs = require_valid, graphs
+        self._store, self._services, self._settings, self._emit = store, services, settings, emit
+        self._checked: set[str] = set()
+        self._runs: dict[RunId, Run] = {}
+        self._plans: dict[RunId, Plan] = {}
+        self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        self._marks: dict[RunId, RunMarks] = {}
+        self._paused: set[RunId] = set()
+        self._last_words: dict[RunId, RunStateChanged] = {}
+        self._kept_state: DualState | None = None
+
+    @property
+    def quiet(self) -> bool:
+        """True when nothing but a human can bring any run on: an answer, or the word to go on in step mode."""
+        return all(run.only_waits or name in self._paused for name, run in tuple(self._runs.items()))
+
+    @property
+    def idle(self) -> bool:
+        """True when no run is being executed, waiting ones included."""
+        return not self._runs
+
+    async def start(self, request: RunRequest) -> RunId:
+        """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
+        workflow = await self._store.workflows.get(request.workflow)
+        await self._check(workflow, request)
+        known = {node.id for node in workflow.nodes}
+        if unknown := [node for node in (*request.targets, *request.again) if node.split("/")[0] not in known]:
+            raise no_node(workflow, unknown[0])
+        request = replace(request, workflow=workflow.reference)
+        generation = await self.generation(request)
+        run = RunId(uuid.uuid4().hex[:12])
+        scope = await self.scope(run, workflow, request, generation)
+        await self._store.runs.begin_run(run, request, workflow, generation)
+        self._execute(scope, RunFold())
+        return run
+
+    async def _check(self, workflow: Workflow, request: RunRequest) -> None:
+        """Raises WorkflowError for a document that cannot run. A saved one never changes: it is looked at once."""
+        if request.overrides or workflow.reference not in self._checked:
+            await self._require_valid(overridden(workflow, request.overrides))
+        if not request.overrides:
+            self._checked.add(workflow.reference)
+
+    async def resume(self, run: RunId) -> RunId:
+        """Goes on with a run that is not being executed; what ended well is not done again."""
+        if run in self._runs:
+            return run
+        history = await self._store.runs.history(run)
+        if not history:
+            raise RunError(_("There is no run {run}.").format(run=run))
+        workflow = await self._store.runs.workflow_of(run)
+        request = await self._store.runs.run_request(run)
+        generation = await self._store.runs.generation_of(run)
+        self._execute(await self.scope(run, workflow, request, generation), fold(history))
+        return run
+
+    async def generation(self, request: RunRequest) -> Generation:
+        """The memory that a run reads: that of the last equal run, unless a human changed what precedes the chapter."""
+        now = await self._store.memory.generation()
+        if request.fresh_context or request.chapter is None:
+            return now
+        last = await self._store.runs.last_generation(request.workflow, request.chapter)
+        if last is None:
+            return now
+        position = (await self._store.book.chapter(request.chapter)).position
+        changed = await self._store.memory.truth_changed_since(last[0], position)
+        return now if changed else last[0]
+
+    async def scope(
+        self, run: RunId, workflow: Workflow, request: RunRequest, generation: Generation, *, spend: bool = True
+    ) -> RunScope:
+        """Everything the nodes of a run share, with the values that prompts can name."""
+        inputs = {"instruction": ""} | dict(request.inputs)
+        values = {"input": inputs} | await self._values(request.chapter)
+        services = await self._services(generation, spend)
+        return RunScope(
+            run,
+            overridden(workflow, request.overrides),
+            request,
+            generation,
+            values,
+            replace(services, emit=self._told) if spend else services,
+            pins=await self._store.standings.frozen(workflow.id, request.chapter),
+            durations=await self._store.versions.durations(workflow.id) if spend else {},
+            state=await self._state(),
+        )
+
+    async def _state(self) -> DualState:
+        """The project's state: one value for all runs, so that each sees at once what another has written."""
+        if self._kept_state is None:
+            self._kept_state = await self._store.states.load()
+        return self._kept_state
+
+    async def past(self, run: RunId) -> RunScope:
+        """What the nodes of a run of the past shared, without leave to spend. KeyError if there is no such run."""
+        runs = self._store.runs
+        request, workflow = await runs.run_request(run), await runs.workflow_of(run)
+        return await self.scope(run, workflow, request, await runs.generation_of(run), spend=False)
+
+    async def imagined(self, request: RunRequest) -> RunScope:
+        """What a run of this request would share, for a quote or a preview; nothing begins."""
+        workflow = await self._store.workflows.get(request.workflow)
+        await self._check(workflow, request)
+        request = replace(request, workflow=workflow.reference)
+        return await self.scope(RunId(""), workflow, request, await self.generation(request), spend=False)
+
+    async def _values(self, chapter: ChapterId | None) -> dict[str, dict[str, str]]:
+        project = self._settings().project
+        values = {"project": {"name": project.name, "language": project.language, "author": project.author}}
+        if chapter is None:
+            return values
+        known = await self._store.book.chapter(chapter)
+        return values | {"chapter": {"title": known.title, "number": str(known.position), "volume": known.volume}}
+
+    def _execute(self, scope: RunScope, past: RunFold) -> None:
+        workflow, durations = scope.workflow, scope.durations
+        if scope.request.overrides:
+            whole = plan(workflow.nodes, workflow.edges, durations=durations)
+        else:
+            whole = self._graphs.of(workflow, durations)
+        run = Run(scope, past, whole)
+        self._runs[scope.id], self._plans[scope.id] = run, whole
+        self._marks[scope.id] = RunMarks(self._store, self._emit, scope, whole)
+        self._tasks[scope.id] = asyncio.create_task(self._watch(run), name=f"run {scope.id}")
+
+    def _told(self, event: Event) -> None:
+        """Passes on what a run tells, and notes which are paused and which nodes have ended.
+
+        The last word is held back until what stands from now on is written.
+        """
+        if isinstance(event, RunStateChanged):
+            (self._paused.add if event.state == "paused" else self._paused.discard)(event.run)
+            if event.state in ENDED:
+                self._last_words[event.run] = event
+                return
+        self._emit(event)
+        if isinstance(event, NodeCompleted) and (marks := self._marks.get(event.run)):
+            marks.soon(self._runs[event.run].outputs)
+
+    async def _watch(self, run: Run) -> None:
+        name = run.scope.id
+        PAYING_RUN.set(name)
+        try:
+            await run.execute()
+        except Exception as error:  # the edge of a task: it must be told, and must not end the engine
+            known = _known(error)
+            if known is None:
+                log.exception("run %s", name)
+                known = RunError(_("The run stopped on a mistake in the program."), repr(error))
+            self._emit(WorkflowFailed(name, known.title, known.detail, known.advice))
+            self._last_words[name] = RunStateChanged(name, "interrupted")
+        finally:
+            await self._marks.pop(name).end(run.outputs)
+            for held in (self._runs, self._tasks, self._plans):
+                held.pop(name, None)
+            self._paused.discard(name)
+            if (last := self._last_words.pop(name, None)) is not None:
+                self._emit(last)
+
+    async def decide(self, question: QuestionId, decision: Decision) -> None:
+        """Records an answer and wakes the node; a run that nobody executes is resumed. Raises StaleQuestion."""
+        asked = await self._store.runs.question(question)
+        if decision.kind not in asked.options:
+            raise StaleQuestion(
+                _("That question cannot be answered so."),
+                _("Its answers: {options}").format(options=", ".join(asked.options)),
+            )
+        numbers = range(1, len(asked.choices) + 1) if asked.choices else asked.attempts
+        if (decision.attempt or decision.kind == "choose") and decision.attempt not in numbers:
+            raise StaleQuestion(
+                _("There is no attempt {n} to choose.").format(n=decision.attempt),
+                _("The question waits on. Its attempts: {numbers}").format(
+                    numbers=", ".join(map(str, numbers)) or _("none")
+                ),
+            )
+        decision = replace(decision, text=clean(decision.text), note=clean(decision.note))
+        event = RunEvent(
+            asked.run,
+            "answered",
+            asked.node,
+            decision.attempt,
+            {"question": question, "decision": {"kind": decision.kind, "note": decision.note}},
+        )
+        if not await self._store.runs.answer(question, decision, event):
+            raise StaleQuestion(
+                _("That question was answered before, or its run was stopped."), _("The first answer stands.")
+            )
+        run = self._runs.get(asked.run)
+        if run is None:
+            self._emit(QuestionAnswered(question, decision))
+            await self.resume(asked.run)
+        elif not run.answer(question, decision):
+            self._emit(QuestionAnswered(question, decision))
+
+    def advance(self, run: RunId) -> None:
+        """In step mode: begins the next level. Raises RunError when the run is not paused."""
+        if run not in self._runs or not self._runs[run].advance():
+            raise RunError(
+                _("That run is not paused."),
+                _("Only a run in step mode waits for the word to go on."),
+                _("Nothing was done."),
+            )
+
+    async def cancel(self, run: RunId, node: NodeId | None, *, branch: bool = False) -> None:
+        """Stops at once; a run that an earlier process left is ended, and its questions with it. Raises RunError."""
+        if run in self._runs:
+            stopped = [self._runs[run].cancel(each) for each in (self._branch(run, node) if branch else (node,))]
+            if any(stopped):
+                return
+            raise RunError(_("The step {node} is not running.").format(node=node), _("Nothing was stopped."))
+        history = await self._store.runs.history(run)
+        left = fold(history)
+        if node is not None or not history or left.state != "running":
+            raise RunError(_("That run is not running."), _("Nothing was stopped."))
+        open_nodes = [name for name, known in left.nodes.items() if known.state in ("pending", "running", "waiting")]
+        await self._store.runs.record(
+            *(RunEvent(run, "cancelled", name) for name in open_nodes),
+            RunEvent(run, "run-ended", payload={"state": "cancelled"}),
+        )
+        self._emit(RunStateChanged(run, "cancelled"))
+
+    def _branch(self, run: RunId, node: NodeId | None) -> tuple[NodeId | None, ...]:
+        """The node and all that depends on it, the last first, so that none begins while others are stopped."""
+        graph = self._plans[run]
+        if node is None or node not in graph.steps:
+            return (node,)
+        behind = stale_after_run(graph, node)
+        return (*(each for each in reversed(graph.order) if each in behind), node)
+
+    async def close(self) -> None:
+        """Ends every run so that it can be resumed; streamed text is journalled."""
+        for run in self._runs.values():
+            run.close()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+def _known(error: BaseException) -> FlowCabalError | None:
+    """What the user can be told of an error, also of one among several nodes."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((known for each in error.exceptions if (known := _known(each))), None)
+    return error if isinstance(error, FlowCabalError) else None

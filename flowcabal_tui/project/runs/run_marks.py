@@ -1,0 +1,103 @@
+"""What the nodes of a run gave, told to the standings while it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.versions import StandingOutput
+from flowcabal_tui.nodes.marks import stale_after_run
+from flowcabal_tui.nodes.plan import Plan
+from flowcabal_tui.protocol import Event, MarksChanged
+from flowcabal_tui.runner.scope import RunScope
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.runs.standings import Change, Mark
+
+log = logging.getLogger(__name__)
+PAUSE_SECONDS: Final = 0.2
+"""How long nodes that end are gathered before what stands is written."""
+SHARE: Final = 20
+"""The pause is so many times what the last writing took: in a run of thousands of nodes it must not slow them down."""
+
+
+class RunMarks:
+    """Tells the standings what the nodes of one run gave, as they end."""
+
+    def __init__(self, store: Store, emit: Callable[[Event], None], scope: RunScope, graph: Plan) -> None:
+        """`graph` is that of the whole document."""
+        self._store, self._emit, self._scope, self._graph = store, emit, scope, graph
+        self._noted: set[NodeId] = set()
+        self._took = 0.0
+        self._turn = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def soon(self, outputs: Mapping[NodeId, Output]) -> None:
+        """Notes them a moment later, together with what ends meanwhile. `outputs` grows while the run goes on."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._later(outputs))
+
+    async def end(self, outputs: Mapping[NodeId, Output]) -> None:
+        """Notes what is left."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        await self._told(outputs)
+
+    async def _later(self, outputs: Mapping[NodeId, Output]) -> None:
+        await asyncio.sleep(max(PAUSE_SECONDS, SHARE * self._took))
+        await asyncio.shield(asyncio.ensure_future(self._told(outputs)))
+
+    async def _told(self, outputs: Mapping[NodeId, Output]) -> None:
+        """A mark that is not written is no loss: keys decide what runs."""
+        async with self._turn:
+            begun = asyncio.get_running_loop().time()
+            try:
+                await self._note(outputs)
+            except FlowCabalError as error:
+                log.warning("stale marks of run %s: %s", self._scope.id, error.title)
+            self._took = asyncio.get_running_loop().time() - begun
+
+    async def _note(self, outputs: Mapping[NodeId, Output]) -> None:
+        fresh = [node for node in outputs if node not in self._noted]
+        if not fresh:
+            return
+        self._noted.update(fresh)
+        name, chapter = self._scope.workflow.id, self._scope.request.chapter
+        known = await self._store.standings.all(name, chapter)
+        stale = await self._store.standings.stale(name, chapter)
+        change = self._change(fresh, outputs, known, stale)
+        if not change:
+            return
+        await self._store.standings.write(name, {chapter: change})
+        touched = (*(output.node for output in change.put), *change.fresh, *(mark[0] for mark in change.marks))
+        self._emit(MarksChanged(name, chapter, tuple(dict.fromkeys(touched))))
+
+    def _change(
+        self,
+        nodes: Sequence[NodeId],
+        outputs: Mapping[NodeId, Output],
+        known: dict[NodeId, StandingOutput],
+        stale: Collection[NodeId],
+    ) -> Change:
+        put: list[StandingOutput] = []
+        marks: list[Mark] = []
+        at = self._scope.services.now()
+        for node in nodes:
+            output, before, made = outputs[node], known.get(node), self._graph.steps[node].digest
+            if before is not None and (before.frozen or (before.digest, before.made) == (output.digest, made)):
+                continue
+            same = before is not None and before.digest == output.digest
+            if before is not None and same:
+                put.append(replace(before, made=made))
+                continue
+            put.append(StandingOutput(node, output.digest, output.form, at, run=RunId(self._scope.id), made=made))
+            if before is not None:
+                behind = stale_after_run(self._graph, node, has_output=known.__contains__)
+                marks += [(each, node, "output") for each in behind if each not in outputs]
+        return Change(tuple(put), tuple(node for node in nodes if node in stale), tuple(marks))

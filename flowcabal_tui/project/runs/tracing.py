@@ -1,0 +1,105 @@
+"""What was sent for an attempt of the past: the prompt is made again from the run's own outputs and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import StoredResult
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.run import Attempt, Evaluation
+from flowcabal_tui.domain.versions import VersionTrace
+from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.project.runs.quoting import Quoter, QuoteRun, Stop, frame_of
+from flowcabal_tui.runner.fold import AttemptFold
+from flowcabal_tui.runner.keys import request_key, sample_key, with_feedback
+from flowcabal_tui.runner.scope import Frame, RunScope
+
+SAMPLES: Final = 100
+"""How many samples of one request are looked through for the one that was paid for."""
+
+
+@dataclass(slots=True)
+class _Sought:
+    """The attempt whose request is sought, those of its node, and what was found so far."""
+
+    path: NodeId
+    number: int
+    attempts: Mapping[int, Attempt]
+    found: tuple[ModelRequest, Digest] | None = None
+
+
+class _TraceRun(QuoteRun):
+    """Gives the node its earlier attempts, until it asks for the one that is sought."""
+
+    def __init__(self, quoter: Quoter, frame: Frame, step: Step, sought: _Sought) -> None:
+        super().__init__(quoter, frame, step)
+        self._sought = sought
+
+    def standing(self) -> StoredResult | None:
+        """Nothing is taken over: the node must say what it would send."""
+        return None
+
+    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
+        return None
+
+    async def generate(
+        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
+    ) -> Attempt:
+        told = self._sought.attempts.get(self._sought.number)
+        asked = with_feedback(request, told.feedback if told else "")
+        self._sought.found = asked, request_key(self._kind, asked, self._model(params).endpoint, params.sample)
+        if number >= self._sought.number or number not in self._sought.attempts:
+            raise Stop
+        return self._sought.attempts[number]
+
+    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
+        return attempt.evaluation
+
+
+class _Tracer(Quoter):
+    def __init__(self, scope: RunScope, sought: _Sought) -> None:
+        super().__init__(scope, len)
+        self._sought = sought
+
+    def node(self, frame: Frame, step: Step) -> QuoteRun:
+        if frame.path + step.node.id == self._sought.path:
+            return _TraceRun(self, frame, step, self._sought)
+        return super().node(frame, step)
+
+    def inside(self) -> Quoter:
+        return _Tracer(self.scope, self._sought)
+
+
+async def trace(
+    scope: RunScope, path: NodeId, wanted: AttemptFold, attempts: Sequence[Attempt], outputs: Mapping[NodeId, Output]
+) -> VersionTrace:
+    """`scope` is that of the run, without leave to spend; `outputs` are those of its other nodes.
+
+    Raises RunError when the request cannot be made again.
+    """
+    top = NodeId(path.split("/")[0])
+    pins = {node: output for node, output in outputs.items() if node != path and not path.startswith(f"{node}/")}
+    sought = _Sought(path, wanted.number, {attempt.number: attempt for attempt in attempts})
+    frame = frame_of(replace(scope, pins=pins, request=replace(scope.request, again=())), (top,))
+    tracer = _Tracer(frame.scope, sought)
+    for node in frame.plan.order:
+        await tracer.walk(frame, frame.plan.steps[node])
+    if sought.found is None:
+        raise RunError(
+            _("What was sent for {node} cannot be made again.").format(node=path),
+            _("It made no call, or what its prompt was made of is not there any more."),
+        )
+    request, key = sought.found
+    sample = next((number for number in range(SAMPLES) if sample_key(key, number) == wanted.key), None)
+    made = sought.attempts.get(wanted.number)
+    return VersionTrace(
+        request.messages, sample is not None, sample or 0, made.feedback if made else "", made.receipt if made else None
+    )

@@ -1,0 +1,307 @@
+"""Versions of outputs: selected, written by hand, frozen; and what becomes stale by it (DESIGN 4.2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from flowcabal_tui.domain.errors import RunError, WorkflowError
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import StoredResult
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.versions import NodeStanding, NodeVersion, StandingOutput
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, todo
+from flowcabal_tui.nodes.plan import Plan
+from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.project.runs import quoting
+from flowcabal_tui.project.runs.graphs import Graphs
+from flowcabal_tui.protocol import EditOutput, Event, FreezeBlock, FreezeNode, MarksChanged, UnfreezeNode, WorkflowSaved
+from flowcabal_tui.runner.scope import RunScope
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.runs.standings import Change, Mark
+
+
+def name_of(workflow: str) -> str:
+    """The id in `id` or `id@version`."""
+    return workflow.partition("@")[0]
+
+
+def containers(path: NodeId) -> tuple[NodeId, ...]:
+    """The nodes that a path leads through, outermost first: "a/1/b/2/c" leads through a and a/1/b."""
+    parts = path.split("/")
+    return tuple(NodeId("/".join(parts[:end])) for end in range(1, len(parts), 2))
+
+
+class VersionDesk:
+    """Commands and questions about versions of outputs and of documents. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        emit: Callable[[Event], None],
+        imagined: Callable[[RunRequest], Awaitable[RunScope]],
+        graphs: Graphs,
+    ) -> None:
+        """`imagined` gives what a run of a request would share, without beginning one."""
+        self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
+
+    # what there is
+
+    async def of(self, workflow: str, node: NodeId, chapter: ChapterId | None) -> tuple[NodeVersion, ...]:
+        """All versions, newest first."""
+        name = name_of(workflow)
+        versions = await self._store.versions.of(name, chapter, node)
+        known = (await self._store.standings.all(name, chapter)).get(node)
+        standing = known.digest if known else next((one.digest for one in reversed(versions) if one.stood), None)
+        return tuple(
+            replace(version, current=True, chosen=bool(known and known.chosen), frozen=bool(known and known.frozen))
+            if version.digest == standing
+            else version
+            for version in reversed(versions)
+        )
+
+    async def standing(self, workflow: str, chapter: ChapterId | None) -> tuple[NodeStanding, ...]:
+        """Every node of the document in its order, then frozen or chosen nodes inside of them."""
+        document = await self._store.workflows.get(workflow)
+        known = await self._store.standings.all(document.id, chapter)
+        stale = await self._store.standings.stale(document.id, chapter)
+        nodes = [node.id for node in document.nodes]
+        inside = [node for node in known if "/" in node]
+        return tuple(NodeStanding(node, known.get(node), stale.get(node)) for node in (*nodes, *inside))
+
+    async def todo(
+        self, workflow: str, chapter: ChapterId | None, targets: Sequence[NodeId]
+    ) -> tuple[tuple[NodeId, ...], ...]:
+        """Level by level what has no output or a stale one; with targets, what is to be done for these."""
+        document = await self._store.workflows.get(workflow)
+        known = await self._store.standings.all(document.id, chapter)
+        stale = await self._store.standings.stale(document.id, chapter)
+        fresh = {node for node, output in known.items() if output.frozen or node not in stale}
+        graph = self._graphs.of(document)
+        wanted = targets or [node for node in graph.steps if node not in fresh]
+        return todo(graph, wanted, fresh.__contains__)
+
+    # documents
+
+    async def save(self, workflow: Workflow) -> str:
+        """Stores a document; what was edited is stale from now on, with all behind it. Raises WorkflowError."""
+        require_valid(workflow)
+        try:
+            before = await self._store.workflows.get(workflow.id)
+        except KeyError:
+            before = None
+        saved = await self._store.workflows.save(workflow)
+        if saved != before:
+            self._emit(WorkflowSaved(saved.reference))
+            if before is not None:
+                await self._mark_edits(before, saved)
+        return saved.reference
+
+    async def _mark_edits(self, before: Workflow, after: Workflow) -> None:
+        old, new = self._graphs.of(before), self._graphs.of(after)
+        joined = (before.join, before.skip_empty) != (after.join, after.skip_empty)
+        changed = [
+            node
+            for node, step in new.steps.items()
+            if node in old.steps
+            and (
+                (step.digest, step.controls) != (old.steps[node].digest, old.steps[node].controls)
+                or (joined and step.kind.blocks(step.params))
+            )
+        ]
+        if not changed:
+            return
+        changes: dict[ChapterId | None, Change] = {}
+        for chapter in await self._store.standings.chapters(after.id):
+            known = await self._store.standings.all(after.id, chapter)
+            changes[chapter] = Change(
+                marks=tuple(
+                    (each, node, "edited")
+                    for node in changed
+                    for each in stale_after_edit(new, node, has_output=known.__contains__)
+                )
+            )
+        await self._store.standings.write(after.id, changes)
+        await self._store.standings.as_made(after.id, {node: new.steps[node].digest for node in changed})
+        self._emit(MarksChanged(after.id, None, tuple(changed)))
+
+    async def freeze_block(self, command: FreezeBlock) -> str:
+        """Raises RunError for a block that is not there or not virtual, or when nothing stands for its node."""
+        document = await self._store.workflows.get(name_of(command.workflow))
+        data = document.model_dump(mode="json")
+        node = next((one for one in data["nodes"] if one["id"] == command.node), None)
+        block = _block(node, command)
+        if not command.frozen:
+            block["frozen"] = None
+        elif command.text is not None:
+            block["frozen"] = clean(command.text)
+        else:
+            version = await self._version(document.id, command.chapter, NodeId(block["node"]), Digest(""))
+            block["frozen"] = Output(await self._store.runs.text(version.digest), version.form).text
+        return await self.save(Workflow.model_validate(data))
+
+    # outputs
+
+    async def select(
+        self,
+        workflow: str,
+        node: NodeId,
+        chapter: ChapterId | None,
+        digest: Digest,
+        *,
+        frozen: bool | None = None,
+        chosen: bool = True,
+    ) -> None:
+        """This version stands from now on (`frozen` None: as frozen as what stood). Raises RunError."""
+        document = await self._store.workflows.get(name_of(workflow))
+        graph = self._graphs.of(document)
+        version = await self._version(document.id, chapter, node, digest)
+        known = await self._store.standings.all(document.id, chapter)
+        before = known.get(node)
+        keeps = before.frozen if frozen is None and before else bool(frozen)
+        keys = await self._store.versions.keys(document.id, chapter, node, version.digest)
+        now = await self._keys_now(document, chapter, node) if "/" not in node else frozenset()
+        if not keys and version.author == "human" and not version.run:
+            keys = now
+        await self._remember(version, keys)
+        stands = StandingOutput(
+            node,
+            version.digest,
+            version.form,
+            version.at,
+            keeps,
+            chosen,
+            version.run,
+            before.made if before else Digest(""),
+        )
+        change = self._change(graph, known, stands, fits="/" in node or keeps or bool(keys & now))
+        await self._store.standings.write(document.id, {chapter: change})
+        await self._open_containers(document.id, chapter, node)
+        self._emit(MarksChanged(document.id, chapter, (node,)))
+
+    async def edit(self, command: EditOutput) -> str:
+        """Keeps what a person wrote, and lets it stand; returns its digest. Raises RunError for JSON that is none."""
+        document = await self._store.workflows.get(name_of(command.workflow))
+        if containers(command.node)[:1] == () and command.node not in {node.id for node in document.nodes}:
+            raise KeyError(command.node)
+        versions = await self.of(document.id, command.node, command.chapter)
+        base = next((one for one in versions if one.digest == command.base or (not command.base and one.current)), None)
+        output = _written(clean(command.text), base)
+        await self._store.versions.write(
+            document.id, command.chapter, command.node, output, base.digest if base else Digest("")
+        )
+        await self.select(document.id, command.node, command.chapter, output.digest)
+        return output.digest
+
+    async def freeze(self, command: FreezeNode) -> None:
+        """Raises RunError when there is no such output."""
+        name = name_of(command.workflow)
+        version = await self._version(name, command.chapter, command.node, command.digest)
+        known = (await self._store.standings.all(name, command.chapter)).get(command.node)
+        chosen = known.chosen if known and known.digest == version.digest else bool(command.digest)
+        await self.select(name, command.node, command.chapter, version.digest, frozen=True, chosen=chosen)
+
+    async def unfreeze(self, command: UnfreezeNode) -> None:
+        """Raises RunError when the node is not frozen."""
+        name = name_of(command.workflow)
+        known = (await self._store.standings.all(name, command.chapter)).get(command.node)
+        if known is None or not known.frozen:
+            raise RunError(_("{node} is not frozen.").format(node=command.node), _("Nothing was changed."))
+        await self.select(name, command.node, command.chapter, known.digest, frozen=False, chosen=known.chosen)
+
+    def _change(
+        self, graph: Plan, known: dict[NodeId, StandingOutput], stands: StandingOutput, *, fits: bool
+    ) -> Change:
+        """What one node's new output changes; `fits`: it answers the inputs of this moment."""
+        top = NodeId(stands.node.split("/")[0])
+        before = known.get(stands.node)
+        other = before is None or before.digest != stands.digest
+        marks: list[Mark] = [
+            (each, top, "output")
+            for each in (
+                stale_after_run(graph, top, has_output=known.__contains__) if other and top in graph.steps else ()
+            )
+        ]
+        if not fits or top != stands.node:
+            marks.append((top, top, "output"))
+        return Change(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
+
+    async def _remember(self, version: NodeVersion, keys: Collection[Digest]) -> None:
+        text = await self._store.runs.text(version.digest)
+        written = version.author == "human"
+        for key in sorted(keys):
+            await self._store.runs.remember_outcome(
+                key,
+                StoredResult(
+                    version.key or (digest_of(["human", text]) if written else key),
+                    text,
+                    version.digest,
+                    version.model,
+                    "human" if written else "model",
+                    version.finish,
+                    version.usage,
+                    version.seconds,
+                    version.form,
+                ),
+            )
+
+    async def _version(self, name: str, chapter: ChapterId | None, node: NodeId, digest: Digest) -> NodeVersion:
+        """The version of that digest; "" is the one that stands. Raises RunError."""
+        for version in await self.of(name, node, chapter):
+            if version.digest == digest or (not digest and version.current):
+                return version
+        raise RunError(
+            _("{node} has no such output.").format(node=node)
+            if digest
+            else _("{node} has no output.").format(node=node),
+            _("Nothing was changed."),
+            _("Run it first, or choose one of its versions."),
+        )
+
+    async def _keys_now(self, document: Workflow, chapter: ChapterId | None, node: NodeId) -> frozenset[Digest]:
+        """Under which keys a run like the last one would look for the node's output."""
+        last = await self._store.runs.last_request(document.id, chapter)
+        request = RunRequest(document.id, chapter) if last is None else replace(last, workflow=document.id)
+        return await quoting.keys(await self._imagined(replace(request, again=(), targets=(), overrides=())), node)
+
+    async def _open_containers(self, name: str, chapter: ChapterId | None, node: NodeId) -> None:
+        """Nodes around a changed one are not served as they are: they look inside again, which costs nothing."""
+        keys: set[Digest] = set()
+        for around in containers(node):
+            keys |= await self._store.versions.keys(name, chapter, around, None)
+        if keys:
+            await self._store.standings.forget_outcomes(keys)
+
+
+def _block(node: dict[str, Any] | None, command: FreezeBlock) -> dict[str, Any]:
+    found: Any = node["params"] if node else None
+    for name in command.field.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    block = found[command.block] if isinstance(found, list) and 0 <= command.block < len(found) else None
+    if not isinstance(block, dict) or block.get("kind") != "virtual":
+        raise WorkflowError(
+            _("{node} has no virtual block {n} in {field}.").format(
+                node=command.node, n=command.block, field=command.field
+            ),
+            _("Nothing was changed."),
+        )
+    return block
+
+
+def _written(text: str, base: NodeVersion | None) -> Output:
+    if base is None or base.form == "text":
+        return Output(text)
+    try:
+        return Output.of(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise RunError(
+            _("That is not JSON, which this node gives."),
+            str(error),
+            _("Nothing was changed. Correct it and try again."),
+        ) from error

@@ -1,0 +1,1 @@
+"""The book: chapters and versions, keeping and purging, the work that follows."""

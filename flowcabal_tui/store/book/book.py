@@ -1,0 +1,267 @@
+"""The book: chapters in story order, their versions, and the texts about it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
+from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
+from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
+from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
+from flowcabal_tui.store.book.generations import NOW, next_generation
+from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks, no_tasks
+from flowcabal_tui.store.book.shelf import (
+    CHAPTERS,
+    DELETED,
+    NewVersion,
+    Place,
+    append_version,
+    arrange,
+    chapter_now,
+    chapter_of,
+    chapters_now,
+    latest,
+    new_places,
+    places,
+    version_of,
+)
+from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.runs.journal import Clock
+
+_VERSIONS: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
+    WHERE subject=? ORDER BY number DESC"""
+
+
+def meta_subject(name: MetaName) -> str:
+    """The project-relative uri of a text about the book."""
+    return f"meta/{name}"
+
+
+class Book:
+    """Every change is one transaction with the background work that it asks for, and a new generation."""
+
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        self._database, self._clock, self._language = database, clock, language
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """In story order, those without a text too."""
+        return tuple(chapter_of(row) for row in await self._database.rows(CHAPTERS, {"as_of": NOW}))
+
+    async def deleted(self) -> tuple[Chapter, ...]:
+        """Chapters that were taken out and can be brought back, by the place where they stood."""
+        return tuple(chapter_of(row) for row in await self._database.rows(DELETED, {"as_of": NOW}))
+
+    async def chapter(self, chapter: ChapterId) -> Chapter:
+        """KeyError if there is none, or if it was deleted."""
+        for candidate in await self.chapters():
+            if candidate.id == chapter:
+                return candidate
+        raise KeyError(chapter)
+
+    async def text(self, chapter: ChapterId, version: int | None = None) -> str:
+        """The text of a version (None: the newest); "" when nothing is written. KeyError for an unknown version."""
+        row = await self._database.row(
+            "SELECT body FROM version JOIN blob USING (digest) WHERE subject=? AND (? IS NULL OR number=?)"
+            " ORDER BY number DESC LIMIT 1",
+            (chapter, version, version),
+        )
+        if row is None and version:
+            raise KeyError((chapter, version))
+        return unpack(row[0]) if row else ""
+
+    async def versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
+        """Newest first."""
+        return tuple(version_of(row) for row in await self._database.rows(_VERSIONS, (chapter,)))
+
+    async def add_chapter(self, title: str, volume: str = "", position: int | None = None) -> Chapter:
+        """A chapter without text, at `position` (from 1; None: at the end); those behind it move on."""
+
+        def add(connection: sqlite3.Connection) -> Chapter:
+            order = places(connection)
+            at = len(order) if position is None else max(0, min(position - 1, len(order)))
+            (new,) = new_places(connection, [(title, volume)], self._clock().isoformat())
+            arrange(connection, [*order[:at], new, *order[at:]], self._truth(connection, at + 1))
+            return chapter_now(connection, new.chapter)
+
+        return await self._database.do(add)
+
+    async def import_chapters(
+        self, chapters: Sequence[ImportedChapter], tasks: TaskMaker = no_tasks
+    ) -> tuple[Chapter, ...]:
+        """Appends chapters with their texts, all or none."""
+
+        def add(connection: sqlite3.Connection) -> tuple[Chapter, ...]:
+            order = places(connection)
+            named = [(found.title, found.volume) for found in chapters]
+            new = new_places(connection, named, self._clock().isoformat())
+            generation = self._truth(connection, len(order) + 1)
+            arrange(connection, [*order, *new], generation)
+            for position, (place, found) in enumerate(zip(new, chapters, strict=True), len(order) + 1):
+                version = self._append(connection, NewVersion(place.chapter, found.text, "import"), generation)
+                add_tasks(connection, tasks(place.chapter, version.digest, position))
+            return tuple(chapters_now(connection)[len(order) :])
+
+        return await self._database.do(add)
+
+    async def rename(self, chapter: ChapterId, title: str, volume: str | None = None) -> None:
+        """Another title (and volume, unless None). KeyError for an unknown chapter."""
+
+        def rename(connection: sqlite3.Connection) -> None:
+            at = chapter_now(connection, chapter)
+            connection.execute(
+                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
+                (
+                    *(chapter, self._truth(connection, at.position), at.position),
+                    *(clean(title), at.volume if volume is None else clean(volume)),
+                ),
+            )
+
+        await self._database.do(rename)
+
+    async def move(self, chapter: ChapterId, position: int) -> None:
+        """Puts the chapter at `position` (from 1); the others keep their order. KeyError for an unknown chapter."""
+
+        def move(connection: sqlite3.Connection) -> None:
+            old = chapter_now(connection, chapter).position
+            order = places(connection)
+            new = max(1, min(position, len(order)))
+            if new != old:
+                order.insert(new - 1, order.pop(old - 1))
+                arrange(connection, order, self._truth(connection, min(old, new)))
+
+        await self._database.do(move)
+
+    async def delete(self, chapter: ChapterId) -> None:
+        """Out of the book and the memory; its versions stay. KeyError for an unknown chapter."""
+
+        def delete(connection: sqlite3.Connection) -> None:
+            at = chapter_now(connection, chapter)
+            generation = self._truth(connection, at.position)
+            connection.execute(
+                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
+                (chapter, generation, at.position, at.title, at.volume),
+            )
+            arrange(connection, places(connection), generation)
+
+        await self._database.do(delete)
+
+    async def undelete(self, chapter: ChapterId) -> Chapter:
+        """Back to where it was. KeyError when it was not deleted."""
+
+        def undelete(connection: sqlite3.Connection) -> Chapter:
+            row = connection.execute(
+                "SELECT position, title, volume, deleted FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1",
+                (chapter,),
+            ).fetchone()
+            if row is None or not row[3]:
+                raise KeyError(chapter)
+            order = places(connection)
+            at = min(row[0] - 1, len(order))
+            new = Place(chapter, row[1], row[2])
+            arrange(connection, [*order[:at], new, *order[at:]], self._truth(connection, at + 1))
+            return chapter_now(connection, chapter)
+
+        return await self._database.do(undelete)
+
+    async def write(
+        self,
+        chapter: ChapterId,
+        text: str,
+        author: Author = "human",
+        note: str = "",
+        *,
+        expected_version: int | None = None,
+        tasks: TaskMaker = no_tasks,
+    ) -> ChapterVersion:
+        """A new version of the text; the same text again is the version that is there.
+
+        Raises VersionConflict when the newest version is not `expected_version`, KeyError for an unknown chapter.
+        """
+
+        def write(connection: sqlite3.Connection) -> ChapterVersion:
+            at = chapter_now(connection, chapter)
+            if expected_version is not None and expected_version != at.version:
+                raise VersionConflict(
+                    _("The chapter was changed meanwhile."),
+                    _("It has version {now}; the edit was made on version {then}.").format(
+                        now=at.version, then=expected_version
+                    ),
+                    _("Compare the two and save again; nothing was overwritten."),
+                )
+            return self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
+
+        return await self._database.do(write)
+
+    async def meta(self) -> dict[MetaName, str]:
+        """Outline, style guide, world rules, notes; "" for those that are empty."""
+        return {name: await self.meta_text(name) for name in META_NAMES}
+
+    async def meta_text(self, name: MetaName) -> str:
+        return await self.text(ChapterId(meta_subject(name)))
+
+    async def write_meta(
+        self, name: MetaName, text: str, author: Author = "human", *, tasks: TaskMaker = no_tasks
+    ) -> ChapterVersion:
+        """A new version of a text about the book; versions as for chapters (`versions("meta/outline")`)."""
+        new = NewVersion(meta_subject(name), text, author)
+        return await self._database.do(lambda connection: self._write(connection, new, 0, tasks))
+
+    async def keep(self, keeping: Keeping, tasks: TaskMaker = no_tasks) -> Kept:
+        """The one curation transaction: text, version, tags and background work, or nothing of it.
+
+        KeyError for an unknown chapter.
+        """
+        at = self._clock().isoformat()
+        return await self._database.do(lambda connection: keep(connection, keeping, tasks, self._language, at))
+
+    async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
+        """What was kept (of one chapter, or all), forgotten ones too, oldest first."""
+        rows = await self._database.rows(
+            f"SELECT {CURATED} FROM curated WHERE ? IS NULL OR chapter=? ORDER BY number", (chapter, chapter)
+        )
+        return tuple(curated_of(row) for row in rows)
+
+    async def kept_text(self, output: OutputId) -> str:
+        """What was kept, as it was. KeyError if it is unknown."""
+        row = await self._database.row(
+            "SELECT body FROM curated JOIN blob USING (digest) WHERE curated.id=?", (output,)
+        )
+        if row is None:
+            raise KeyError(output)
+        return unpack(row[0])
+
+    async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
+        """Takes a kept output out of the memory at once; its text is made anew without it. KeyError if unknown."""
+        return await self._set_deleted(output, True, tasks)
+
+    async def restore(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
+        """Puts a forgotten output back. KeyError if unknown."""
+        return await self._set_deleted(output, False, tasks)
+
+    async def _set_deleted(self, output: OutputId, deleted: bool, tasks: TaskMaker) -> Curated:
+        at = self._clock().isoformat()
+        return await self._database.do(
+            lambda connection: set_deleted(connection, output, deleted, tasks, self._language, at)
+        )
+
+    def _write(
+        self, connection: sqlite3.Connection, new: NewVersion, position: int, tasks: TaskMaker
+    ) -> ChapterVersion:
+        before = latest(connection, new.subject)
+        if before is not None and before.digest == digest(clean(new.text)):
+            return before
+        version = self._append(connection, new, self._truth(connection, position))
+        add_tasks(connection, tasks(new.subject, version.digest, position))
+        return version
+
+    def _append(self, connection: sqlite3.Connection, new: NewVersion, generation: Generation) -> ChapterVersion:
+        return append_version(connection, new, generation, self._language, self._clock().isoformat())
+
+    def _truth(self, connection: sqlite3.Connection, position: int) -> Generation:
+        return next_generation(connection, "truth", position, self._clock().isoformat())

@@ -1,0 +1,179 @@
+"""Keeping: the one way into the memory of the book, and the way out again. In the writer's thread.
+
+A kept output is named by what it is and where it goes, so keeping it twice does nothing. Forgetting replays
+the versions of its text without it: what was written by hand stays.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.errors import ProjectError
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
+from flowcabal_tui.domain.manuscript import Author, ChapterVersion
+from flowcabal_tui.domain.memory import Curated, Entity, KeepKind, KeepMode
+from flowcabal_tui.domain.text import clean, digest, digest_of
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.book.generations import next_generation
+from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
+from flowcabal_tui.store.book.shelf import NewVersion, append_version, chapter_now, chapters_now, latest
+from flowcabal_tui.store.file.blobs import get_text, put_text
+from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.memory.entity_rows import entity_id, entity_now, entity_subject, put_entity_row
+
+CURATED: Final = "id, kind, mode, chapter, digest, tags, at, run, node, attempt, version, deleted"
+_META: Final[dict[KeepKind, str]] = {"outline": "meta/outline", "note": "meta/notes"}
+_SUPERSEDED: Final = """SELECT 1 FROM version JOIN curated ON curated.id=output AND NOT deleted
+    WHERE version.subject=:subject AND version.mode='replace' AND output<>:output
+        AND version.number>(SELECT max(number) FROM version WHERE subject=:subject AND output=:output)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What is kept, and as what. `subject` names the entity (its id or a name) for kind "entity"."""
+
+    text: str
+    kind: KeepKind
+    mode: KeepMode
+    chapter: ChapterId | None = None
+    subject: str = ""
+    tags: tuple[str, ...] = ()
+    run: str = ""
+    node: str = ""
+    attempt: int = 0
+    author: Author = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """`created` is False when this was kept already and stands; then nothing was changed."""
+
+    output: Curated
+    created: bool
+
+
+def curated_of(row: Row) -> Curated:
+    """A kept output from a row of CURATED."""
+    output, kind, mode, chapter, text, tags, at, run, node, attempt, version, deleted = row
+    when = datetime.fromisoformat(at)
+    labels = tuple(json.loads(tags))
+    return Curated(output, kind, mode, chapter, text, labels, when, run, node, attempt, version, bool(deleted))
+
+
+def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, language: str, at: str) -> Kept:
+    """See `Book.keep`."""
+    part = clean(keeping.text)
+    subject, position = _place(connection, keeping)
+    output = OutputId(digest_of([keeping.kind, keeping.mode, subject, digest(part)])[:16])
+    row = connection.execute(f"SELECT {CURATED} FROM curated WHERE id=?", (output,)).fetchone()
+    if row and not row[-1] and not connection.execute(_SUPERSEDED, {"subject": subject, "output": output}).fetchone():
+        return Kept(curated_of(row), False)
+    before = latest(connection, subject)
+    text = _joined(get_text(connection, before.digest), part) if before and keeping.mode == "append" else part
+    new = NewVersion(subject, text, keeping.author, output=output, mode=keeping.mode, part=put_text(connection, part))
+    version = _append(connection, new, position, tasks, language, at)
+    if keeping.kind == "entity" and entity_now(connection, subject) is None:
+        entity = Entity(entity_id(subject), "character", _name(keeping), note=part)
+        put_entity_row(connection, entity, version.generation)
+    connection.execute(
+        f"INSERT INTO curated ({CURATED}, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
+        " ON CONFLICT (id) DO UPDATE SET deleted=0, version=excluded.version, tags=excluded.tags",
+        (
+            *(output, keeping.kind, keeping.mode, keeping.chapter, digest(part), json.dumps(keeping.tags), at),
+            *(keeping.run, keeping.node, keeping.attempt, version.version, subject),
+        ),
+    )
+    return Kept(_curated(connection, output), True)
+
+
+def set_deleted(
+    connection: sqlite3.Connection, output: OutputId, deleted: bool, tasks: TaskMaker, language: str, at: str
+) -> Curated:
+    """See `Book.forget` and `Book.restore`. A version is made even if the text stays the same: it tells since when
+    nothing that was made of the output may be read.
+    """
+    before = _curated(connection, output)
+    if before.deleted != deleted:
+        connection.execute("UPDATE curated SET deleted=? WHERE id=?", (deleted, output))
+        (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
+        _replay(connection, subject, before.chapter, tasks, language, at)
+    return replace(before, deleted=deleted)
+
+
+def _replay(
+    connection: sqlite3.Connection,
+    subject: str,
+    chapter: ChapterId | None,
+    tasks: TaskMaker,
+    language: str,
+    at: str,
+) -> None:
+    text = ""
+    author: Author = "human"
+    for part, mode, author_of_part in connection.execute(
+        "SELECT part, version.mode, author FROM version LEFT JOIN curated ON curated.id=output"
+        " WHERE version.subject=? AND version.mode<>'replay' AND NOT coalesce(deleted, 0) ORDER BY version.number",
+        (subject,),
+    ):
+        kept = get_text(connection, Digest(part))
+        text, author = _joined(text, kept) if mode == "append" else kept, author_of_part
+    position = next((at.position for at in chapters_now(connection) if at.id == chapter), 0)
+    _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, language, at)
+
+
+def _append(
+    connection: sqlite3.Connection, new: NewVersion, position: int, tasks: TaskMaker, language: str, at: str
+) -> ChapterVersion:
+    generation = next_generation(connection, "truth", position, at)
+    version = append_version(connection, new, generation, language, at)
+    if (entity := entity_now(connection, new.subject)) is not None:
+        put_entity_row(connection, replace(entity, note=clean(new.text)), generation)
+    add_tasks(connection, tasks(new.subject, version.digest, position))
+    # The index is that of a version: a new one of the same text, whose steps are done, still needs its own.
+    connection.execute(
+        "UPDATE task SET state='waiting', pinned=NULL WHERE kind='index' AND subject=? AND state='fresh'",
+        (new.subject,),
+    )
+    return version
+
+
+def _place(connection: sqlite3.Connection, keeping: Keeping) -> tuple[str, int]:
+    """The subject that the text belongs to, and the position of its chapter (0: of none)."""
+    if keeping.kind in _META:
+        return _META[keeping.kind], 0
+    if keeping.kind == "entity":
+        return _entity(connection, keeping), 0
+    if keeping.chapter is None:
+        raise ProjectError(
+            _("It is not clear which chapter this belongs to."), "", _("Choose a chapter, then keep it again.")
+        )
+    return keeping.chapter, chapter_now(connection, keeping.chapter).position
+
+
+def _entity(connection: sqlite3.Connection, keeping: Keeping) -> str:
+    """An entity by id or name; a new name is a new entity."""
+    name = _name(keeping)
+    row = connection.execute(
+        "SELECT id FROM entity WHERE id=:name OR name=:name ORDER BY id=:name DESC, generation DESC LIMIT 1",
+        {"name": name},
+    ).fetchone()
+    return entity_subject(EntityId(row[0] if row else digest_of(["entity", name])[:12]))
+
+
+def _name(keeping: Keeping) -> str:
+    return clean(keeping.subject).strip() or clean(keeping.text).strip().partition("\n")[0][:60]
+
+
+def _curated(connection: sqlite3.Connection, output: OutputId) -> Curated:
+    row = connection.execute(f"SELECT {CURATED} FROM curated WHERE id=?", (output,)).fetchone()
+    if row is None:
+        raise KeyError(output)
+    return curated_of(row)
+
+
+def _joined(text: str, part: str) -> str:
+    return f"{text.rstrip()}\n\n{part}" if text.strip() else part

@@ -1,0 +1,178 @@
+"""Changes of several chapters at once: words replaced everywhere and taken back, a chapter split, two merged.
+
+Each is one transaction and one generation, by which it is taken back, and by which a text that went from one chapter
+to another is followed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.book.generations import next_generation
+from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
+from flowcabal_tui.store.book.shelf import (
+    CHAPTERS,
+    NewVersion,
+    append_version,
+    arrange,
+    chapter_now,
+    chapter_of,
+    chapters_now,
+    latest,
+    new_places,
+    places,
+)
+from flowcabal_tui.store.file.blobs import get_text
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.runs.journal import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """A text that takes the place of a version of a chapter."""
+
+    chapter: ChapterId
+    text: str
+    expected_version: int
+
+
+class Edits:
+    """Every change is one transaction with the background work that it asks for, and a new generation."""
+
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        self._database, self._clock, self._language = database, clock, language
+
+    async def write(self, texts: Sequence[NewText], note: str, tasks: TaskMaker) -> Generation:
+        """All texts or none. Raises VersionConflict, or KeyError for an unknown chapter."""
+        return await self._database.do(lambda connection: self._write(connection, texts, note, tasks))
+
+    def _write(
+        self, connection: sqlite3.Connection, texts: Sequence[NewText], note: str, tasks: TaskMaker
+    ) -> Generation:
+        now = {chapter.id: chapter for chapter in chapters_now(connection)}
+        changed = [now[new.chapter].title for new in texts if now[new.chapter].version != new.expected_version]
+        if changed:
+            raise VersionConflict(
+                _("{titles}: changed meanwhile.").format(titles=", ".join(changed)),
+                _("Nothing was changed in any chapter."),
+                _("Look at the places again."),
+            )
+        positions = [now[new.chapter].position for new in texts]
+        generation = self._begin(connection, min(positions, default=0))
+        for new, position in zip(texts, positions, strict=True):
+            self._append(connection, NewVersion(new.chapter, new.text, "human", note), position, generation, tasks)
+        return generation
+
+    async def revert(self, generation: Generation, note: str, tasks: TaskMaker) -> Generation:
+        """The texts before that generation again. Raises VersionConflict; KeyError when it wrote no text."""
+
+        def revert(connection: sqlite3.Connection) -> Generation:
+            rows = connection.execute(
+                "SELECT made.subject, made.number, before.digest FROM version AS made JOIN version AS before"
+                " ON before.subject=made.subject AND before.number=made.number-1"
+                " WHERE made.generation=? AND made.subject IN (SELECT chapter FROM place) ORDER BY made.subject",
+                (generation,),
+            ).fetchall()
+            if not rows:
+                raise KeyError(generation)
+            texts = [NewText(subject, get_text(connection, Digest(name)), number) for subject, number, name in rows]
+            return self._write(connection, texts, note, tasks)
+
+        return await self._database.do(revert)
+
+    async def split(self, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker) -> Chapter:
+        """The new chapter. Raises VersionConflict, ManuscriptError when a part would be empty; KeyError."""
+
+        def split(connection: sqlite3.Connection) -> Chapter:
+            known, text = _text(connection, chapter)
+            head, tail = text[:at].rstrip(), text[at:].lstrip("\n")
+            if known.version != expected_version:
+                raise VersionConflict(_("The chapter was changed meanwhile."), _("Nothing was split."))
+            if not head.strip() or not tail.strip():
+                raise ManuscriptError(
+                    _("One of the two parts would be empty."),
+                    _("Nothing was split."),
+                    _("Choose a place within the text."),
+                )
+            order, now = places(connection), self._clock().isoformat()
+            (new,) = new_places(connection, [(title, known.volume)], now)
+            generation = self._begin(connection, known.position)
+            arrange(connection, [*order[: known.position], new, *order[known.position :]], generation)
+            note = _("split: {title}")
+            for subject, part, position, other in (
+                (chapter, head, known.position, new.title),
+                (new.chapter, tail, known.position + 1, known.title),
+            ):
+                version = NewVersion(subject, part, "human", note.format(title=other))
+                self._append(connection, version, position, generation, tasks)
+            return chapter_now(connection, new.chapter)
+
+        return await self._database.do(split)
+
+    async def merge(self, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
+        """Raises ManuscriptError when the other one does not follow; KeyError."""
+
+        def merge(connection: sqlite3.Connection) -> None:
+            first, text = _text(connection, chapter)
+            second, added = _text(connection, following)
+            if second.position != first.position + 1:
+                raise ManuscriptError(
+                    _("{second} does not follow {first}.").format(second=second.title, first=first.title),
+                    _("Nothing was merged."),
+                    _("Look at the lists again."),
+                )
+            generation = self._begin(connection, first.position)
+            connection.execute(
+                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
+                (following, generation, second.position, second.title, second.volume),
+            )
+            arrange(connection, places(connection), generation)
+            if added.strip():
+                whole = f"{text.rstrip()}\n\n{added}" if text.strip() else added
+                version = NewVersion(chapter, whole, "human", _("merged: {title}").format(title=second.title))
+                self._append(connection, version, first.position, generation, tasks)
+
+        return await self._database.do(merge)
+
+    async def donors(self, version: ChapterVersion) -> tuple[tuple[ChapterId, int], ...]:
+        """Versions of other chapters from which its text came: the chapter was split off, or another merged into it."""
+        question = (
+            "SELECT subject, number-1 FROM version WHERE generation=? AND number>1"
+            " AND subject IN (SELECT chapter FROM place) ORDER BY subject"
+            if version.version == 1
+            else "SELECT chapter, max(number) FROM place JOIN version ON subject=chapter"
+            " WHERE place.generation=? AND deleted GROUP BY chapter ORDER BY chapter"
+        )
+        rows = await self._database.rows(question, (version.generation,))
+        return tuple((chapter, number) for chapter, number in rows if chapter != version.chapter)
+
+    async def length_at(self, at: datetime) -> int:
+        """How long the book was at that time; what was imported since counts as if it had been there."""
+        when = {"at": at.isoformat()}
+        then = await self._database.row("SELECT coalesce(max(id), 0) FROM generation WHERE at<:at", when)
+        imported = await self._database.row(
+            "SELECT coalesce(sum(length), 0) FROM version WHERE author='import' AND at>=:at", when
+        )
+        chapters = await self._database.rows(CHAPTERS, {"as_of": then[0] if then else 0})
+        return sum(chapter_of(row).length for row in chapters) + (imported[0] if imported else 0)
+
+    def _append(
+        self, connection: sqlite3.Connection, new: NewVersion, position: int, generation: Generation, tasks: TaskMaker
+    ) -> None:
+        version = append_version(connection, new, generation, self._language, self._clock().isoformat())
+        add_tasks(connection, tasks(new.subject, version.digest, position))
+
+    def _begin(self, connection: sqlite3.Connection, position: int) -> Generation:
+        return next_generation(connection, "truth", position, self._clock().isoformat())
+
+
+def _text(connection: sqlite3.Connection, chapter: ChapterId) -> tuple[Chapter, str]:
+    known, newest = chapter_now(connection, chapter), latest(connection, chapter)
+    return known, get_text(connection, newest.digest) if newest else ""

@@ -1,0 +1,183 @@
+"""The background work that is still to be done: rows written with the change that asks for it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest, Generation
+from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.store.file.connection import Database, Row
+
+TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
+"""What a change asks for, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
+chapter's position (0: none). Called in the writer's thread."""
+
+TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
+_AS_NEW: Final = "state='waiting', tries=0, error='', not_before=0, pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
+_OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
+
+
+def no_tasks(_subject: str, _digest: Digest, _position: int) -> tuple[BackgroundTask, ...]:
+    """A change that asks for nothing."""
+    return ()
+
+
+def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -> None:
+    """Adds what is not there; what failed or is stale waits again.
+
+    A task on another source of the same subject is out of date and goes; profiles have one a position.
+    """
+    for task in tasks:
+        connection.execute(
+            "DELETE FROM task WHERE kind=? AND subject=? AND source<>? AND (kind<>'profile' OR position=?)",
+            (task.kind, task.subject, task.source, task.position),
+        )
+        connection.execute(
+            "INSERT INTO task (kind, subject, source, state, position, not_before, job)"
+            " VALUES (?, ?, ?, 'waiting', ?, ?, ?)"
+            f" ON CONFLICT (kind, subject, source) DO UPDATE SET {_AS_NEW}, job=excluded.job"
+            " WHERE state IN ('failed', 'stale', 'cancelled')",
+            (task.kind, task.subject, task.source, task.position, task.not_before, task.job),
+        )
+
+
+class Outbox:
+    """Tasks by state; doing them is somebody else's work."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, tasks: Iterable[BackgroundTask]) -> None:
+        """Adds tasks (their ids and states do not matter); one that is there and did not fail is left as it is."""
+        given = tuple(tasks)
+        await self._database.do(lambda connection: add_tasks(connection, given))
+
+    async def next(self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS) -> tuple[BackgroundTask, ...]:
+        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids.
+
+        Those of a paid job are not among them.
+        """
+        rows = await self._database.rows(
+            f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job=''"
+            " AND kind IN (SELECT value FROM json_each(?))"
+            " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, id LIMIT ?",
+            (now, json.dumps([*kinds]), limit),
+        )
+        return tuple(task_of(row) for row in rows)
+
+    async def begin(self, task: int) -> bool:
+        """Notes that a task runs, and of which generation, which is remembered with it.
+
+        False when it waits no longer: it was cancelled, or a newer one took its place.
+        """
+        return await self._database.do(
+            lambda connection: bool(
+                connection.execute(
+                    "UPDATE task SET state='running',"
+                    " pinned=coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation))"
+                    " WHERE id=? AND state='waiting'",
+                    (task,),
+                ).rowcount
+            )
+        )
+
+    async def move(self, before: Iterable[Freshness], after: Freshness, task: int | None = None) -> int:
+        """Puts all tasks in these states (or one of them) into another at once, as if they were new; how many.
+
+        Those of a paid job stay as they are, unless one is named.
+        """
+        values = (after, json.dumps([*before]), task, task)
+        return await self._database.do(
+            lambda connection: (
+                connection.execute(
+                    f"UPDATE task SET {_AS_NEW}, state=?"
+                    " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
+                    values,
+                ).rowcount
+            )
+        )
+
+    async def again(
+        self, kinds: Iterable[TaskKind], subjects: Iterable[str] | None = None, *, as_then: bool = True
+    ) -> int:
+        """What was done waits once more (of these subjects, or of all); how many. What waits or failed already counts.
+
+        Used where the outcome may have been lost since. With `as_then` what was done is done as it was: of the
+        generation of then.
+        """
+        wanted = None if subjects is None else json.dumps([*subjects])
+        values = (as_then, json.dumps([*kinds]), wanted, wanted)
+        return await self._database.do(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE task SET state='waiting', tries=0, error='', not_before=0,"
+                    " pinned=CASE WHEN ? AND state='fresh'"
+                    " THEN coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation)) END"
+                    " WHERE state<>'running' AND job='' AND kind IN (SELECT value FROM json_each(?))"
+                    " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
+                    values,
+                ).rowcount
+            )
+        )
+
+    async def set_state(
+        self,
+        task: int,
+        state: Freshness,
+        error: str = "",
+        not_before: float = 0.0,
+        pinned: Generation | None = None,
+    ) -> None:
+        """Notes what became of a task; going back to waiting, or failing, counts as a try.
+
+        The next try is of the generation `pinned` (None: the newest by then); one of a paid job stays of its own.
+        """
+        tried = state in ("waiting", "failed")
+        values = (state, error, not_before, tried, tried, pinned, task)
+        await self._database.do(
+            lambda connection: connection.execute(
+                "UPDATE task SET state=?, error=?, not_before=?, tries=tries+?,"
+                " pinned=CASE WHEN job='' AND ? THEN ? ELSE pinned END WHERE id=?",
+                values,
+            ).close()
+        )
+
+    async def all(self, states: Iterable[Freshness] = _OPEN) -> tuple[BackgroundTask, ...]:
+        """Tasks in these states (those that are not fresh, if none are named), by id."""
+        wanted = tuple(states)
+        marks = ", ".join("?" * len(wanted))
+        rows = await self._database.rows(f"SELECT {TASK_FIELDS} FROM task WHERE state IN ({marks}) ORDER BY id", wanted)
+        return tuple(task_of(row) for row in rows)
+
+    async def counts(self, kinds: Iterable[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
+        """How many tasks of these kinds there are in each state, those of a paid job left out."""
+        rows = await self._database.rows(
+            "SELECT state, count(*) FROM task WHERE job='' AND kind IN (SELECT value FROM json_each(?))"
+            " GROUP BY state ORDER BY state",
+            (json.dumps([*kinds]),),
+        )
+        return dict(rows)
+
+    async def waits(self, kind: TaskKind) -> bool:
+        """Is there a task of this kind that waits or runs?"""
+        row = await self._database.row(
+            "SELECT 1 FROM task WHERE state IN ('waiting', 'running') AND kind=? LIMIT 1", (kind,)
+        )
+        return row is not None
+
+    async def reset_running(self) -> None:
+        """What ran when the last process ended waits again."""
+        await self._database.do(
+            lambda connection: connection.execute(
+                "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
+                " WHERE state='running'"
+            ).close()
+        )
+
+
+def task_of(row: Row) -> BackgroundTask:
+    """A task from a row of TASK_FIELDS."""
+    return BackgroundTask(*row)

@@ -1,0 +1,238 @@
+"""Purging: a text leaves the file for good, with all that was made of it. In the writer's thread.
+
+What goes: the text and its versions, what was kept of it, what is derived of it, its drafts, the runs that made it
+(unless something else that is kept came from them), and answers of agents that repeat it. What stays: what other runs
+quoted of it, documents of workflows, the state of workflows, and what a hand wrote over it or noted of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.store.book.curation import set_deleted
+from flowcabal_tui.store.book.generations import next_generation
+from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
+from flowcabal_tui.store.book.shelf import arrange, places
+from flowcabal_tui.store.file.blobs import get_text, unpack
+from flowcabal_tui.store.memory.indexing import rewrite_words
+
+DUE: Final = "compact"
+"""The value that stands while what was deleted is still in the file's free pages."""
+_DIGEST: Final = re.compile(r'"([0-9a-f]{32})"')
+_WINDOW: Final = {"zh": 8, "en": 24}
+"""So many characters in a row that stand nowhere else are a repetition of a text."""
+_REFERENCES: Final = """SELECT digest FROM version UNION SELECT part FROM version UNION SELECT digest FROM curated
+    UNION SELECT document FROM run UNION SELECT digest FROM derived UNION SELECT digest FROM result
+    UNION SELECT digest FROM outcome UNION SELECT digest FROM standing UNION SELECT digest FROM edit
+    UNION SELECT digest FROM reference_part"""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What went: versions, runs, derived texts and answers of agents. `chapter` is the one that they belonged to."""
+
+    chapter: ChapterId | None
+    versions: int
+    runs: int
+    derived: int
+    answers: int
+
+
+def purge_chapter(
+    connection: sqlite3.Connection, chapter: ChapterId, tasks: TaskMaker, language: str, at: str
+) -> Purged:
+    """A chapter, in the book or deleted, and everything of it. `tasks` clean up outside. KeyError if there is none."""
+    row = connection.execute(
+        "SELECT position FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1", (chapter,)
+    ).fetchone()
+    if row is None:
+        raise KeyError(chapter)
+    runs = connection.execute(
+        "SELECT run FROM curated WHERE subject=:chapter UNION SELECT id FROM run WHERE chapter=:chapter",
+        {"chapter": chapter},
+    ).fetchall()
+    gone = _Gone(connection, language)
+    gone.versions(chapter)
+    gone.delete("curated", "subject=?", chapter)
+    gone.runs(run for (run,) in runs)
+    gone.derived("anchor=? OR uri=? OR instr(rests, ?)", chapter, f"manuscript/{chapter}", chapter)
+    for table in ("standing", "edit", "stale", "place"):
+        gone.delete(table, "chapter=?", chapter)
+    gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
+    gone.delete("choice", "uri=?", f"manuscript/{chapter}")
+    gone.delete("task", "instr(subject, ?)", chapter)
+    gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", chapter)
+    gone.delete("draft", "instr(key, ?)", chapter)
+    arrange(connection, places(connection), next_generation(connection, "truth", row[0], at))
+    add_tasks(connection, tasks(chapter, Digest("purged"), row[0]))
+    return gone.finish(chapter)
+
+
+def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMaker, language: str, at: str) -> Purged:
+    """A kept output; what was written before and after it stays, and `tasks` follow. KeyError if it is unknown."""
+    kept = set_deleted(connection, output, True, tasks, language, at)
+    (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
+    part = get_text(connection, kept.digest).strip()
+    versions = connection.execute(
+        "SELECT number, digest, body, output FROM version JOIN blob USING (digest) WHERE subject=?"
+        " ORDER BY number DESC",
+        (subject,),
+    ).fetchall()
+    holding = [(number, text) for number, text, body, by in versions[1:] if by == output or part in unpack(body)]
+    gone = _Gone(connection, language)
+    gone.versions(subject, [number for number, _text in holding])
+    gone.delete("curated", "id=?", output)
+    gone.runs([kept.run])
+    for text in {text for _number, text in holding} - {versions[0][1]}:
+        gone.derived("instr(rests, ?)", text)
+    gone.delete("draft", "instr(key, ?)", subject)
+    gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", subject)
+    connection.execute("UPDATE entity SET note='' WHERE 'entity/' || id=? AND instr(note, ?)", (subject, part))
+    return gone.finish(kept.chapter)
+
+
+class _Gone:
+    """Deletes, and remembers which texts nothing may hold any more."""
+
+    def __init__(self, connection: sqlite3.Connection, language: str) -> None:
+        self._connection = connection
+        self._window = _WINDOW["zh" if language.startswith("zh") else "en"]
+        self._texts: set[str] = set()
+        self._named: set[EntityId] = set()
+        self._counts = {"versions": 0, "runs": 0, "derived": 0, "answers": 0}
+
+    def delete(self, table: str, where: str, *values: str) -> int:
+        """Deletes rows; returns how many."""
+        return self._connection.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount
+
+    def versions(self, subject: str, numbers: Iterable[int] | None = None) -> None:
+        """All versions of a text (or some), and the index of each."""
+        rows = self._connection.execute(
+            "SELECT number, digest, part FROM version WHERE subject=?", (subject,)
+        ).fetchall()
+        wanted = None if numbers is None else {*numbers}
+        for number, text, part in rows:
+            if wanted is not None and number not in wanted:
+                continue
+            self._texts |= {text, part}
+            place = (subject, number)
+            named = self._connection.execute("SELECT entity FROM mention WHERE chapter=? AND version=?", place)
+            self._named |= {entity for (entity,) in named}
+            for table in ("passage", "mention"):
+                self._connection.execute(f"DELETE FROM {table} WHERE chapter=? AND version=?", place)
+            self._connection.execute("DELETE FROM version WHERE subject=? AND number=?", place)
+            self._counts["versions"] += 1
+
+    def derived(self, where: str, *values: str) -> None:
+        """Texts that were made of it."""
+        self._texts |= {
+            text for (text,) in self._connection.execute(f"SELECT digest FROM derived WHERE {where}", values)
+        }
+        self._counts["derived"] += self.delete("derived", where, *values)
+
+    def runs(self, runs: Iterable[str]) -> None:
+        """Runs with their journals and results, unless something that is kept came from them."""
+        for run in filter(None, runs):
+            if self._connection.execute("SELECT 1 FROM curated WHERE run=?", (run,)).fetchone():
+                continue
+            for (payload,) in self._connection.execute("SELECT payload FROM event WHERE run=?", (run,)).fetchall():
+                self._texts |= set(_DIGEST.findall(unpack(payload)))
+            for table in ("event", "chunk", "question"):
+                self.delete(table, "run=?", run)
+            self.delete("standing", "run=?", run)
+            self._counts["runs"] += self.delete("run", "id=?", run)
+
+    def finish(self, chapter: ChapterId | None) -> Purged:
+        """Deletes the texts that nothing else holds, results that gave them, and what repeats them."""
+        connection = self._connection
+        held = self._held_by_runs()
+        loose = self._texts - held
+        for name in loose:
+            for table in ("result", "outcome"):
+                connection.execute(f"DELETE FROM {table} WHERE digest=? OR key=?", (name, name))
+        loose -= {name for (name,) in connection.execute(_REFERENCES)}
+        words = self._only_in(loose)
+        self._counts["answers"] = self._forget(words, held)
+        connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
+        self._forget_nameless()
+        rewrite_words(connection)
+        connection.execute("INSERT OR REPLACE INTO value VALUES (?, 'true')", (DUE,))
+        return Purged(chapter, **self._counts)
+
+    def _held_by_runs(self) -> set[str]:
+        """Digests that the journals of the remaining runs name."""
+        payloads = self._connection.execute("SELECT payload FROM event WHERE kind IN ('attempt-done', 'node-done')")
+        return {name for (payload,) in payloads for name in _DIGEST.findall(unpack(payload))}
+
+    def _only_in(self, loose: Iterable[str]) -> set[str]:
+        """Sequences of characters that stand in these texts and in nothing that was kept."""
+        found: set[str] = set()
+        for name in loose:
+            row = self._connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
+            found.update(self._windows(unpack(row[0])) if row else ())
+        for (body,) in self._connection.execute(
+            "SELECT body FROM blob WHERE digest IN (SELECT digest FROM version UNION SELECT part FROM version)"
+        ):
+            found.difference_update(self._windows(unpack(body)))
+        return found
+
+    def _windows(self, text: str) -> Iterator[str]:
+        text = " ".join(clean(text).split())
+        return (text[at : at + self._window] for at in range(len(text) - self._window + 1))
+
+    def _forget(self, words: set[str], held: set[str]) -> int:
+        """Answers that no journal names, and waived findings, that repeat the words; how many answers."""
+        if not words:
+            return 0
+
+        def repeats(body: str | bytes) -> bool:
+            return not words.isdisjoint(self._windows(_spoken(unpack(body))))
+
+        answers = self._connection.execute("SELECT key, digest, body FROM result JOIN blob USING (digest)").fetchall()
+        found = [(key, name) for key, name, body in answers if name not in held and repeats(body)]
+        self._connection.executemany("DELETE FROM result WHERE key=?", [(key,) for key, _name in found])
+        self._connection.executemany(
+            f"DELETE FROM blob WHERE digest=? AND digest NOT IN ({_REFERENCES})", [(name,) for _key, name in found]
+        )
+        waived = self._connection.execute("SELECT draft, source FROM waiver").fetchall()
+        for draft, source in waived:
+            if repeats(draft) or repeats(source):
+                self.delete("waiver", "draft=? AND source=?", draft, source)
+        return len(found)
+
+    def _forget_nameless(self) -> None:
+        """Names that only agents and rules gave, and that stood in no other text."""
+        for entity in self._named:
+            self.delete(
+                "entity",
+                "id=? AND id NOT IN (SELECT entity FROM mention) AND id NOT IN (SELECT id FROM entity WHERE by='hand')",
+                entity,
+            )
+
+
+def _spoken(text: str) -> str:
+    """What an answer says: the strings in it if it is JSON, as they were before JSON wrote them."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    inner = value.get("text") if isinstance(value, dict) else None
+    return " ".join(_strings(value)) + (" " + _spoken(inner) if isinstance(inner, str) and inner[:1] in "{[" else "")
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)

@@ -1,0 +1,132 @@
+"""Places and versions of texts, as the writer's thread changes them and everybody reads them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
+from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
+from flowcabal_tui.domain.text import clean, digest, digest_of, word_count
+from flowcabal_tui.store.book.generations import NOW
+from flowcabal_tui.store.file.blobs import put_text
+from flowcabal_tui.store.file.connection import Row
+
+EMPTY: Final = digest("")
+VersionMode = Literal["replace", "append", "replay"]
+"""replay: made anew from the versions before it, because an output was taken out or put back."""
+
+CHAPTERS: Final = """
+    SELECT place.chapter, position, title, volume, number, digest, length, author, version.at
+    FROM place LEFT JOIN version ON subject=place.chapter
+        AND number=(SELECT max(number) FROM version WHERE subject=place.chapter AND generation<=:as_of)
+    WHERE NOT deleted AND place.generation=
+        (SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter AND generation<=:as_of)
+    ORDER BY position, place.chapter"""
+DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted")
+"""Chapters that were taken out of the book, with the place where they stood."""
+LATEST: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
+    WHERE subject=? AND generation<=? ORDER BY number DESC LIMIT 1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a chapter stands and what it is called."""
+
+    chapter: ChapterId
+    title: str
+    volume: str
+    position: int = 0
+    """0: not placed before."""
+
+
+def chapter_of(row: Row) -> Chapter:
+    """A chapter from a row of CHAPTERS; one whose text is empty counts as not written."""
+    chapter, position, title, volume, number, text, length, author, at = row
+    changed = datetime.fromisoformat(at) if at else None
+    return Chapter(
+        chapter, position, title, volume, number or 0, None if text == EMPTY else text, length or 0, author, changed
+    )
+
+
+def version_of(row: Row) -> ChapterVersion:
+    """A version from a row of LATEST."""
+    subject, number, text, author, at, generation, output, note = row
+    return ChapterVersion(subject, number, text, author, datetime.fromisoformat(at), generation, output, note)
+
+
+def chapters_now(connection: sqlite3.Connection) -> list[Chapter]:
+    return [chapter_of(row) for row in connection.execute(CHAPTERS, {"as_of": NOW})]
+
+
+def chapter_now(connection: sqlite3.Connection, chapter: ChapterId) -> Chapter:
+    """KeyError if there is none, or if it was deleted."""
+    for candidate in chapters_now(connection):
+        if candidate.id == chapter:
+            return candidate
+    raise KeyError(chapter)
+
+
+def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW) -> ChapterVersion | None:
+    row = connection.execute(LATEST, (subject, as_of)).fetchone()
+    return version_of(row) if row else None
+
+
+def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: Generation) -> None:
+    """Gives the chapters the positions 1, 2, ...; writes only those that are new or move."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
+        [
+            (place.chapter, generation, position, place.title, place.volume)
+            for position, place in enumerate(order, 1)
+            if place.position != position
+        ],
+    )
+
+
+def places(connection: sqlite3.Connection) -> list[Place]:
+    return [Place(at.id, at.title, at.volume, at.position) for at in chapters_now(connection)]
+
+
+def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]], at: str) -> list[Place]:
+    """Chapters that are not there yet, by title and volume, each with an id of its own."""
+    (known,) = connection.execute("SELECT count(DISTINCT chapter) FROM place").fetchone()
+    return [
+        Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean(title), clean(volume))
+        for number, (title, volume) in enumerate(named, known + 1)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """A text about to become the newest version of its subject. `part` is what was added, if not all of it."""
+
+    subject: str
+    text: str
+    author: Author
+    note: str = ""
+    output: OutputId | None = None
+    mode: VersionMode = "replace"
+    part: Digest | None = None
+
+
+def append_version(
+    connection: sqlite3.Connection, new: NewVersion, generation: Generation, language: str, at: str
+) -> ChapterVersion:
+    """Makes `new` the newest version; its text is cleaned before it is stored."""
+    text = clean(new.text)
+    name = put_text(connection, text)
+    before = latest(connection, new.subject)
+    number = before.version + 1 if before else 1
+    connection.execute(
+        "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(new.subject, number, name, new.part or name, new.mode, new.author, new.output, new.note),
+            *(word_count(text, language), generation, at),
+        ),
+    )
+    when = datetime.fromisoformat(at)
+    return ChapterVersion(ChapterId(new.subject), number, name, new.author, when, generation, new.output, new.note)

@@ -1,0 +1,128 @@
+"""What left the memory: a derived text goes with the text that it rests on, and comes back with it.
+
+Nothing is written when a kept output or a chapter is taken out. A derived state carries the digests of the texts that
+it rests on; what the versions and places say as of a generation decides whether it can be seen. A text that was merely
+edited stays readable through what was made of it, until that is made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Derived, StaleText
+from flowcabal_tui.store.book.generations import NOW
+from flowcabal_tui.store.book.shelf import latest
+from flowcabal_tui.store.file.connection import Database
+
+_REPLAYED: Final = """SELECT subject, number, digest, mode='replay' FROM version WHERE generation<=:as_of AND subject IN
+    (SELECT subject FROM version WHERE mode='replay' AND generation<=:as_of) ORDER BY number"""
+_DELETED: Final = "SELECT DISTINCT chapter FROM place WHERE deleted AND generation<=?"
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Chapters that are out of the book or empty, and of others the digests of texts that were taken out."""
+
+    chapters: frozenset[str] = frozenset()
+    texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.chapters or self.texts)
+
+    def takes(self, rests: str) -> bool:
+        """Did a text leave on which something rests? `rests` is what `rests_on` gave."""
+        if not any(chapter in rests for chapter in (*self.chapters, *self.texts)):
+            return False
+        parts = json.loads(rests).items()
+        return any(chapter in self.chapters or text in self.texts.get(chapter, ()) for chapter, text in parts)
+
+
+async def withdrawn(database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter]) -> Withdrawn:
+    """What is out as of a generation in which the chapters stand so.
+
+    A text is out when outputs were taken out of its chapter, or put back, since it was last the chapter's text.
+    """
+    deleted = {chapter for (chapter,) in await database.rows(_DELETED, (generation,)) if chapter not in placed}
+    empty = {chapter.id for chapter in placed.values() if chapter.digest is None and chapter.version}
+    last: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    replayed: dict[str, int] = {}
+    for chapter, number, text, by_replay in await database.rows(_REPLAYED, {"as_of": generation}):
+        last[chapter][text] = number
+        if by_replay:
+            replayed[chapter] = number
+    gone = {
+        chapter: frozenset(text for text, number in texts.items() if number < replayed[chapter])
+        for chapter, texts in last.items()
+    }
+    return Withdrawn(frozenset(deleted | empty), gone)
+
+
+async def stale_texts(
+    database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter], out: Withdrawn
+) -> tuple[StaleText, ...]:
+    """What stands and was made from other texts than the chapters have, in story order, then by uri."""
+    newest: dict[tuple[str, str, str], tuple[str, int]] = {}
+    for uri, level, anchor, position, rests in await database.rows(
+        "SELECT uri, level, anchor, position, rests FROM derived WHERE method<>'hand' AND generation<=?"
+        " ORDER BY number",
+        (generation,),
+    ):
+        if (anchor is None or anchor in placed) and not out.takes(rests):
+            newest[uri, level, anchor or ""] = (rests, placed[anchor].position if anchor else position)
+    found: dict[tuple[int, str, ChapterId], set[ChapterId]] = {}
+    for (uri, _level, anchor), (rests, position) in newest.items():
+        for chapter, text in json.loads(rests).items():
+            if placed[chapter].digest != text:
+                found.setdefault((position, uri, ChapterId(anchor)), set()).add(chapter)
+    return tuple(
+        StaleText(uri, position, tuple(sorted(found[position, uri, anchor])), anchor or None)
+        for position, uri, anchor in sorted(found)
+    )
+
+
+def confirm(connection: sqlite3.Connection, uri: str, position: int) -> None:
+    """The newest states of a uri as of a chapter were found to be what the present texts give: they rest on those."""
+    rows = connection.execute(
+        "SELECT max(number), rests FROM derived LEFT JOIN place ON chapter=anchor AND place.generation="
+        " (SELECT max(generation) FROM place AS other WHERE other.chapter=anchor)"
+        " WHERE uri=? AND method<>'hand' AND coalesce(place.position, derived.position)=? GROUP BY level",
+        (uri, position),
+    ).fetchall()
+    for number, rests in rows:
+        texts = {chapter: now.digest for chapter in json.loads(rests) if (now := latest(connection, chapter))}
+        if (new := _json(texts)) != rests:
+            connection.execute("UPDATE derived SET rests=? WHERE number=?", (new, number))
+
+
+def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId | None) -> str:
+    """The texts on which a new state rests, by chapter, as JSON: its own, those of its evidence and those it names.
+
+    A line without evidence rests on what the overview beside it does. What a hand wrote rests on nothing.
+    """
+    if state.method == "hand":
+        return "{}"
+    chapters = {each.chapter for each in state.evidence} | set(state.rests) | ({anchor} if anchor else set())
+    found: dict[str, str] = {}
+    if not state.evidence and state.level == "L0":
+        row = connection.execute(
+            "SELECT rests FROM derived WHERE uri=? AND level='L1' AND method<>'hand' AND anchor IS ? AND source=?"
+            " ORDER BY number DESC LIMIT 1",
+            (state.uri, anchor, state.source),
+        ).fetchone()
+        found |= json.loads(row[0]) if row else {}
+    for chapter in sorted(chapters):
+        text = latest(connection, chapter, state.generation or NOW)
+        if text is not None:
+            found[chapter] = text.digest
+    return _json(found)
+
+
+def _json(texts: Mapping[str, str]) -> str:
+    return json.dumps(texts, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""The database file: connections, the lock, blobs, small values, its care."""

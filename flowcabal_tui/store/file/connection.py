@@ -1,0 +1,307 @@
+"""The connections to a project's database: one thread that writes, two that read.
+
+The writer owns the only writable connection. It takes all jobs that wait, does them in one transaction,
+and wakes their callers with one call per event loop after the commit is on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, Final, Literal, TypeVar
+
+import aiosqlite
+
+from flowcabal_tui.domain.errors import ProjectError, ProjectReadOnly
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.file.faults import fault
+from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Parameters = Sequence[Any] | Mapping[str, Any]
+Durability = Literal["FULL", "NORMAL"]
+_BATCH: Final = 1_000
+_BUSY_MS: Final = 5_000
+_READERS: Final = 2
+
+
+def open_writable(path: Path, *, network: bool, durability: Durability = "FULL") -> sqlite3.Connection:
+    """A migrated connection for the writer's thread. Raises ProjectDamaged, ProjectTooNew or DiskFull.
+
+    With durability NORMAL the newest commits can be lost with the power, never by a kill. On a network file
+    system a rollback journal takes the place of the write-ahead log.
+    """
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1_000)
+        require_known(version_of(connection))
+        connection.execute(f"PRAGMA journal_mode={'DELETE' if network else 'WAL'}")
+        connection.execute(f"PRAGMA synchronous={durability}")
+        migrate(connection)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise fault(error) from error
+        raise
+    return connection
+
+
+@dataclass(slots=True)
+class _Job:
+    """Work for the writer and, after it, what became of it."""
+
+    work: Callable[[sqlite3.Connection], Any]
+    future: asyncio.Future[Any] | None
+    alone: bool = False
+    value: Any = None
+    error: BaseException | None = None
+
+    def settle(self) -> None:
+        if self.future is None or self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.value)
+
+
+class Writer:
+    """Does jobs in the order in which they were given."""
+
+    def __init__(self, connection: sqlite3.Connection, durability: Durability = "FULL") -> None:
+        self._connection, self._durability = connection, durability
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._closing = False
+        self._gate = Lock()
+        self._relaxed = False
+        self._thread = Thread(target=self._work, name="store-writer", daemon=True)
+        self._thread.start()
+
+    async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` returns, when it is on disk. Raises what `work` raises, or DiskFull, and then nothing was done.
+
+        The work is done even if the caller is cancelled meanwhile. It may be called twice, so it must
+        change nothing but the database.
+        """
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._put(_Job(work, future))
+        return await future
+
+    async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Like `do`, but outside of a transaction: for what SQLite does in one of its own, such as VACUUM."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._put(_Job(work, future, alone=True))
+        return await future
+
+    def post(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Queues work whose loss costs little; alone in a transaction, it does not wait for the disk."""
+        self._put(_Job(work, None))
+
+    async def close(self) -> None:
+        """Does all jobs that wait, then closes the connection."""
+        with self._gate:
+            if not self._closing:
+                self._closing = True
+                self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _put(self, job: _Job) -> None:
+        with self._gate:
+            if self._closing:
+                raise ProjectError(_("The project is closed."))
+            self._queue.put(job)
+
+    def _work(self) -> None:
+        closing = False
+        while not closing:
+            jobs = [self._queue.get()]
+            while len(jobs) < _BATCH and not self._queue.empty():
+                jobs.append(self._queue.get())
+            closing = jobs[-1] is None
+            batch = [job for job in jobs if job is not None]
+            for alone, jobs_of_kind in itertools.groupby(batch, key=lambda job: job.alone):
+                together = list(jobs_of_kind)
+                (self._each_alone if alone else self._commit)(together)
+                _settle(together)
+        self._connection.close()
+
+    def _commit(self, batch: Sequence[_Job]) -> None:
+        """One transaction. When a job in it fails, each has to stand for itself: the work is done again that way."""
+        try:
+            self._relax(all(job.future is None for job in batch))
+            self._connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                job.value = job.work(self._connection)
+            self._connection.execute("COMMIT")
+        except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if len(batch) > 1:
+                for job in batch:
+                    self._commit([job])
+            else:
+                batch[0].value, batch[0].error = None, fault(error) if isinstance(error, sqlite3.Error) else error
+
+    def _each_alone(self, batch: Sequence[_Job]) -> None:
+        for job in batch:
+            try:
+                job.value = job.work(self._connection)
+            except Exception as error:  # it belongs to who awaits it
+                job.error = fault(error) if isinstance(error, sqlite3.Error) else error
+
+    def _relax(self, relaxed: bool) -> None:
+        if relaxed != self._relaxed and self._durability == "FULL":
+            self._connection.execute(f"PRAGMA synchronous={'NORMAL' if relaxed else 'FULL'}")
+            self._relaxed = relaxed
+
+
+def _settle(batch: Sequence[_Job]) -> None:
+    waiting: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+    for job in batch:
+        if job.future is not None:
+            waiting.setdefault(job.future.get_loop(), []).append(job)
+        elif job.error is not None:
+            log.warning("a piece of streamed text was not journalled: %s", job.error)
+    for loop, jobs in waiting.items():
+        with contextlib.suppress(RuntimeError):  # the caller's loop has ended: nobody waits any more
+            loop.call_soon_threadsafe(_wake, jobs)
+
+
+def _wake(jobs: Sequence[_Job]) -> None:
+    for job in jobs:
+        job.settle()
+
+
+class Readers:
+    """A small pool of connections that can only read; each question sees what was committed before it."""
+
+    def __init__(self, connections: Sequence[aiosqlite.Connection], path: Path) -> None:
+        self._connections, self._path = connections, path
+        self._turn = itertools.cycle(connections)
+
+    @classmethod
+    async def open(cls, path: Path) -> Readers:
+        """Raises ProjectDamaged, ProjectTooNew or DiskFull (when the file cannot even be opened)."""
+        opened = await asyncio.gather(*(_open_reader(path) for _number in range(_READERS)), return_exceptions=True)
+        connections = [one for one in opened if isinstance(one, aiosqlite.Connection)]
+        for error in opened:
+            if isinstance(error, BaseException):
+                for connection in connections:
+                    await connection.close()
+                raise error
+        return cls(connections, path)
+
+    @cached_property
+    def direct(self) -> sqlite3.Connection:
+        """One more, for look-ups on the loop's own thread."""
+        connection = sqlite3.connect(_uri(self._path, "mode=ro"), uri=True, isolation_level=None, timeout=0)
+        connection.execute("PRAGMA query_only=1")
+        return connection
+
+    async def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """All rows of one question."""
+        try:
+            return list(await next(self._turn).execute_fetchall(sql, parameters))  # type: ignore[arg-type]  # typed too narrowly
+        except sqlite3.Error as error:
+            raise fault(error) from error
+
+    async def close(self) -> None:
+        for connection in self._connections:
+            await connection.close()
+        if "direct" in vars(self):
+            self.direct.close()
+
+
+async def _open_reader(path: Path) -> aiosqlite.Connection:
+    try:
+        return await _connect(_uri(path, "mode=ro"))
+    except sqlite3.Error as error:
+        if _size(path.with_name(path.name + "-wal")):
+            raise fault(error) from error
+    try:  # in a folder that cannot be written, a database that was closed well is read as one that never changes
+        return await _connect(_uri(path, "mode=ro&immutable=1"))
+    except sqlite3.Error as error:
+        raise fault(error) from error
+
+
+async def _connect(uri: str) -> aiosqlite.Connection:
+    connection = aiosqlite.connect(uri, uri=True, timeout=_BUSY_MS / 1_000)
+    try:
+        await connection
+        ((version,),) = await connection.execute_fetchall("PRAGMA user_version")
+        require_known(version)
+        require_current(version)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _uri(path: Path, options: str) -> str:
+    return f"{path.resolve().as_uri()}?{options}"
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+class Database:
+    """The two sides together; `writer` is None when the project was opened read-only."""
+
+    def __init__(self, readers: Readers, writer: Writer | None) -> None:
+        self._readers, self._writer = readers, writer
+        self.rows = readers.rows
+
+    @property
+    def read_only(self) -> bool:
+        return self._writer is None
+
+    @property
+    def writer(self) -> Writer:
+        """Raises ProjectReadOnly."""
+        if self._writer is None:
+            raise ProjectReadOnly(
+                _("The project is open read-only."),
+                _("Nothing was changed."),
+                _("Close it where it is open for writing, then open it again."),
+            )
+        return self._writer
+
+    def at_once(self, sql: str, parameters: Parameters = ()) -> Row | None:
+        """The first row of a look-up by key, on the caller's own thread: for what takes microseconds."""
+        try:
+            found: Row | None = self._readers.direct.execute(sql, parameters).fetchone()
+        except sqlite3.Error as error:
+            raise fault(error) from error
+        return found
+
+    async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """See `Writer.do`."""
+        return await self.writer.do(work)
+
+    async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """See `Writer.alone`."""
+        return await self.writer.alone(work)
+
+    async def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
+        """The first row."""
+        found = await self.rows(sql, parameters)
+        return found[0] if found else None
+
+    async def close(self) -> None:
+        """Does all that was asked for, then lets go of the file."""
+        await self._readers.close()
+        if self._writer is not None:
+            await self._writer.close()

@@ -1,0 +1,118 @@
+"""One writer a project: an `fcntl` lock, which the kernel drops when its process ends in any way.
+
+POSIX locks do not pass to forked children, so a worker that outlives a killed program blocks nobody. They
+also do not hold against the same process, which therefore remembers what it has locked.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import socket
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import ProjectLocked, UnsafeFileSystem
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.file.faults import no_room
+
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_HELD_BY_OTHERS: Final = {errno.EACCES, errno.EAGAIN}
+UNKNOWN: Final = "?"
+"""The time of a holder that cannot be read."""
+_held: Final[dict[Path, Holder]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who writes to a project; `since` is an ISO time."""
+
+    host: str
+    boot: str
+    pid: int
+    since: str
+
+    def __str__(self) -> str:
+        return _("process {pid} on {host}, since {since}").format(pid=self.pid, host=self.host, since=self.since)
+
+
+class ProjectLock:
+    """Held from construction to `release`. Raises ProjectLocked, UnsafeFileSystem or DiskFull."""
+
+    def __init__(self, path: Path, now: datetime) -> None:
+        self._path = path.resolve()
+        if self._path in _held:
+            raise _locked(_held[self._path])
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise no_room(str(error)) from error
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = _read(self._file)
+            os.close(self._file)
+            if error.errno in _HELD_BY_OTHERS:
+                raise _locked(holder) from error
+            raise UnsafeFileSystem(
+                _("This folder's file system cannot lock files."),
+                str(error),
+                _("Move the project to a local disk, or open it read-only."),
+            ) from error
+        holder = Holder(socket.gethostname(), _boot_id(), os.getpid(), now.isoformat(timespec="seconds"))
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, json.dumps(asdict(holder)).encode(), 0)
+        except OSError as error:
+            os.close(self._file)
+            raise no_room(str(error)) from error
+        _held[self._path] = holder
+
+    def release(self) -> None:
+        """Lets the next writer in; releasing twice does nothing."""
+        if _held.pop(self._path, None):
+            os.close(self._file)
+
+
+def holder_of(path: Path) -> Holder | None:
+    """Who holds the lock now; None when nobody does."""
+    path = path.resolve()
+    if path in _held:
+        return _held[path]
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _read(file)
+    finally:
+        os.close(file)
+    return None
+
+
+def _read(file: int) -> Holder:
+    try:
+        return Holder(**json.loads(os.pread(file, 4096, 0)))
+    except (OSError, ValueError, TypeError):
+        return Holder(_("an unknown machine"), "", 0, UNKNOWN)
+
+
+def _locked(holder: Holder) -> ProjectLocked:
+    return ProjectLocked(
+        _("The project is open elsewhere."),
+        _("It is held by {holder}.").format(holder=holder),
+        _("Close it there, or open it here read-only."),
+    )
+
+
+def _boot_id() -> str:
+    try:
+        return _BOOT.read_text("ascii").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,71 @@
+"""Small things to remember, unsaved editor text, and the answers of models."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.journal import StoredResult
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.store.file.blobs import pack, unpack
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.runs.journal import Clock, Journal
+
+
+class Values:
+    """JSON values by key (token factors, confirmations), and drafts: editor text that survives a crash."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def get(self, key: str, default: Any = None) -> Any:
+        """The value, or `default`."""
+        row = await self._database.row("SELECT json FROM value WHERE key=?", (key,))
+        return json.loads(row[0]) if row else default
+
+    async def put(self, key: str, value: Any) -> None:
+        """Remembers a value that JSON can hold."""
+        text = json.dumps(value, ensure_ascii=True, sort_keys=True)
+        await self._database.do(
+            lambda connection: connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (key, text)).close()
+        )
+
+    async def draft(self, key: str) -> str | None:
+        """Unsaved text, as typed."""
+        row = await self._database.row("SELECT body FROM draft WHERE key=?", (key,))
+        return unpack(row[0]) if row else None
+
+    async def put_draft(self, key: str, text: str | None) -> None:
+        """Keeps unsaved text; None forgets it."""
+
+        def put(connection: sqlite3.Connection) -> None:
+            if text is None:
+                connection.execute("DELETE FROM draft WHERE key=?", (key,))
+            else:
+                at = self._clock().isoformat()
+                connection.execute("INSERT OR REPLACE INTO draft VALUES (?, ?, ?)", (key, pack(text), at))
+
+        await self._database.do(put)
+
+    async def drafts(self) -> tuple[str, ...]:
+        """The keys of all unsaved texts, oldest first."""
+        return tuple(key for (key,) in await self._database.rows("SELECT key FROM draft ORDER BY at, key"))
+
+
+class Answers:
+    """Answers of models to the agents, paid once: kept among the results."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def get(self, key: Digest) -> str | None:
+        """What `put` was given."""
+        result = await self._journal.result(key)
+        return result.text if result else None
+
+    async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
+        """Keeps an answer; one that is there stays."""
+        await self._journal.keep_result(StoredResult(key, text, digest(text), model, "model", "stop", usage, 0.0))

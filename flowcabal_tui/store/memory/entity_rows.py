@@ -1,0 +1,53 @@
+"""Entities as rows: a new state is a new row, so that a pinned generation still reads the old one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Final
+
+from flowcabal_tui.domain.ids import EntityId, Generation
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.store.file.connection import Row
+
+_SUBJECT: Final = "entity/"
+_NONE: Final = "[]"
+FIELDS: Final = "id, kind, name, aliases, note, by, proposed, rejected"
+
+
+def entity_subject(entity: EntityId) -> str:
+    """Under which the versions of its note are kept."""
+    return _SUBJECT + entity
+
+
+def entity_id(subject: str) -> EntityId:
+    """The entity of a subject that `entity_subject` made; "" for others."""
+    return EntityId(subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else "")
+
+
+def entity_of(row: Row) -> Entity:
+    """An entity from a row of FIELDS."""
+    identity, kind, name, aliases, note, by, proposed, rejected = row
+    names = [tuple(json.loads(each)) if each != _NONE else () for each in (aliases, proposed, rejected)]
+    return Entity(identity, kind, name, names[0], note, by, proposed=names[1], rejected=names[2])
+
+
+def entity_now(connection: sqlite3.Connection, subject: str) -> Entity | None:
+    """The entity whose note the subject is; None for other subjects and for removed ones."""
+    row = connection.execute(
+        f"SELECT {FIELDS}, removed FROM entity WHERE id=? ORDER BY generation DESC LIMIT 1",
+        (entity_id(subject),),
+    ).fetchone()
+    return entity_of(row[:-1]) if row and not row[-1] else None
+
+
+def put_entity_row(
+    connection: sqlite3.Connection, entity: Entity, generation: Generation, *, removed: bool = False
+) -> None:
+    """The state of the entity from this generation on."""
+    names = [json.dumps(each, ensure_ascii=False) for each in (entity.aliases, entity.proposed, entity.rejected)]
+    connection.execute(
+        "INSERT OR REPLACE INTO entity (id, generation, kind, name, aliases, note, by, removed, proposed, rejected)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entity.id, generation, entity.kind, entity.name, names[0], entity.note, entity.by, removed, *names[1:]),
+    )

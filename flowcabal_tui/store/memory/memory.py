@@ -1,0 +1,178 @@
+"""The memory of the book: entities, the index of its chapters, derived texts, and what the writer waived."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Passage
+from flowcabal_tui.domain.memory import Derived, Entity, Mention
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.store.book.generations import NOW, next_generation
+from flowcabal_tui.store.book.shelf import NewVersion, append_version
+from flowcabal_tui.store.book.withdrawn import confirm
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.memory.cache import MemoryCache
+from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
+from flowcabal_tui.store.memory.entity_rows import entity_now, entity_of, entity_subject, put_entity_row
+from flowcabal_tui.store.memory.indexing import index_chapter
+from flowcabal_tui.store.memory.snapshot import ENTITIES
+from flowcabal_tui.store.memory.view import View, open_view
+from flowcabal_tui.store.runs.journal import Clock
+
+
+class Memory:
+    """Every change begins a generation, so that a view of an earlier one does not see it."""
+
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        self._database, self._clock, self._language = database, clock, language
+        self._cache = MemoryCache()
+
+    async def view(self, chapter: ChapterId | None, generation: Generation | None = None) -> View:
+        """The book as of `generation` (None: now) and before `chapter` (None: all). KeyError if it is unknown."""
+        pinned = await self.generation() if generation is None else generation
+        return await open_view(self._database, self._cache, self._language, chapter, pinned)
+
+    def forget_cached(self) -> None:
+        """Views that are opened from now on read everything again: what was said of the past was put right."""
+        self._cache = MemoryCache()
+
+    async def generation(self) -> Generation:
+        """The newest; 0 before anything was written."""
+        row = await self._database.row("SELECT coalesce(max(id), 0) FROM generation")
+        return Generation(row[0] if row else 0)
+
+    async def truth_changed_since(self, generation: Generation, before_position: int) -> bool:
+        """Has the writer changed the book before that position since then? Derived texts do not count."""
+        row = await self._database.row(
+            "SELECT 1 FROM generation WHERE id>? AND kind='truth' AND position<? LIMIT 1",
+            (generation, before_position),
+        )
+        return row is not None
+
+    async def entities(self, generation: Generation | None = None) -> tuple[Entity, ...]:
+        """All of them as of `generation` (None: now), mentioned or not, by first mention, then id."""
+        named = {entity.id: entity for entity in await (await self.view(None, generation)).entities()}
+        rows = await self._database.rows(ENTITIES, (NOW if generation is None else generation,))
+        others = [entity for row in rows if (entity := entity_of(row)).id not in named]
+        return (*named.values(), *sorted(others, key=lambda entity: entity.id))
+
+    async def names(self) -> tuple[Entity, ...]:
+        """All of them as they are now, by id; where they are first mentioned is not looked up."""
+        return tuple(sorted(map(entity_of, await self._database.rows(ENTITIES, (NOW,))), key=lambda each: each.id))
+
+    async def put_entity(self, entity: Entity) -> Entity:
+        """Stores it and returns what stands.
+
+        An agent's word never changes what a hand has written or removed; the names that it proposes are noted.
+        """
+        new = replace(
+            entity,
+            name=clean(entity.name),
+            aliases=tuple(clean(alias) for alias in entity.aliases),
+            proposed=tuple(clean(name) for name in entity.proposed),
+            note=clean(entity.note),
+            first_position=None,
+        )
+
+        def put(connection: sqlite3.Connection) -> Entity:
+            old = entity_now(connection, entity_subject(new.id))
+            if old == new:
+                return new
+            stands = new
+            if new.by != "hand" and (old.by == "hand" if old else _removed(connection, new.id)):
+                stands = _with_proposals(old, new.proposed) if old else new
+                if old in (None, stands):
+                    return stands
+            generation = next_generation(connection, "truth" if new.by == "hand" else "derived", 0, self._now())
+            put_entity_row(connection, stands, generation)
+            if new.by == "hand" and new.note != (old.note if old else ""):
+                note = NewVersion(entity_subject(new.id), new.note, "human")
+                append_version(connection, note, generation, self._language, self._now())
+            return stands
+
+        return await self._database.do(put)
+
+    async def remove_entity(self, entity: EntityId) -> None:
+        """By hand: agents do not bring it back. KeyError if there is none."""
+
+        def remove(connection: sqlite3.Connection) -> None:
+            old = entity_now(connection, entity_subject(entity))
+            if old is None:
+                raise KeyError(entity)
+            generation = next_generation(connection, "truth", 0, self._now())
+            put_entity_row(connection, replace(old, by="hand"), generation, removed=True)
+
+        await self._database.do(remove)
+
+    async def index_chapter(
+        self, chapter: ChapterId, version: int, passages: Sequence[Passage], mentions: Sequence[Mention]
+    ) -> bool:
+        """Replaces the index of that version; False (and nothing done) when a newer version is there."""
+        at = self._now()
+        return await self._database.do(
+            lambda connection: index_chapter(connection, chapter, version, passages, mentions, at)
+        )
+
+    async def put_derived(self, *states: Derived, restored: bool = False) -> Generation:
+        """Adds states in one generation and returns it; what was made already on the same source is left as it is.
+
+        With `restored` they hold since the generation that they were made of, as they did before they were lost.
+        """
+        return await self._database.do(
+            lambda connection: put_states(connection, states, self._now(), restored=restored)
+        )
+
+    async def confirm_derived(self, uri: str, position: int) -> None:
+        """What was made of a uri as of a chapter position is what the present texts would give: it is not stale."""
+        await self._database.do(lambda connection: confirm(connection, uri, position))
+
+    async def choose_derived(self, uri: str, word: Choice, state: Generation | None = None) -> Generation:
+        """The writer pins a state, unpins it, or takes what was made since. KeyError when there is no such state."""
+        return await self._database.do(lambda connection: put_choice(connection, uri, word, state, self._now()))
+
+    async def derived_history(self, uri: str) -> tuple[Derived, ...]:
+        """All states in all levels, newest first."""
+        rows = await self._database.rows(
+            f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE uri=? ORDER BY number DESC", (uri,)
+        )
+        return tuple(derived_of(row) for row in rows)
+
+    async def derived_counts(self, prefix: str) -> dict[str, int]:
+        """For each uri below `prefix`: how many states its most often written level has."""
+        rows = await self._database.rows(
+            "SELECT uri, max(states) FROM (SELECT uri, count(*) AS states FROM derived WHERE substr(uri, 1, ?)=?"
+            " GROUP BY uri, level) GROUP BY uri ORDER BY uri",
+            (len(prefix), prefix),
+        )
+        return dict(rows)
+
+    async def waive(self, signature: tuple[str, str], reason: str) -> None:
+        """A finding (its two quotations) is intended; the last reason stands."""
+        row = (*signature, clean(reason), self._now())
+        await self._database.do(
+            lambda connection: connection.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row).close()
+        )
+
+    async def waivers(self) -> tuple[tuple[tuple[str, str], str], ...]:
+        """Signatures and reasons, oldest first."""
+        rows = await self._database.rows("SELECT draft, source, reason FROM waiver ORDER BY at, draft, source")
+        return tuple(((draft, source), reason) for draft, source, reason in rows)
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
+
+
+def _with_proposals(entity: Entity, names: Sequence[str]) -> Entity:
+    """The entity with further names that wait for a word; those that it has or that were turned down do not."""
+    known = {*entity.names, *entity.proposed, *entity.rejected}
+    return replace(entity, proposed=(*entity.proposed, *(name for name in names if name not in known)))
+
+
+def _removed(connection: sqlite3.Connection, entity: EntityId) -> bool:
+    row = connection.execute(
+        "SELECT removed FROM entity WHERE id=? ORDER BY generation DESC LIMIT 1", (entity,)
+    ).fetchone()
+    return bool(row and row[0])

@@ -1,0 +1,63 @@
+"""bm25 over a closed set of passages: what lies outside the set cannot change a score.
+
+score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with
+idf = ln(1 + (N - df + 0.5) / (df + 0.5)) (Robertson and Zaragoza 2009, the variant that is never negative).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Passage, PassagePlace
+from flowcabal_tui.store.memory.tokens import Term
+
+_K1: Final = 1.2
+_B: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPassage(PassagePlace):
+    """A passage without its text. `id` is its row, `tokens` its length."""
+
+    id: int
+    tokens: int
+
+    def of(self, text: str) -> Passage:
+        """The passage with its piece of the chapter's text."""
+        return Passage(self.chapter, self.position, self.index, self.start, self.end, text[self.start : self.end])
+
+
+Counts = dict[int, int]
+"""How often one term stands in each passage, by the passage's id. Never changes, as a passage's text does not."""
+
+
+def count(term: Term, wanted: Iterable[IndexedPassage], texts: Mapping[ChapterId, str], counts: Counts) -> None:
+    """Adds to `counts` what is not there yet; `texts` holds the chapters of those passages."""
+    for passage in wanted:
+        if passage.id not in counts:
+            counts[passage.id] = term.count(texts[passage.chapter][passage.start : passage.end].lower())
+
+
+def rank(
+    passages: Mapping[int, IndexedPassage], found: Sequence[tuple[Term, Collection[int], Counts]], limit: int
+) -> list[tuple[IndexedPassage, float, tuple[str, ...]]]:
+    """The best `limit` of `passages` with score and matching terms, best first, ties in story order.
+
+    `found` holds for each term the passages that may contain it, and the counts of at least those.
+    """
+    average = sum(passage.tokens for passage in passages.values()) / max(1, len(passages))
+    scores: dict[int, float] = {}
+    matched: dict[int, tuple[str, ...]] = {}
+    for term, candidates, counts in found:
+        having = [number for number in candidates if counts[number]]
+        idf = math.log(1 + (len(passages) - len(having) + 0.5) / (len(having) + 0.5))
+        for number in having:
+            norm = _K1 * (1 - _B + _B * passages[number].tokens / average)
+            scores[number] = scores.get(number, 0.0) + idf * counts[number] * (_K1 + 1) / (counts[number] + norm)
+            matched[number] = (*matched.get(number, ()), term.text)
+    best = sorted(scores, key=lambda number: (-scores[number], passages[number].position, passages[number].index))
+    return [(passages[number], scores[number], matched[number]) for number in best[:limit]]

@@ -1,0 +1,138 @@
+"""Records of the story as rows: a new state is a new row, so that a pinned generation still reads the old one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import replace
+from typing import Any, Final
+
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.store.book.generations import next_generation
+from flowcabal_tui.store.book.shelf import chapters_now, latest
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.runs.journal import Clock
+
+KINDS: Final[dict[type[StoryRecord | Sequel], str]] = {
+    Relation: "relation",
+    Fact: "fact",
+    Promise: "promise",
+    Moment: "moment",
+    Sequel: "sequel",
+}
+READING: Final = "reading"
+"""The kind of the row that says from which source a chapter was read; its body is empty."""
+_NEWEST: Final = """SELECT id, kind, body, chapter, source, by, removed FROM record WHERE generation=
+    (SELECT max(generation) FROM record AS other WHERE other.id=record.id)"""
+
+
+class Records:
+    """Every change begins a generation. A hand's word wins: agents neither change it nor bring back what it removed."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def put(self, record: StoryRecord) -> RecordId:
+        """Writes a record by hand; an empty id makes a new one. Returns its id."""
+        at = self._clock().isoformat()
+        new: StoryRecord = replace(record, by="hand")
+        if not new.id:
+            new = replace(new, id=RecordId(digest_of([KINDS[type(new)], _body(new), at])[:12]))
+
+        def put(connection: sqlite3.Connection) -> RecordId:
+            quoted = latest(connection, new.evidence[0].chapter) if new.evidence else None
+            generation = next_generation(connection, "truth", _position(connection, anchor(new)), at)
+            source = quoted.digest if quoted else ""
+            _insert(connection, generation, (new.id, KINDS[type(new)], _body(new), "", source, "hand", 0))
+            return new.id
+
+        return await self._database.do(put)
+
+    async def remove(self, record: RecordId) -> None:
+        """By hand. KeyError if there is none."""
+        at = self._clock().isoformat()
+
+        def remove(connection: sqlite3.Connection) -> None:
+            row = connection.execute(f"{_NEWEST} AND id=? AND kind<>?", (record, READING)).fetchone()
+            if row is None or row[-1]:
+                raise KeyError(record)
+            generation = next_generation(connection, "truth", _position(connection, row[3] or None), at)
+            _insert(connection, generation, (*row[:5], "hand", 1))
+
+        await self._database.do(remove)
+
+    async def source(self, chapter: ChapterId) -> Digest | None:
+        """The source from which the chapter was read last; None when it never was."""
+        row = await self._database.row(
+            "SELECT source FROM record WHERE id=? ORDER BY generation DESC LIMIT 1", (_reading_id(chapter),)
+        )
+        return Digest(row[0]) if row else None
+
+    async def put_reading(self, reading: Reading) -> None:
+        """What was read from a chapter takes the place of what an agent read from it before, all at once."""
+        at = self._clock().isoformat()
+        read = (*reading.records, *reading.sequels)
+        new = {record.id: (KINDS[type(record)], _body(record)) for record in read}
+
+        def put(connection: sqlite3.Connection) -> None:
+            rows = connection.execute(
+                f"{_NEWEST} AND kind<>? AND id IN (SELECT id FROM record WHERE chapter=?)", (READING, reading.chapter)
+            )
+            old = {row[0]: row for row in rows}
+            generation = next_generation(connection, "derived", reading.position, at)
+            for identity, row in old.items():
+                if row[5] == "agent" and identity not in new and not row[6]:
+                    _insert(connection, generation, (*row[:6], 1))
+            for identity, (kind, body) in new.items():
+                row = old.get(identity)
+                state = (identity, kind, body, reading.chapter, reading.text, "agent", 0)
+                if row is None or (row[5] == "agent" and tuple(row) != state):
+                    _insert(connection, generation, state)
+            asked = (_reading_id(reading.chapter), READING, "", reading.chapter, reading.source, "agent", 0)
+            _insert(connection, generation, asked)
+
+        await self._database.do(put)
+
+
+def anchor(record: StoryRecord | Sequel) -> ChapterId | None:
+    """The chapter from which the record is there; None: from before the book."""
+    match record:
+        case Relation() | Fact():
+            return record.since
+        case Promise():
+            return record.planted
+        case Moment() | Sequel():
+            return record.chapter
+
+
+def _insert(
+    connection: sqlite3.Connection, generation: Generation, state: tuple[str, str, str, str, str, str, int]
+) -> None:
+    identity, *rest = state
+    connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (identity, generation, *rest))
+
+
+def _body(record: StoryRecord | Sequel) -> str:
+    return json.dumps(_cleaned(to_plain(record)), ensure_ascii=False, separators=(",", ":"))
+
+
+def _cleaned(plain: Any) -> Any:
+    match plain:
+        case str():
+            return clean(plain)
+        case list():
+            return [_cleaned(each) for each in plain]
+        case dict():
+            return {name: _cleaned(each) for name, each in plain.items()}
+    return plain
+
+
+def _reading_id(chapter: ChapterId) -> str:
+    return f"{READING}/{chapter}"
+
+
+def _position(connection: sqlite3.Connection, chapter: ChapterId | None) -> int:
+    return next((at.position for at in chapters_now(connection) if at.id == chapter), 0)

@@ -1,0 +1,204 @@
+"""What all views of one generation share: read once, in story order; what an earlier chapter sees is a prefix."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity, Mention, MetaName
+from flowcabal_tui.domain.story import Story
+from flowcabal_tui.store.book.shelf import CHAPTERS, chapter_of
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.memory.entity_rows import FIELDS, entity_of
+from flowcabal_tui.store.memory.ranking import IndexedPassage
+from flowcabal_tui.store.memory.story import Parsed, StoryIndex, Texts, story_before, story_index
+from flowcabal_tui.store.memory.tokens import match
+
+ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
+    (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
+HOLDS: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
+_META: Final = """SELECT substr(subject, 6), digest FROM version WHERE subject>='meta/' AND subject<'meta0' AND number=
+    (SELECT max(number) FROM version AS other WHERE other.subject=version.subject AND generation<=?)"""
+_CHANGED: Final = """SELECT coalesce(max(at), 0) FROM (
+    SELECT max(generation) AS at FROM place WHERE generation<=:as_of
+    UNION ALL SELECT max(generation) FROM version WHERE generation<=:as_of
+    UNION ALL SELECT max(generation) FROM entity WHERE generation<=:as_of
+    UNION ALL SELECT max(generation) FROM record WHERE generation<=:as_of
+    UNION ALL SELECT max(born) FROM passage WHERE born<=:as_of
+    UNION ALL SELECT max(died) FROM passage WHERE died<=:as_of
+    UNION ALL SELECT max(born) FROM mention WHERE born<=:as_of
+    UNION ALL SELECT max(died) FROM mention WHERE died<=:as_of)"""
+_AT_ONCE: Final = 200
+"""Terms of one question: SQLite joins at most 500."""
+_TERMS_KEPT: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class PassageIndex:
+    """All passages in story order. `positions` are those of their chapters, `numbers` their places by row."""
+
+    passages: tuple[IndexedPassage, ...]
+    positions: Sequence[int]
+    numbers: Mapping[int, int]
+    of_chapter: Mapping[ChapterId, tuple[int, int]]
+
+    def before(self, position: int) -> int:
+        """How many stand before a chapter position."""
+        return bisect_left(self.positions, position)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """In which chapters an entity is named, by position, and how often in each."""
+
+    positions: Sequence[int]
+    counts: Sequence[int]
+
+
+async def changed(database: Database, generation: Generation) -> Generation:
+    """The generation up to this one that last changed what a snapshot holds: most only bring derived texts."""
+    ((found,),) = await database.rows(_CHANGED, {"as_of": generation})
+    return Generation(found)
+
+
+class Snapshot:
+    """The book as of a generation. Made by `Snapshot.read`; the rest is read when it is first wanted."""
+
+    def __init__(self, database: Database, generation: Generation, chapters: Iterable[Chapter]) -> None:
+        self._database, self.generation = database, generation
+        self.chapters = {chapter.id: chapter for chapter in chapters}
+        self._meta: dict[MetaName, Digest] | None = None
+        self._entities: tuple[Entity, ...] | None = None
+        self._passages: PassageIndex | None = None
+        self._index: StoryIndex | None = None
+        self._story: tuple[int, Story] | None = None
+        self._named: dict[EntityId, Named] | None = None
+        self._mentions: dict[ChapterId, tuple[Mention, ...]] = {}
+        self._terms: OrderedDict[str, array[int]] = OrderedDict()
+
+    @classmethod
+    async def read(cls, database: Database, generation: Generation) -> Snapshot:
+        rows = await database.rows(CHAPTERS, {"as_of": generation})
+        return cls(database, generation, map(chapter_of, rows))
+
+    async def meta(self) -> Mapping[MetaName, Digest]:
+        """The digests of the texts that accompany the book."""
+        if self._meta is None:
+            self._meta = dict(await self._database.rows(_META, (self.generation,)))
+        return self._meta
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All of them, by first mention, then id; those that are never mentioned last."""
+        if self._entities is None:
+            named, found = await self.named(), []
+            for row in await self._database.rows(ENTITIES, (self.generation,)):
+                entity = entity_of(row)
+                places = named.get(entity.id)
+                found.append(replace(entity, first_position=places.positions[0] if places else None))
+            self._entities = tuple(sorted(found, key=_by_first_mention))
+        return self._entities
+
+    async def story(self, before: int, parsed: Parsed, texts: Texts) -> Story:
+        """As it stands before a chapter position. `parsed` is what all snapshots share, `texts` reads chapters."""
+        if self._index is None:
+            self._index = await story_index(self._database, parsed, self.generation, self.chapters, texts)
+        if self._story is None or self._story[0] != before:
+            entities = {entity.id for entity in await self.entities()}
+            self._story = before, await asyncio.to_thread(story_before, self._index, before, entities)
+        return self._story[1]
+
+    async def passages(self) -> PassageIndex:
+        """Of all written chapters."""
+        if self._passages is None:
+            rows = await self._database.rows(
+                f"SELECT id, chapter, version, number, start, end, tokens FROM passage WHERE {HOLDS}",
+                {"as_of": self.generation},
+            )
+            found = [
+                IndexedPassage(chapter, self.chapters[chapter].position, number, start, end, row, length)
+                for row, chapter, version, number, start, end, length in rows
+                if self._holds(chapter, version)
+            ]
+            found.sort(key=lambda passage: (passage.position, passage.index))
+            ranges: dict[ChapterId, tuple[int, int]] = {}
+            for at, passage in enumerate(found):
+                ranges[passage.chapter] = (ranges.get(passage.chapter, (at, at))[0], at + 1)
+            self._passages = PassageIndex(
+                tuple(found),
+                array("l", (passage.position for passage in found)),
+                {passage.id: at for at, passage in enumerate(found)},
+                ranges,
+            )
+        return self._passages
+
+    async def named(self) -> Mapping[EntityId, Named]:
+        """In which chapters each entity is named."""
+        if self._named is None:
+            rows = await self._database.rows(
+                f"SELECT entity, chapter, version, count FROM mention WHERE {HOLDS}", {"as_of": self.generation}
+            )
+            places: defaultdict[EntityId, list[tuple[int, int]]] = defaultdict(list)
+            for entity, chapter, version, count in rows:
+                if self._holds(chapter, version):
+                    places[entity].append((self.chapters[chapter].position, count))
+            self._named = {
+                entity: Named(array("l", (at for at, _n in each)), array("l", (n for _at, n in each)))
+                for entity, each in ((entity, sorted(found)) for entity, found in places.items())
+            }
+        return self._named
+
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        """Of every entity in a chapter, in the order of the text."""
+        if chapter not in self._mentions:
+            rows = await self._database.rows(
+                f"SELECT entity, version, spans FROM mention WHERE chapter=:chapter AND {HOLDS}",
+                {"chapter": chapter, "as_of": self.generation},
+            )
+            found = [
+                Mention(entity, chapter, self.chapters[chapter].position, start, end)
+                for entity, version, spans in rows
+                if self._holds(chapter, version)
+                for start, end in json.loads(spans)
+            ]
+            order = sorted(found, key=lambda mention: (mention.start, mention.end, mention.entity))
+            self._mentions[chapter] = tuple(order)
+        return self._mentions[chapter]
+
+    async def postings(self, terms: Iterable[str]) -> dict[str, array[int]]:
+        """For each term the passages that hold it, by their places in story order, ascending."""
+        wanted = {text: query for text in dict.fromkeys(terms) if (query := match(text)) is not None}
+        missing = [text for text in wanted if text not in self._terms]
+        numbers = (await self.passages()).numbers
+        for start in range(0, len(missing), _AT_ONCE):
+            part = missing[start : start + _AT_ONCE]
+            question = " UNION ALL ".join(
+                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at in range(len(part))
+            )
+            found: list[list[int]] = [[] for _text in part]
+            for at, row in await self._database.rows(question, [wanted[text] for text in part]):
+                if (number := numbers.get(row)) is not None:
+                    found[at].append(number)
+            self._terms.update({text: array("l", sorted(each)) for text, each in zip(part, found, strict=True)})
+        for text in wanted:
+            self._terms.move_to_end(text)
+        answer = {text: self._terms[text] for text in wanted}
+        while len(self._terms) > _TERMS_KEPT:
+            self._terms.popitem(last=False)
+        return answer
+
+    def _holds(self, chapter: ChapterId, version: int) -> bool:
+        """Is this the chapter's text as of the generation?"""
+        known = self.chapters.get(chapter)
+        return known is not None and known.digest is not None and known.version == version
+
+
+def _by_first_mention(entity: Entity) -> tuple[bool, int, str]:
+    return entity.first_position is None, entity.first_position or 0, entity.id

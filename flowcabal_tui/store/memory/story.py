@@ -1,0 +1,264 @@
+"""The story as it stands before a chapter: which records hold, and as of which place.
+
+What was written and read is put in order once for a generation; a view takes of it what begins before its chapter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import GenericAlias
+from typing import Any, Final
+
+from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, Story, StoryRecord
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.memory.records import KINDS, READING, anchor
+
+_NEWEST: Final = f"""SELECT id, generation, kind, chapter, source, by FROM record
+    WHERE NOT removed AND kind<>'{READING}'
+    AND generation=(SELECT max(generation) FROM record AS other WHERE other.id=record.id AND generation<=?)"""
+_BODIES: Final = """SELECT record.id, record.generation, body FROM json_each(?) AS wanted
+    JOIN record ON record.id=wanted.value ->> 0 AND record.generation=wanted.value ->> 1"""
+_AT_ONCE: Final = 2_000
+"""Records that are parsed in one go: a few milliseconds, so that nobody waits."""
+_MOST_PARSED: Final = 100_000
+"""States that are kept: then it begins anew, since most of them are no longer the newest."""
+Texts = Callable[[Collection[ChapterId]], Awaitable[Mapping[ChapterId, str]]]
+Record = StoryRecord | Sequel
+Parsed = dict[tuple[RecordId, Generation], Record]
+"""States of records by id and the generation that wrote them: they never change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A record as of a generation: whose word, and of which digest the text was that its first evidence is from."""
+
+    record: Record
+    text: Digest
+    by_agent: bool
+
+    @property
+    def chapter(self) -> ChapterId | None:
+        """The chapter that says it."""
+        return self.record.evidence[0].chapter if self.record.evidence else None
+
+
+@dataclass(frozen=True, slots=True)
+class StoryIndex:
+    """All records of a generation in the order in which they begin, and what later chapters add to each."""
+
+    chapters: Mapping[ChapterId, Chapter]
+    reads: tuple[Read, ...]
+    positions: Sequence[int]
+    sequels: Mapping[RecordId, Sequence[Sequel]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Horizon:
+    """The places of chapters, as far as a target can see."""
+
+    chapters: Mapping[ChapterId, Chapter]
+    before: int
+
+    def position(self, chapter: ChapterId | None) -> int | None:
+        """0 for None (before the book); None for a chapter at or after the target, or out of the book."""
+        if chapter is None:
+            return 0
+        place = self.chapters.get(chapter)
+        return place.position if place and place.position < self.before else None
+
+    def end(self, chapter: ChapterId | None) -> ChapterId | None:
+        """The chapter where something ends; None (it is open) when that is not before the target."""
+        return chapter if self.position(chapter) else None
+
+    def sees(self, evidence: Evidence) -> bool:
+        """Has its chapter a text that can be read?"""
+        place = self.chapters.get(evidence.chapter)
+        return place is not None and place.position < self.before and place.digest is not None
+
+
+async def story_index(
+    database: Database, parsed: Parsed, generation: Generation, chapters: Mapping[ChapterId, Chapter], texts: Texts
+) -> StoryIndex:
+    """Reads the records as of a generation in which the chapters stand so; `parsed` is used and added to.
+
+    A record that was read from an older text of its chapter stays while its words are still there. `texts` gives
+    the present texts of chapters.
+    """
+    rows = [row for row in await database.rows(_NEWEST, (generation,)) if not row[3] or _has_text(chapters, row[3])]
+    await _parse([(row[0], row[1], row[2]) for row in rows], database, parsed)
+    everywhere = _Horizon(chapters, len(chapters) + 1)
+    reads = [
+        read
+        for identity, written, _kind, _chapter, source, by in rows
+        if (read := Read(parsed[identity, written], source, by == "agent"))
+        and everywhere.position(anchor(read.record)) is not None
+    ]
+    moved = {read.chapter for read in reads if read.chapter and _is_moved(read, chapters)}
+    said = await texts(moved)
+    found = [still for read in reads if (still := _still_said(read, chapters, said)) is not None]
+    found.sort(key=lambda read: _place(read.record, everywhere))
+    sequels: defaultdict[RecordId, list[Sequel]] = defaultdict(list)
+    for read in found:
+        if isinstance(read.record, Sequel):
+            sequels[read.record.record].append(read.record)
+    records = tuple(read for read in found if not isinstance(read.record, Sequel))
+    positions = array("l", (everywhere.position(anchor(read.record)) or 0 for read in records))
+    return StoryIndex(chapters, records, positions, sequels)
+
+
+def story_before(index: StoryIndex, before: int, entities: Set[EntityId]) -> Story:
+    """The story before a chapter position: nothing later is in it, and what ends later is open.
+
+    `entities` are those that exist: a relation to another one is left out.
+    """
+    horizon = _Horizon(index.chapters, before)
+    found: list[StoryRecord] = []
+    for read in islice(index.reads, bisect_left(index.positions, before)):
+        if isinstance(read.record, Sequel):
+            continue
+        more = index.sequels.get(read.record.id, ()) if read.by_agent else ()
+        seen = [one for one in more if horizon.position(one.chapter) is not None]
+        found.append(_cut(_continued(read.record, seen) if seen else read.record, horizon))
+    moments = [one for one in found if isinstance(one, Moment)]
+    return Story(
+        _once(one for one in found if isinstance(one, Relation) and one.source in entities and one.target in entities),
+        _superseded((one for one in found if isinstance(one, Fact)), horizon),
+        tuple(one for one in found if isinstance(one, Promise)),
+        tuple(sorted(moments, key=lambda one: one.order if one.order is not None else _place(one, horizon)[0])),
+    )
+
+
+async def _parse(wanted: Sequence[tuple[RecordId, Generation, str]], database: Database, parsed: Parsed) -> None:
+    """Parses what is not parsed yet; many of one kind at a time, since that takes a fraction of the time."""
+    if len(parsed) > _MOST_PARSED:
+        parsed.clear()
+    shapes = {name: kind for kind, name in KINDS.items()}
+    missing: defaultdict[str, list[tuple[RecordId, Generation]]] = defaultdict(list)
+    for identity, written, kind in wanted:
+        if (identity, written) not in parsed:
+            missing[kind].append((identity, written))
+    for kind, keys in missing.items():
+        shape: Any = GenericAlias(tuple, (shapes[kind], ...))
+        for start in range(0, len(keys), _AT_ONCE):
+            rows = await database.rows(_BODIES, (json.dumps(keys[start : start + _AT_ONCE]),))
+            records = await asyncio.to_thread(from_json, shape, f"[{','.join(row[2] for row in rows)}]")
+            parsed.update(((row[0], row[1]), record) for row, record in zip(rows, records, strict=True))
+
+
+def _has_text(chapters: Mapping[ChapterId, Chapter], chapter: ChapterId) -> bool:
+    return chapter in chapters and chapters[chapter].digest is not None
+
+
+def _place(record: Record, horizon: _Horizon) -> tuple[int, int, str]:
+    """Sorts records by where they begin: chapter, offset of the words that say it, id."""
+    return horizon.position(anchor(record)) or 0, record.evidence[0].start if record.evidence else 0, record.id
+
+
+def _is_moved(read: Read, chapters: Mapping[ChapterId, Chapter]) -> bool:
+    """Was its chapter's text another one?"""
+    return read.chapter is not None and _has_text(chapters, read.chapter) and chapters[read.chapter].digest != read.text
+
+
+def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], said: Mapping[ChapterId, str]) -> Read | None:
+    """The record with its evidence where it stands in the present text; an agent's goes when it is not there."""
+    chapter = read.chapter
+    if chapter is None or not _is_moved(read, chapters):
+        return read
+    evidence = tuple(
+        replace(one, start=at, end=at + len(one.sentence))
+        for one in read.record.evidence
+        if (at := said[chapter].find(one.sentence)) >= 0 and one.chapter == chapter
+    )
+    if read.by_agent and not evidence:
+        return None
+    return replace(read, record=replace(read.record, evidence=evidence))
+
+
+def _continued(record: StoryRecord, sequels: Sequence[Sequel]) -> StoryRecord:
+    """With what later chapters add; the first end counts."""
+    end = next((one for one in sequels if one.learned_by is None), None)
+    learned = tuple(Knower(one.learned_by, one.chapter, one.evidence) for one in sequels if one.learned_by is not None)
+    match record:
+        case Fact():
+            until = record.until or (end.chapter if end else None)
+            return replace(record, until=until, known_by=(*record.known_by, *learned))
+        case Relation():
+            return replace(record, until=record.until or (end.chapter if end else None))
+        case Promise() if end and record.paid is None:
+            return replace(record, paid=end.chapter, payment=end.evidence)
+    return record
+
+
+def _cut(record: StoryRecord, horizon: _Horizon) -> StoryRecord:
+    """Without what is not before the target."""
+    if not all(map(horizon.sees, record.evidence)):
+        record = replace(record, evidence=_seen(record.evidence, horizon))
+    match record:
+        case Relation() if record.until:
+            return replace(record, until=horizon.end(record.until))
+        case Fact() if record.until or record.known_by:
+            known = tuple(
+                replace(one, evidence=_seen(one.evidence, horizon)) if one.evidence else one
+                for one in record.known_by
+                if horizon.position(one.since) is not None
+            )
+            until = horizon.end(record.until)
+            same = until == record.until and known == record.known_by
+            return record if same else replace(record, until=until, known_by=known)
+        case Promise() if record.paid or record.payment:
+            paid = horizon.end(record.paid)
+            return replace(record, paid=paid, payment=_seen(record.payment, horizon))
+    return record
+
+
+def _seen(evidence: Iterable[Evidence], horizon: _Horizon) -> tuple[Evidence, ...]:
+    return tuple(filter(horizon.sees, evidence))
+
+
+def _once(relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    """What a later chapter says again of a relation that holds is evidence of it, and no second one."""
+    open_ones: dict[tuple[object, str], int] = {}
+    found: list[Relation] = []
+    for one in relations:
+        ends = (one.source, one.target) if one.directed else frozenset((one.source, one.target))
+        at = open_ones.setdefault((ends, one.kind), len(found))
+        if at < len(found) and found[at].until is None and one.by == "agent":
+            found[at] = replace(found[at], until=one.until, evidence=(*found[at].evidence, *one.evidence))
+            continue
+        open_ones[ends, one.kind] = len(found)
+        found.append(one)
+    return tuple(found)
+
+
+def _superseded(facts: Iterable[Fact], horizon: _Horizon) -> tuple[Fact, ...]:
+    """A state ends where a later fact tells another one; a secret one does not end what everybody believes.
+
+    Facts come in story order. The same words said again of a state that holds are evidence of it, and no second fact.
+    """
+    found: list[Fact] = []
+    open_ones: defaultdict[tuple[EntityId, str], list[int]] = defaultdict(list)
+    for fact in facts:
+        holding = open_ones[fact.about[0], fact.attribute] if fact.attribute and fact.about else []
+        same = [at for at in holding if (found[at].text, found[at].secret) == (fact.text, fact.secret)]
+        if same and fact.by == "agent":
+            found[same[0]] = replace(found[same[0]], evidence=(*found[same[0]].evidence, *fact.evidence))
+            continue
+        for at in [at for at in holding if found[at].secret or not fact.secret]:
+            holding.remove(at)
+            end = horizon.position(found[at].until) if found[at].until else None
+            if end is None or end > (horizon.position(fact.since) or 0):
+                found[at] = replace(found[at], until=fact.since)
+        holding.append(len(found))
+        found.append(fact)
+    return tuple(found)

@@ -1,0 +1,283 @@
+"""The book as one run sees it: as of a generation, and only what lies before its chapter."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
+from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
+from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName, StaleText
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
+from flowcabal_tui.store.book.shelf import EMPTY
+from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.memory.cache import MemoryCache
+from flowcabal_tui.store.memory.companions import Companion, companions_of
+from flowcabal_tui.store.memory.derived import DerivedTexts
+from flowcabal_tui.store.memory.ranking import IndexedPassage, count, rank
+from flowcabal_tui.store.memory.snapshot import HOLDS, Snapshot, changed
+from flowcabal_tui.store.memory.tokens import term
+
+
+class View:
+    """Implements the agents' MemoryView. Nothing that happens after it was opened changes what it answers."""
+
+    def __init__(
+        self,
+        database: Database,
+        cache: MemoryCache,
+        language: str,
+        snapshot: Snapshot,
+        generation: Generation,
+        before: int,
+    ) -> None:
+        """`snapshot` is that of the last generation up to this one that changed what it holds."""
+        self._database, self._cache, self._language = database, cache, language
+        self._snapshot, self._generation, self._before = snapshot, generation, before
+        self._placed = snapshot.chapters
+        self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
+        self._texts = DerivedTexts(database, generation, before, self._placed)
+        self._story: Story | None = None
+
+    @property
+    def generation(self) -> Generation:
+        return self._generation
+
+    @property
+    def before(self) -> int:
+        """Only chapters with a smaller position are visible."""
+        return self._before
+
+    @property
+    def language(self) -> str:
+        return self._language
+
+    async def meta(self) -> tuple[tuple[MetaName, str], ...]:
+        """Those that are not empty, in the order of META_NAMES."""
+        kept = await self._snapshot.meta()
+        texts = await self._load(kept.values())
+        return tuple((name, texts[kept[name]]) for name in META_NAMES if name in kept and texts[kept[name]].strip())
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """Those made by hand, and those mentioned before the target, by first mention, then id."""
+        entities = await self._snapshot.entities()
+        named = [each for each in entities if each.first_position is not None and each.first_position < self._before]
+        others = (each for each in entities[len(named) :] if each.by == "hand")
+        unnamed = (each if each.first_position is None else replace(each, first_position=None) for each in others)
+        return (*named, *sorted(unnamed, key=lambda each: each.id))
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """Written chapters before the target, in story order."""
+        return tuple(self._seen.values())
+
+    async def chapter_text(self, chapter: ChapterId) -> str:
+        """KeyError for a chapter that cannot be seen."""
+        return (await self.chapter_texts([chapter]))[chapter]
+
+    async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """In order; none when the text was not indexed yet. KeyError for a chapter that cannot be seen."""
+        text = await self.chapter_text(chapter)
+        index = await self._snapshot.passages()
+        first, end = index.of_chapter.get(chapter, (0, 0))
+        return tuple(passage.of(text) for passage in index.passages[first:end])
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """Before the target, in story order."""
+        rows = await self._database.rows(
+            f"SELECT chapter, version, spans FROM mention WHERE entity=:entity AND {HOLDS}",
+            {"entity": entity, "as_of": self._generation},
+        )
+        found = [
+            Mention(entity, chapter, self._seen[chapter].position, start, end)
+            for chapter, version, spans in rows
+            if self._sees(chapter, version)
+            for start, end in json.loads(spans)
+        ]
+        return tuple(sorted(found, key=lambda mention: (mention.position, mention.start, mention.end)))
+
+    async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
+        """Of every entity, in the order of the text; none for a chapter that cannot be seen."""
+        return await self._snapshot.mentions_in(chapter) if chapter in self._seen else ()
+
+    async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
+        """Those that name it, before the target, in story order."""
+        places = (await self._snapshot.named()).get(entity)
+        named = set(places.positions) if places else set()
+        return tuple(chapter.id for chapter in self._seen.values() if chapter.position in named)
+
+    async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
+        """Most first, then by id."""
+        named = (await self._snapshot.named()).items()
+        counts = ((entity, sum(at.counts[: bisect_left(at.positions, self._before)])) for entity, at in named)
+        return tuple(sorted(((entity, n) for entity, n in counts if n), key=lambda one: (-one[1], one[0])))
+
+    async def seen(self) -> tuple[tuple[EntityId, int, int, int], ...]:
+        """Those who are mentioned: how often, and the positions of the first and the last chapter that names them."""
+        named = (await self._snapshot.named()).items()
+        found = ((entity, at, bisect_left(at.positions, self._before)) for entity, at in named)
+        return tuple(
+            (entity, sum(at.counts[:end]), at.positions[0], at.positions[end - 1]) for entity, at, end in found if end
+        )
+
+    async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
+        """With whom it is named in the same passage, most often first, then by id."""
+        rows = await self._database.rows(
+            f"SELECT chapter, version, entity, spans FROM mention WHERE {HOLDS} AND chapter IN"
+            f" (SELECT chapter FROM mention WHERE entity=:entity AND {HOLDS})",
+            {"entity": entity, "as_of": self._generation},
+        )
+        places = [(chapter, who, spans) for chapter, version, who, spans in rows if self._sees(chapter, version)]
+        passages = (await self._indexed()).values()
+        return await asyncio.to_thread(companions_of, entity, places, tuple(passages))
+
+    async def derived(self, uri: str, level: Level) -> Derived | None:
+        """What stands before the target, as of the generation: the newest state, or what the writer wrote or pinned."""
+        return await self._texts.one(uri, level)
+
+    async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        """What stands of all of them below `prefix`, by position then uri."""
+        return await self._texts.under(prefix, level)
+
+    async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
+        """What stands of each of these, by position then uri."""
+        return await self._texts.of(uris, level)
+
+    async def made(self, uri: str, level: Level) -> Derived | None:
+        """The newest state that no hand wrote, whether it stands or not."""
+        return await self._texts.made(uri, level)
+
+    async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
+        """The same for all below `prefix`, by position then uri."""
+        return await self._texts.made_under(prefix, level)
+
+    async def stale(self) -> tuple[StaleText, ...]:
+        """Derived texts that stand and were made from other words than their chapters have."""
+        return await self._texts.stale()
+
+    async def pinned(self, uri: str) -> Generation | None:
+        """The generation of the state that is pinned."""
+        return await self._texts.pinned(uri)
+
+    async def relations(self) -> tuple[Relation, ...]:
+        """Those that began before the target, ended ones too."""
+        return (await self.story()).relations
+
+    async def facts(self) -> tuple[Fact, ...]:
+        """Those that began before the target, superseded ones too."""
+        return (await self.story()).facts
+
+    async def promises(self) -> tuple[Promise, ...]:
+        """Those that were planted before the target."""
+        return (await self.story()).promises
+
+    async def moments(self) -> tuple[Moment, ...]:
+        """Those that are told before the target, in the order of the story's time."""
+        return (await self.story()).moments
+
+    async def story(self) -> Story:
+        """All records as the book stands before the target."""
+        if self._story is None:
+            self._story = await self._snapshot.story(self._before, self._cache.records, self._present)
+        return self._story
+
+    async def _present(self, chapters: Collection[ChapterId]) -> dict[ChapterId, str]:
+        """The texts of chapters anywhere in the book: what rests on one that was changed is looked for in it."""
+        digests = {chapter: self._placed[chapter].digest or EMPTY for chapter in chapters}
+        texts = await self._load(digests.values())
+        return {chapter: texts[name] for chapter, name in digests.items()}
+
+    async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
+        """bm25 over the passages before the target; statistics count those passages only."""
+        wanted = [one for one in map(term, dict.fromkeys(terms)) if one is not None]
+        passages = await self._indexed()
+        if not wanted or not passages:
+            return ()
+        question = " UNION ALL ".join(
+            f"SELECT {number}, rowid FROM passage_words WHERE passage_words MATCH ?" for number in range(len(wanted))
+        )
+        candidates: list[list[int]] = [[] for _term in wanted]
+        for number, passage in await self._database.rows(question, [one.match for one in wanted]):
+            if passage in passages:
+                candidates[number].append(passage)
+        found = [(one, ids, self._cache.counts(one)) for one, ids in zip(wanted, candidates, strict=True)]
+        new = [(one, [passages[i] for i in ids if i not in counts], counts) for one, ids, counts in found]
+        texts = await self.chapter_texts({passage.chapter for _term, missing, _counts in new for passage in missing})
+        for one, missing, counts in new:
+            await asyncio.to_thread(count, one, missing, texts, counts)
+        best = await asyncio.to_thread(rank, passages, found, limit)
+        texts = await self.chapter_texts({passage.chapter for passage, _score, _terms in best})
+        return tuple(PassageHit(passage.of(texts[passage.chapter]), score, matched) for passage, score, matched in best)
+
+    async def postings(self, terms: Sequence[str]) -> Postings:
+        """Which of the passages before the target hold each term; nothing else is counted."""
+        index = await self._snapshot.passages()
+        end, found = index.before(self._before), await self._snapshot.postings(terms)
+        return Postings(
+            index.passages[:end],
+            tuple(tuple(at[: bisect_left(at, end)]) for at in (found.get(text, ()) for text in terms)),
+        )
+
+    async def waived(self) -> frozenset[tuple[str, str]]:
+        """What the writer called intended, at once: a finding must not be raised again in the same run."""
+        rows = await self._database.rows("SELECT draft, source FROM waiver")
+        return frozenset((draft, source) for draft, source in rows)
+
+    def _sees(self, chapter: ChapterId, version: int) -> bool:
+        return chapter in self._seen and self._seen[chapter].version == version
+
+    async def chapter_texts(self, chapters: Iterable[ChapterId]) -> dict[ChapterId, str]:
+        """KeyError for a chapter that cannot be seen."""
+        digests = {chapter: self._seen[chapter].digest or EMPTY for chapter in chapters}
+        texts = await self._load(digests.values())
+        return {chapter: texts[name] for chapter, name in digests.items()}
+
+    async def _load(self, digests: Iterable[Digest]) -> dict[Digest, str]:
+        texts: dict[Digest, str] = {}
+        missing: list[Digest] = []
+        for name in digests:
+            text = self._cache.text(name)
+            if text is None:
+                missing.append(name)
+            else:
+                texts[name] = text
+        if missing:
+            rows = await self._database.rows(
+                "SELECT digest, body FROM blob WHERE digest IN (SELECT value FROM json_each(?))",
+                (json.dumps(missing),),
+            )
+            for name, body in rows:
+                texts[name] = unpack(body)
+                self._cache.put_text(name, texts[name])
+        return texts
+
+    async def _indexed(self) -> dict[int, IndexedPassage]:
+        """The passages that can be seen, by id, in story order."""
+        index = await self._snapshot.passages()
+        return {passage.id: passage for passage in index.passages[: index.before(self._before)]}
+
+
+async def open_view(
+    database: Database, cache: MemoryCache, language: str, chapter: ChapterId | None, generation: Generation
+) -> View:
+    """The view before `chapter` (None: of everything). KeyError for an unknown chapter.
+
+    A chapter that the generation does not know stands where it stands now.
+    """
+    snapshot = cache.snapshot(generation)
+    if snapshot is None:
+        since = await changed(database, generation)
+        snapshot = cache.put_snapshot(generation, cache.snapshot(since) or await Snapshot.read(database, since))
+    before = len(snapshot.chapters) + 1
+    if chapter is not None:
+        place = await database.row(
+            "SELECT position FROM place WHERE chapter=? ORDER BY generation>?, generation DESC LIMIT 1",
+            (chapter, generation),
+        )
+        if place is None:
+            raise KeyError(chapter)
+        before = int(place[0])
+    return View(database, cache, language, snapshot, generation, before)

@@ -1,0 +1,1 @@
+"""Runs and documents: the log, what stands, histories, the state."""

@@ -1,0 +1,267 @@
+"""The durable side of runs: what the runner writes and reads while it works."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import RunEvent, StoredResult
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.run import Decision, Question, RunRequest
+from flowcabal_tui.domain.state import StateEntry
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
+from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.runs.states import put_state
+
+Clock = Callable[[], datetime]
+_STANDING: Final = (
+    "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
+    " digest, model, author, finish, {usage}, seconds, form FROM outcome WHERE key=? ORDER BY number DESC LIMIT 1"
+)
+_NO_USAGE: Final = "{}"
+_BOOKED: Final = _STANDING.format(usage=f"'{_NO_USAGE}'")
+_WHOLE: Final = _STANDING.format(usage="usage")
+_RESULT: Final = "digest, model, author, finish, usage, seconds, form"
+
+
+class Journal:
+    """Every awaited write is on disk when it returns. What is awaited costs money or a person's time."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+        self._live: set[RunId] = set()
+        """Runs that this process began or took up again."""
+
+    async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
+        """Pins the document and the generation of the memory, and records `run-started`."""
+        self._live.add(run)
+        row = (run, workflow.reference, to_json(request), request.chapter, generation, self._now())
+
+        def begin(connection: sqlite3.Connection) -> None:
+            document = put_text(connection, to_json(workflow))
+            connection.execute(
+                "INSERT INTO run (id, workflow, document, request, chapter, generation, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*row[:2], document, *row[2:]),
+            )
+            self._append(connection, (RunEvent(run, "run-started"),))
+
+        await self._database.do(begin)
+
+    async def record(self, *events: RunEvent) -> None:
+        """Appends events, all or none."""
+        self._live.update(event.run for event in events if event.kind == "run-resumed")
+        await self._database.do(lambda connection: self._append(connection, events))
+
+    async def history(self, run: RunId) -> tuple[RunEvent, ...]:
+        """All events of a run, in order."""
+        rows = await self._database.rows(
+            "SELECT kind, node, attempt, payload, seq, at FROM event WHERE run=? ORDER BY seq", (run,)
+        )
+        return tuple(
+            RunEvent(run, kind, NodeId(node), attempt, json.loads(unpack(payload)), seq, datetime.fromisoformat(at))
+            for kind, node, attempt, payload, seq, at in rows
+        )
+
+    async def result(self, key: Digest) -> StoredResult | None:
+        """The paid output under a content key."""
+        row = await self._database.row(
+            f"SELECT key, body, {_RESULT} FROM result JOIN blob USING (digest) WHERE key=?", (key,)
+        )
+        return _result(row) if row else None
+
+    async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
+        """The result and the events that announce it, in one transaction; an existing key is left as it is."""
+
+        def keep(connection: sqlite3.Connection) -> None:
+            put_text(connection, result.text, result.digest)
+            connection.execute(
+                f"INSERT OR IGNORE INTO result (key, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (result.key, *_fields(result), self._now()),
+            )
+            self._append(connection, events)
+
+        await self._database.do(keep)
+
+    async def outcome(self, key: Digest) -> StoredResult | None:
+        """The output that stands for an equal node, as remembered last."""
+        row = await self._database.row(_WHOLE, (key,))
+        return _result(row) if row else None
+
+    def standing(self, key: Digest) -> StoredResult | None:
+        """What `outcome` says, but for the usage, which was booked: at once, in microseconds, without a thread."""
+        row = self._database.at_once(_BOOKED, (key,))
+        return _result(row) if row else None
+
+    async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
+        """From now on this output stands under the key; earlier ones stay in the history."""
+
+        def remember(connection: sqlite3.Connection) -> None:
+            put_text(connection, result.text, result.digest)
+            self._stands(connection, key, result)
+
+        await self._database.do(remember)
+
+    async def keep_output(
+        self,
+        output: Output,
+        *events: RunEvent,
+        outcome: tuple[Digest, StoredResult] | None = None,
+        state: Sequence[StateEntry] = (),
+    ) -> None:
+        """The text and the events that announce it, that it stands under a key from now on, what became of the state.
+
+        All in one transaction.
+        """
+
+        def keep(connection: sqlite3.Connection) -> None:
+            put_text(connection, output.stored, output.digest)
+            if outcome is not None:
+                self._stands(connection, *outcome)
+            put_state(connection, state)
+            self._append(connection, events)
+
+        await self._database.do(keep)
+
+    def _stands(self, connection: sqlite3.Connection, key: Digest, result: StoredResult) -> None:
+        connection.execute(
+            f"INSERT INTO outcome (key, result, {_RESULT}, at, short) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, result.key, *_fields(result), self._now(), result.text if is_short(result.text) else None),
+        )
+
+    def post(self, *events: RunEvent) -> None:
+        """Queues events whose loss costs nothing: they can be found again. Does not wait."""
+        self._database.writer.post(lambda connection: self._append(connection, events))
+
+    async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
+        """Stored texts, all in one question. KeyError if one is missing."""
+        rows = await self._database.rows(
+            "SELECT digest, body FROM blob WHERE digest IN (SELECT value FROM json_each(?))", (json.dumps(digests),)
+        )
+        found = {Digest(name): unpack(body) for name, body in rows}
+        if lost := set(digests) - set(found):
+            raise KeyError(min(lost))
+        return found
+
+    async def text(self, digest: Digest) -> str:
+        """A stored text. KeyError if there is none."""
+        row = await self._database.row("SELECT body FROM blob WHERE digest=?", (digest,))
+        if row is None:
+            raise KeyError(digest)
+        return unpack(row[0])
+
+    async def put_text(self, text: str) -> Digest:
+        """Stores a text under its digest."""
+        return await self._database.do(lambda connection: put_text(connection, text))
+
+    def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
+        """Queues a piece of streamed text; does not wait. A piece at offset 0 begins the attempt's text anew."""
+
+        def journal(connection: sqlite3.Connection) -> None:
+            if not offset:
+                _forget_chunks(connection, run, node, attempt)
+            connection.execute(
+                "INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?)", (run, node, attempt, offset, pack_large(text))
+            )
+
+        self._database.writer.post(journal)
+
+    async def partial_text(self, run: RunId, node: NodeId, attempt: int) -> str:
+        """What was streamed so far, of an attempt that did not finish; "" if nothing.
+
+        Asked of the writer, so that pieces which are still in its queue are seen.
+        """
+        place = (run, node, attempt)
+        sql = "SELECT start, body FROM chunk WHERE run=? AND node=? AND attempt=? ORDER BY start"
+        if self._database.read_only:
+            return _joined(await self._database.rows(sql, place))
+        return _joined(await self._database.do(lambda connection: connection.execute(sql, place).fetchall()))
+
+    async def ask(self, question: Question, *events: RunEvent) -> None:
+        """A durable question. One that was withdrawn by a cancel may be asked again."""
+        row = (question.id, question.run, question.node, pack_large(to_json(question)), question.asked_at.isoformat())
+
+        def ask(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO question (id, run, node, body, asked_at) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET body=excluded.body, asked_at=excluded.asked_at, withdrawn=0"
+                " WHERE decision IS NULL",
+                row,
+            )
+            self._append(connection, events)
+
+        await self._database.do(ask)
+
+    async def answer(self, question: QuestionId, decision: Decision, *events: RunEvent) -> bool:
+        """Records the answer once; False if it was answered before, withdrawn, or does not exist."""
+
+        def answer(connection: sqlite3.Connection) -> bool:
+            answered = connection.execute(
+                "UPDATE question SET decision=?, answered_at=? WHERE id=? AND decision IS NULL AND NOT withdrawn",
+                (to_json(decision), self._now(), question),
+            )
+            if answered.rowcount:
+                self._append(connection, events)
+            return bool(answered.rowcount)
+
+        return await self._database.do(answer)
+
+    async def decision(self, question: QuestionId) -> Decision | None:
+        """The answer to a question, if there is one."""
+        row = await self._database.row("SELECT decision FROM question WHERE id=? AND decision IS NOT NULL", (question,))
+        return from_json(Decision, row[0]) if row else None
+
+    def _append(self, connection: sqlite3.Connection, events: Iterable[RunEvent]) -> None:
+        for event in events:
+            payload = json.dumps(event.payload, ensure_ascii=False, separators=(",", ":"))
+            at = (event.at or self._clock()).isoformat()
+            connection.execute(
+                "INSERT INTO event (run, node, attempt, kind, payload, at) VALUES (?, ?, ?, ?, ?, ?)",
+                (event.run, event.node, event.attempt, event.kind, pack_large(payload), at),
+            )
+            if event.kind == "attempt-done":
+                _forget_chunks(connection, event.run, event.node, event.attempt)
+            elif event.kind in ("cancelled", "run-ended"):
+                connection.execute(
+                    "UPDATE question SET withdrawn=1 WHERE run=? AND (node=? OR ?='') AND decision IS NULL",
+                    (event.run, event.node, event.node),
+                )
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
+
+
+def _forget_chunks(connection: sqlite3.Connection, run: RunId, node: NodeId, attempt: int) -> None:
+    connection.execute("DELETE FROM chunk WHERE run=? AND node=? AND attempt=?", (run, node, attempt))
+
+
+def _joined(rows: Iterable[Row]) -> str:
+    """The pieces up to the first that is missing (one that was lost must not be papered over)."""
+    text = ""
+    for start, body in rows:
+        if start != len(text):
+            break
+        text += unpack(body)
+    return text
+
+
+def _fields(result: StoredResult) -> Row:
+    usage = _NO_USAGE if result.usage == Usage() else to_json(result.usage)
+    return (result.digest, result.model, result.author, result.finish, usage, result.seconds, result.form)
+
+
+def _result(row: Row) -> StoredResult:
+    key, body, digest, model, author, finish, usage, seconds, form = row
+    return StoredResult(key, unpack(body), digest, model, author, finish, _usage(usage), seconds, form)
+
+
+def _usage(text: str) -> Usage:
+    """Nothing is what a program's output cost, and what one costs that was booked when it was made."""
+    return Usage() if text == _NO_USAGE else from_json(Usage, text)

@@ -1,0 +1,175 @@
+"""Runs as the history and the queue of questions show them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.journal import EventKind
+from flowcabal_tui.domain.run import NodeState, Question, RunRequest, RunState, RunSummary
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.lock import UNKNOWN, Holder
+from flowcabal_tui.store.runs.journal import Clock, Journal
+
+_STATES: Final[dict[EventKind, NodeState]] = {
+    "act-started": "running",
+    "attempt-started": "running",
+    "asked": "waiting",
+    "answered": "running",
+    "node-done": "done",
+    "node-skipped": "skipped",
+    "node-failed": "failed",
+    "node-blocked": "blocked",
+    "cancelled": "cancelled",
+}
+_RUN_KINDS: Final = "('run-started', 'run-resumed', 'run-ended')"
+_MARKS: Final = ", ".join(f"'{kind}'" for kind in _STATES)
+
+
+class Runs(Journal):
+    """The journal, and questions about many runs at once. `holder` tells who writes to the project at this moment."""
+
+    def __init__(self, database: Database, clock: Clock, holder: Callable[[], Holder | None]) -> None:
+        super().__init__(database, clock)
+        self._holder = holder
+
+    async def summaries(self, limit: int = 50, *, run: RunId | None = None) -> tuple[RunSummary, ...]:
+        """The newest runs, newest first, or just one."""
+        wanted = {"limit": limit, "run": run}
+        rows = await self._database.rows(
+            "SELECT id, workflow, chapter, at, generation FROM run WHERE :run IS NULL OR id=:run"
+            " ORDER BY number DESC LIMIT :limit",
+            wanted,
+        )
+        newest = "SELECT id FROM run WHERE :run IS NULL OR id=:run ORDER BY number DESC LIMIT :limit"
+        ends = await self._database.rows(
+            f"SELECT run, kind, payload, at, max(seq) FROM event WHERE run IN ({newest})"
+            f" AND node='' AND kind IN {_RUN_KINDS} GROUP BY run",
+            wanted,
+        )
+        marks = await self._database.rows(
+            "SELECT run, node, kind, CASE kind WHEN 'node-failed' THEN payload END, max(seq),"
+            " (SELECT min(seq) FROM event AS first WHERE first.run=event.run AND first.node=event.node)"
+            f" FROM event WHERE run IN ({newest}) AND node<>'' AND kind IN ({_MARKS}) GROUP BY run, node",
+            wanted,
+        )
+        served = await self._database.rows(
+            f"SELECT run, payload, seq FROM event WHERE run IN ({newest}) AND node='' AND kind='nodes-served'", wanted
+        )
+        for run, payload, seq in served:
+            marks += [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack(payload))["nodes"]]
+        nodes: defaultdict[RunId, list[Row]] = defaultdict(list)
+        for run, *mark in sorted(marks, key=lambda mark: mark[5]):
+            nodes[run].append(tuple(mark))
+        last = {run: tuple(end) for run, *end in ends}
+        return tuple(self._summary(row, last[row[0]], nodes[row[0]]) for row in rows)
+
+    async def summary(self, run: RunId) -> RunSummary:
+        """One run. KeyError if there is none."""
+        found = await self.summaries(1, run=run)
+        if not found:
+            raise KeyError(run)
+        return found[0]
+
+    def _summary(self, row: Row, end: Row, marks: list[Row]) -> RunSummary:
+        run, workflow, chapter, at, generation = row
+        kind, ended, entered, resumed = end
+        states: list[tuple[NodeId, NodeState]] = []
+        error = ""
+        for node, mark, failure, seq, _first in marks:
+            state = _STATES[mark]
+            if kind == "run-resumed" and seq < resumed and state not in ("done", "skipped", "waiting"):
+                state = "pending"
+            states.append((NodeId(node), state))
+            if state == "failed":
+                error = json.loads(unpack(failure))["title"]
+        has_ended = kind == "run-ended"
+        return RunSummary(
+            id=run,
+            workflow=workflow,
+            chapter=chapter,
+            state=json.loads(unpack(ended))["state"] if has_ended else self._unended(run, entered, states),
+            started_at=datetime.fromisoformat(at),
+            generation=generation,
+            nodes=tuple(states),
+            error=error,
+        )
+
+    def _unended(self, run: RunId, entered: str, states: list[tuple[NodeId, NodeState]]) -> RunState:
+        now = {state for _node, state in states}
+        waits = "waiting" in now and "running" not in now
+        if self._database.read_only:
+            return "waiting" if waits else "running" if self._is_carried_on(entered) else "interrupted"
+        if run not in self._live:
+            return "interrupted"
+        return "waiting" if waits else "running"
+
+    def _is_carried_on(self, entered: str) -> bool:
+        """Does another process carry on a run that was begun or taken up at `entered`? Only its last writer can."""
+        holder = self._holder()
+        return holder is not None and (holder.since == UNKNOWN or entered >= holder.since)
+
+    async def unfinished(self) -> tuple[RunId, ...]:
+        """Runs without an end that no process carries on, oldest first."""
+        rows = await self._database.rows(
+            f"SELECT id, (SELECT kind FROM event WHERE run=run.id AND node='' AND kind IN {_RUN_KINDS}"
+            " ORDER BY seq DESC LIMIT 1) FROM run ORDER BY number"
+        )
+        return tuple(run for run, kind in rows if kind != "run-ended" and run not in self._live)
+
+    async def open_questions(self) -> tuple[Question, ...]:
+        """Those that wait for an answer, oldest first."""
+        rows = await self._database.rows(
+            "SELECT body FROM question WHERE decision IS NULL AND NOT withdrawn ORDER BY asked_at, rowid"
+        )
+        return tuple(from_json(Question, unpack(body)) for (body,) in rows)
+
+    async def question(self, question: QuestionId) -> Question:
+        """A question, answered or not. KeyError if there is none."""
+        row = await self._database.row("SELECT body FROM question WHERE id=?", (question,))
+        if row is None:
+            raise KeyError(question)
+        return from_json(Question, unpack(row[0]))
+
+    async def run_request(self, run: RunId) -> RunRequest:
+        """What was asked for. KeyError if there is no such run."""
+        return from_json(RunRequest, (await self._run(run))[0])
+
+    async def workflow_of(self, run: RunId) -> Workflow:
+        """The document as it was when the run began. KeyError if there is no such run."""
+        return from_json(Workflow, unpack((await self._run(run))[1]))
+
+    async def generation_of(self, run: RunId) -> Generation:
+        """The generation of the memory that the run reads. KeyError if there is no such run."""
+        return Generation((await self._run(run))[2])
+
+    async def last_generation(self, workflow: str, chapter: ChapterId | None) -> tuple[Generation, RunId] | None:
+        """What the last run of this workflow (`id@version`) for this chapter has pinned."""
+        row = await self._database.row(
+            "SELECT generation, id FROM run WHERE workflow=? AND chapter IS ? ORDER BY number DESC LIMIT 1",
+            (workflow, chapter),
+        )
+        return (Generation(row[0]), RunId(row[1])) if row else None
+
+    async def last_request(self, workflow: str, chapter: ChapterId | None) -> RunRequest | None:
+        """What was asked for by the last run of this workflow (its id, in any version) for this chapter."""
+        row = await self._database.row(
+            "SELECT request FROM run WHERE workflow>=? AND workflow<? AND chapter IS ? ORDER BY number DESC LIMIT 1",
+            (f"{workflow}@", f"{workflow}A", chapter),
+        )
+        return from_json(RunRequest, row[0]) if row else None
+
+    async def _run(self, run: RunId) -> Row:
+        row = await self._database.row(
+            "SELECT request, body, generation FROM run JOIN blob ON digest=document WHERE id=?", (run,)
+        )
+        if row is None:
+            raise KeyError(run)
+        return row

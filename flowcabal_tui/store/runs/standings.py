@@ -1,0 +1,138 @@
+"""What stands for the nodes of a workflow, what of it is frozen, and what is out of date: a row each."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.versions import StaleMark, StaleReason, StandingOutput
+from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.runs.journal import Clock
+
+Mark = tuple[NodeId, NodeId, StaleReason]
+"""A node that is out of date, the node because of which, and why."""
+_COLUMNS: Final = "node, digest, form, at, frozen, chosen, run, made"
+_PLACE: Final = "workflow=? AND chapter=?"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is written at once: outputs that stand from now on, nodes that are fresh, then new marks."""
+
+    put: tuple[StandingOutput, ...] = ()
+    fresh: tuple[NodeId, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.put or self.fresh or self.marks)
+
+
+class Standings:
+    """By workflow (its id) and chapter."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def all(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, StandingOutput]:
+        """What stands, by node or path."""
+        rows = await self._database.rows(
+            f"SELECT {_COLUMNS} FROM standing WHERE {_PLACE} ORDER BY node", (workflow, chapter or "")
+        )
+        return {NodeId(row[0]): _standing(row) for row in rows}
+
+    async def frozen(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, Output]:
+        """The frozen outputs with their texts, by node or path."""
+        rows = await self._database.rows(
+            f"SELECT node, body, form, digest FROM standing JOIN blob USING (digest) WHERE {_PLACE} AND frozen",
+            (workflow, chapter or ""),
+        )
+        return {NodeId(node): Output(unpack(body), form, Digest(digest)) for node, body, form, digest in rows}
+
+    async def chapters(self, workflow: str) -> tuple[ChapterId | None, ...]:
+        """For which chapters anything stands; None is a run without one."""
+        rows = await self._database.rows("SELECT DISTINCT chapter FROM standing WHERE workflow=?", (workflow,))
+        return tuple(ChapterId(chapter) if chapter else None for (chapter,) in rows)
+
+    async def stale(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, StaleMark]:
+        """What is out of date, by node, and because of which nodes."""
+        rows = await self._database.rows(
+            f"SELECT node, source, reason FROM stale WHERE {_PLACE} ORDER BY node, at, source",
+            (workflow, chapter or ""),
+        )
+        found: dict[NodeId, list[tuple[NodeId, StaleReason]]] = {}
+        for node, source, reason in rows:
+            found.setdefault(NodeId(node), []).append((NodeId(source), reason))
+        return {
+            node: StaleMark(node, "direct" if node in dict(sources) else "propagated", tuple(sources))
+            for node, sources in found.items()
+        }
+
+    async def write(self, workflow: str, changes: Mapping[ChapterId | None, Change]) -> None:
+        """Writes what changed, for each chapter, in one transaction."""
+        at = self._clock().isoformat()
+
+        def write(connection: sqlite3.Connection) -> None:
+            for chapter, change in changes.items():
+                place = (workflow, chapter or "")
+                _put(connection, place, change.put)
+                _freshen(connection, place, change.fresh)
+                connection.executemany(
+                    "INSERT OR REPLACE INTO stale (workflow, chapter, node, source, reason, at)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    [(*place, *mark, at) for mark in change.marks],
+                )
+
+        await self._database.do(write)
+
+    async def as_made(self, workflow: str, made: Mapping[NodeId, Digest]) -> None:
+        """Takes edits back: where what stands was made with just these parameters, their marks go."""
+
+        def as_made(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "DELETE FROM stale WHERE workflow=? AND source=? AND reason='edited' AND chapter IN"
+                " (SELECT chapter FROM standing WHERE workflow=? AND node=? AND made=?)",
+                [(workflow, node, workflow, node, digest) for node, digest in made.items()],
+            )
+
+        await self._database.do(as_made)
+
+    async def forget_outcomes(self, keys: Collection[Digest]) -> None:
+        """Nothing stands under these keys any more: nodes around a changed one must look inside again."""
+        wanted = json.dumps(sorted(keys))
+        await self._database.do(
+            lambda connection: connection.execute(
+                "DELETE FROM outcome WHERE key IN (SELECT value FROM json_each(?))", (wanted,)
+            ).close()
+        )
+
+
+def _put(connection: sqlite3.Connection, place: tuple[str, str], outputs: Sequence[StandingOutput]) -> None:
+    connection.executemany(
+        f"INSERT OR REPLACE INTO standing (workflow, chapter, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *place,
+                *(output.node, output.digest, output.form, output.at.isoformat()),
+                *(output.frozen, output.chosen, output.run, output.made),
+            )
+            for output in outputs
+        ],
+    )
+
+
+def _freshen(connection: sqlite3.Connection, place: tuple[str, str], nodes: Iterable[NodeId]) -> None:
+    connection.execute(
+        f"DELETE FROM stale WHERE {_PLACE} AND node IN (SELECT value FROM json_each(?))", (*place, json.dumps([*nodes]))
+    )
+
+
+def _standing(row: Row) -> StandingOutput:
+    node, digest, form, at, frozen, chosen, run, made = row
+    return StandingOutput(node, digest, form, datetime.fromisoformat(at), bool(frozen), bool(chosen), run, made)

@@ -1,0 +1,50 @@
+"""The project's state: what workflows remember beside the book, a row a key."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from flowcabal_tui.domain.state import DualState, StateEntry
+from flowcabal_tui.store.file.blobs import pack_large, unpack
+from flowcabal_tui.store.file.connection import Database
+
+
+class States:
+    """Reads the state; runs write it together with their events."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self) -> DualState:
+        """The state as it stands; its changes are kept by `Journal.keep_output`."""
+        rows = await self._database.rows("SELECT key, working, stable, pending FROM state ORDER BY key")
+        entries = [
+            StateEntry(
+                key,
+                json.loads(unpack(working)) if working is not None else None,
+                json.loads(unpack(stable)) if stable is not None else None,
+                working is not None,
+                stable is not None,
+                bool(pending),
+            )
+            for key, working, stable, pending in rows
+        ]
+        return DualState(entries, durable=True)
+
+
+def put_state(connection: sqlite3.Connection, entries: Sequence[StateEntry]) -> None:
+    """Writes what became of keys; in the writer's thread."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO state (key, working, stable, pending) VALUES (?, ?, ?, ?)",
+        [
+            (
+                entry.key,
+                pack_large(json.dumps(entry.working, ensure_ascii=False)) if entry.has_working else None,
+                pack_large(json.dumps(entry.stable, ensure_ascii=False)) if entry.has_stable else None,
+                entry.pending,
+            )
+            for entry in entries
+        ],
+    )

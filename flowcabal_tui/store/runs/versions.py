@@ -1,0 +1,202 @@
+"""The history of a node over all runs of a workflow: read from the log, by index."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from flowcabal_tui.domain.codec import from_plain
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
+from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.journal import EventKind
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.run import Evaluation
+from flowcabal_tui.domain.versions import NodeVersion
+from flowcabal_tui.store.file.blobs import put_text, unpack
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.runs.journal import Clock
+
+_OF_WORKFLOW: Final = "run.workflow>=? AND run.workflow<? AND run.chapter IS ?"
+_DURATION_RUNS: Final = 3
+
+
+@dataclass(slots=True)
+class _InRun:
+    """What the log of one run says of the node."""
+
+    made: dict[int, NodeVersion]
+    stood: Digest = Digest("")
+    keys: tuple[Digest, ...] = ()
+    last_key: Digest = Digest("")
+
+
+class Versions:
+    """Reads what runs have logged; keeps what a person writes in a node's place."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def of(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> tuple[NodeVersion, ...]:
+        """Every output once, oldest first, over all versions of the workflow (its id). What was served is not told
+        again, unless it comes from elsewhere and only the last run tells of it."""
+        found: dict[tuple[Digest, str], NodeVersion] = {}
+        for version in await self._all(workflow, chapter, node):
+            known = found.setdefault((version.digest, version.author), version)
+            if version.stood and not known.stood:
+                found[version.digest, version.author] = replace(known, stood=True)
+        ordered = sorted(found.values(), key=lambda version: version.at)
+        return tuple(replace(version, number=number) for number, version in enumerate(ordered, 1))
+
+    async def _all(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
+        runs = await self._in_runs(workflow, chapter, node)
+        versions = [
+            replace(version, stood=version.digest == run.stood)
+            for run in runs.values()
+            for version in run.made.values()
+        ]
+        versions += await self._edits(workflow, chapter, node)
+        known = {version.digest for version in versions}
+        return versions + [each for each in await self._served(workflow, chapter, node) if each.digest not in known]
+
+    async def _in_runs(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> dict[RunId, _InRun]:
+        """Oldest run first."""
+        rows = await self._database.rows(
+            "SELECT run.id, kind, attempt, payload, event.at FROM run CROSS JOIN event ON event.run=run.id"
+            f" AND event.node=? AND kind IN ('attempt-done', 'evaluated', 'node-done') WHERE {_OF_WORKFLOW}"
+            " ORDER BY run.number, seq",
+            (node, *_range(workflow), chapter),
+        )
+        runs: dict[RunId, _InRun] = {}
+        for run, kind, attempt, payload, at in rows:
+            told = json.loads(unpack(payload))
+            _take(runs.setdefault(run, _InRun({})), kind, node, RunId(run), attempt, told, datetime.fromisoformat(at))
+        return runs
+
+    async def _edits(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
+        rows = await self._database.rows(
+            "SELECT digest, form, at FROM edit WHERE workflow=? AND chapter=? AND node=? ORDER BY number",
+            (workflow, chapter or "", node),
+        )
+        return [
+            NodeVersion(0, node, digest, form, "human", datetime.fromisoformat(at), RunId(""))
+            for digest, form, at in rows
+        ]
+
+    async def _served(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
+        """What the last run took from elsewhere, such as another workflow with an equal node."""
+        rows = await self._database.rows(
+            "SELECT event.run, payload, at FROM event WHERE node='' AND kind='nodes-served' AND run="
+            f"(SELECT id FROM run WHERE {_OF_WORKFLOW} ORDER BY number DESC LIMIT 1) ORDER BY seq",
+            (*_range(workflow), chapter),
+        )
+        found = []
+        for run, payload, at in rows:
+            told = json.loads(unpack(payload))["nodes"].get(node)
+            if told:
+                attempt = 1 if "key" in told else 0
+                found.append(_version(node, RunId(run), attempt, told, datetime.fromisoformat(at), stood=True))
+        return found
+
+    async def keys(
+        self, workflow: str, chapter: ChapterId | None, node: NodeId, digest: Digest | None
+    ) -> frozenset[Digest]:
+        """Under which keys later runs would look for this output (None: any): those of the runs that made it.
+
+        An edit's are those of the version that was edited.
+        """
+        bases = {digest} | {
+            base
+            for (base,) in await self._database.rows(
+                "SELECT base FROM edit WHERE workflow=? AND chapter=? AND node=? AND digest=?",
+                (workflow, chapter or "", node, digest),
+            )
+        }
+        found: set[Digest] = set()
+        for run in (await self._in_runs(workflow, chapter, node)).values():
+            if digest is None or bases & {run.stood, *(version.digest for version in run.made.values())}:
+                found |= set(run.keys)
+                if run.last_key and not run.keys:  # written by an older program
+                    found |= await self._outcome_keys(run.last_key)
+        return frozenset(found)
+
+    async def _outcome_keys(self, result: Digest) -> set[Digest]:
+        rows = await self._database.rows("SELECT DISTINCT key FROM outcome WHERE result=?", (result,))
+        return {key for (key,) in rows}
+
+    async def write(self, workflow: str, chapter: ChapterId | None, node: NodeId, output: Output, base: Digest) -> None:
+        """Keeps what a person wrote in the place of `base`; the same text again changes nothing."""
+        place = (workflow, chapter or "", node, output.digest)
+        at = self._clock().isoformat()
+
+        def write(connection: sqlite3.Connection) -> None:
+            put_text(connection, output.stored)
+            known = connection.execute(
+                "SELECT 1 FROM edit WHERE workflow=? AND chapter=? AND node=? AND digest=?", place
+            ).fetchone()
+            if known is None:
+                connection.execute(
+                    "INSERT INTO edit (workflow, chapter, node, digest, form, base, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (*place, output.form, base, at),
+                )
+
+        await self._database.do(write)
+
+    async def durations(self, workflow: str) -> Mapping[NodeId, float]:
+        """Mean seconds of work of each node over the last runs in which it did any."""
+        rows = await self._database.rows(
+            "SELECT node, avg(seconds) FROM (SELECT run, node, sum(json_extract(payload, '$.seconds')) AS seconds"
+            " FROM event WHERE run IN"
+            " (SELECT id FROM run WHERE workflow>=? AND workflow<? ORDER BY number DESC LIMIT ?)"
+            " AND node<>'' AND kind IN ('attempt-done', 'node-done') AND typeof(payload)='text' GROUP BY run, node)"
+            " WHERE seconds>0 GROUP BY node",
+            (*_range(workflow), _DURATION_RUNS),
+        )
+        return {NodeId(node): seconds for node, seconds in rows}
+
+
+def _range(workflow: str) -> tuple[str, str]:
+    """The references `id@...` lie between these, since no id holds an @."""
+    return f"{workflow}@", f"{workflow}A"
+
+
+def _take(
+    run: _InRun, kind: EventKind, node: NodeId, identity: RunId, attempt: int, told: dict[str, Any], at: datetime
+) -> None:
+    match kind:
+        case "attempt-done":
+            run.last_key = Digest(told["key"])
+            if not told.get("cached"):
+                run.made[attempt] = _version(node, identity, attempt, told, at)
+        case "evaluated":
+            if attempt in run.made:
+                evaluation = from_plain(Evaluation, told["evaluation"])
+                run.made[attempt] = replace(run.made[attempt], evaluation=evaluation)
+        case "node-done":
+            run.stood, run.keys = Digest(told.get("digest", "")), tuple(told.get("keys", ()))
+            if "form" in told:
+                run.made[attempt] = _version(node, identity, 0, told, at)
+
+
+def _version(
+    node: NodeId, run: RunId, attempt: int, told: dict[str, Any], at: datetime, *, stood: bool = False
+) -> NodeVersion:
+    return NodeVersion(
+        number=0,
+        node=node,
+        digest=Digest(told["digest"]),
+        form=told.get("form", "text"),
+        author=told.get("author", "model") if attempt else "program",
+        at=at,
+        run=run,
+        attempt=attempt,
+        model=told.get("model", ""),
+        finish=told.get("finish", "stop"),
+        usage=from_plain(Usage, told["usage"]) if told.get("usage") else Usage(),
+        seconds=told.get("seconds", 0.0),
+        key=Digest(told.get("key", "")),
+        stood=stood,
+    )

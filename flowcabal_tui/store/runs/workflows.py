@@ -1,0 +1,77 @@
+"""Workflow documents with their versions."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.versions import WorkflowVersion
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.store.file.blobs import get_text, put_text, unpack
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.runs.journal import Clock
+
+
+class Workflows:
+    """Every version that was ever saved stays; runs name theirs."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def save(self, workflow: Workflow) -> Workflow:
+        """Stores it under the next version if its content is new; returns it as stored."""
+
+        def save(connection: sqlite3.Connection) -> Workflow:
+            row = connection.execute(
+                "SELECT version, document FROM workflow WHERE id=? ORDER BY version DESC LIMIT 1", (workflow.id,)
+            ).fetchone()
+            latest = from_json(Workflow, get_text(connection, Digest(row[1]))) if row else None
+            version = latest.version if latest else 0
+            if latest is not None and workflow.model_copy(update={"version": version}) == latest:
+                return latest
+            saved = workflow.model_copy(update={"version": version + 1})
+            document = put_text(connection, to_json(saved))
+            connection.execute(
+                "INSERT INTO workflow VALUES (?, ?, ?, ?)",
+                (saved.id, saved.version, document, self._clock().isoformat()),
+            )
+            return saved
+
+        return await self._database.do(save)
+
+    async def get(self, reference: str) -> Workflow:
+        """By `id` (the newest version) or `id@version`. KeyError if there is none."""
+        name, _mark, version = reference.partition("@")
+        row = await self._database.row(
+            "SELECT body FROM workflow JOIN blob ON digest=document WHERE id=? AND (?='' OR version=?)"
+            " ORDER BY version DESC LIMIT 1",
+            (name, version, int(version) if version.isdecimal() else -1),
+        )
+        if row is None:
+            raise KeyError(reference)
+        return from_json(Workflow, unpack(row[0]))
+
+    async def versions(self, name: str) -> tuple[WorkflowVersion, ...]:
+        """The saved documents of a workflow (its id), newest first."""
+        rows = await self._database.rows(
+            "SELECT version, at, body FROM workflow JOIN blob ON digest=document WHERE id=? ORDER BY version DESC",
+            (name,),
+        )
+        found = []
+        for version, at, body in rows:
+            saved = from_json(Workflow, unpack(body))
+            found.append(
+                WorkflowVersion(saved.reference, version, saved.name, len(saved.nodes), datetime.fromisoformat(at))
+            )
+        return tuple(found)
+
+    async def list(self) -> tuple[Workflow, ...]:
+        """The newest version of each, in the order in which they first came."""
+        rows = await self._database.rows(
+            "SELECT body FROM workflow JOIN blob ON digest=document"
+            " WHERE version=(SELECT max(version) FROM workflow AS other WHERE other.id=workflow.id)"
+            " ORDER BY (SELECT min(at) FROM workflow AS first WHERE first.id=workflow.id), id"
+        )
+        return tuple(from_json(Workflow, unpack(body)) for (body,) in rows)
