@@ -115,7 +115,7 @@ class Parts:
             emit,
             lambda held: self.tasks.create(self._knowledge_ready(held)),
         )
-        self.search = Search(store, self.queries, self.knowledge)
+        self.search = Search(store, self.queries, self.knowledge, self.kinds)
         self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
         graphs = Graphs()
         self.runs = RunDesk(store, self.services, lambda: self.settings, emit, self.actions.require_valid, graphs)

@@ -7,7 +7,7 @@ from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.manuscript import Author
-from flowcabal_tui.domain.memory import Freshness, Level, TaskKind
+from flowcabal_tui.domain.memory import Freshness, Level, MetaName, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, NodeState, RunState
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.workflow import Angle
@@ -85,6 +85,12 @@ TASKS: Final[Mapping[TaskKind, str]] = {
     "arc": mark("arcs and the whole work"),
     "check": mark("check against the book"),
     "knowledge": mark("knowledge server"),
+}
+META: Final[Mapping[MetaName, str]] = {
+    "outline": mark("Outline"),
+    "style-guide": mark("Style guide"),
+    "world-rules": mark("World rules"),
+    "notes": mark("Notes"),
 }
 TASK_STATES: Final[Mapping[Freshness, str]] = {
     "waiting": mark("has its turn later"),

@@ -108,3 +108,7 @@ async def test_an_edit_of_the_plan_is_what_the_draft_is_written_from(desk: Desk)
     view = await desk.view(run, "plan")
     assert (view.attempts[-1].author, view.attempts[-1].text) == ("human", plan)
     assert "brass key" in (await desk.view(run, "draft")).attempts[0].text
+
+
+async def test_what_came_with_the_sample_was_not_written_today(desk: Desk) -> None:
+    assert (await desk.project.overview()).today == 0

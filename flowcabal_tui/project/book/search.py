@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.context.gather import Found
+from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Span
@@ -15,10 +16,12 @@ from flowcabal_tui.domain.memory import META_NAMES, Level
 from flowcabal_tui.domain.search import Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.domain.story import Moment, Relation, StoryRecord
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.matching import Document, Page, around, best, places
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.queries import Queries, entity_text
+from flowcabal_tui.project.words import META
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.view import View
 
@@ -30,8 +33,8 @@ _LINE: Final = 160
 class Search:
     """Reads only; lives on the engine's loop. A text is made ready once, until it changes."""
 
-    def __init__(self, store: Store, queries: Queries, knowledge: KnowledgeDesk) -> None:
-        self._store, self._queries, self._knowledge = store, queries, knowledge
+    def __init__(self, store: Store, queries: Queries, knowledge: KnowledgeDesk, kinds: ProfileKinds) -> None:
+        self._store, self._queries, self._knowledge, self._kinds = store, queries, knowledge, kinds
         self._chapters: dict[tuple[ChapterId, Digest, str, int], Page] = {}
         self._memory: tuple[Generation, list[Page]] = (Generation(-1), [])
 
@@ -90,18 +93,20 @@ class Search:
         for entity in await view.entities():
             found.append(Document("entities", f"entities/{entity.id}", entity.name, entity_text(entity)))
         found += await self._story(view, titles, names)
+        kinds = {kind.name: kind.title for kind in self._kinds.all()}
         in_full: set[str] = set()
         for level in _LEVELS:
             for derived in await view.derived_under("profiles/", level):
                 if level == "L0" or derived.uri not in in_full:  # what the summary says, the full profile says too
                     in_full.add(derived.uri)
-                    name = names.get(EntityId(derived.uri.rsplit("/", 1)[-1]), derived.uri.rsplit("/", 1)[-1])
+                    _profiles, kind, subject = derived.uri.split("/", 2)
+                    name = names.get(EntityId(subject)) or kinds.get(kind, kind)
                     found.append(Document("profiles", derived.uri, name, derived.text, level, derived.position))
             for derived in await view.derived_under("manuscript/", level):
                 if (chapter := titles.get(derived.uri)) is not None:
                     found.append(replace(_of_chapter("summaries", chapter, derived.text), level=level))
         for name in META_NAMES:
-            found.append(Document("meta", f"meta/{name}", name, await self._store.book.meta_text(name)))
+            found.append(Document("meta", f"meta/{name}", _(META[name]), await self._store.book.meta_text(name)))
         return found
 
     async def _story(

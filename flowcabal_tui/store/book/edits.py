@@ -158,7 +158,9 @@ class Edits:
         when = {"at": at.isoformat()}
         then = await self._database.row("SELECT coalesce(max(id), 0) FROM generation WHERE at<:at", when)
         imported = await self._database.row(
-            "SELECT coalesce(sum(length), 0) FROM version WHERE author='import' AND at>=:at", when
+            "SELECT coalesce(sum(length), 0) FROM version WHERE author='import' AND at>=:at"
+            " AND subject IN (SELECT chapter FROM place)",
+            when,
         )
         chapters = await self._database.rows(CHAPTERS, {"as_of": then[0] if then else 0})
         return sum(chapter_of(row).length for row in chapters) + (imported[0] if imported else 0)

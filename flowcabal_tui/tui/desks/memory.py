@@ -9,10 +9,10 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.words import LEVELS
+from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol import (
     CancelBackground,
     Command,
@@ -96,13 +96,7 @@ class MemoryDesk:
 
     async def edit_meta(self) -> None:
         """Chooses one of the meta texts and opens it in the writer's editor."""
-        names: dict[MetaName, str] = {
-            "outline": _("Outline"),
-            "style-guide": _("Style guide"),
-            "world-rules": _("World rules"),
-            "notes": _("Notes"),
-        }
-        choices = tuple((str(name), names[name]) for name in META_NAMES)
+        choices = tuple((str(name), _(words)) for name, words in META.items())
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:

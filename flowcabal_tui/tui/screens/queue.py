@@ -198,8 +198,7 @@ class QueueScreen(ModalScreen[None]):
     def _subject(self, task: BackgroundTask) -> str:
         """The chapter, or whoever it is about, by name; `<entity>@<chapter>` names both."""
         who, _at, chapter = task.subject.rpartition("@")
-        identity = chapter.rpartition("/")[2]
-        name = self._subjects.get(identity, chapter)
+        name = self._subjects.get(chapter) or self._subjects.get(chapter.rpartition("/")[2], chapter)
         return f"{self._subjects.get(who.rpartition('/')[2], who)}, {name}" if who else name
 
     @property
