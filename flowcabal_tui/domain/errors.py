@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
+from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.locale import _
 
 _NAMES_SHOWN: Final = 20
@@ -177,6 +178,7 @@ class ModelError(FlowCabalError):
     """A model call that failed.
 
     `partial` is the text that had arrived; `retry_after` is in seconds, as the provider asked.
+    `usage` is what is to be booked although there is no answer; None: nothing that is known.
     A fault is tried again only when it is of a retryable kind and no text had arrived.
     """
 
@@ -192,9 +194,11 @@ class ModelError(FlowCabalError):
         partial: str = "",
         retry_after: float | None = None,
         status: int | None = None,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(title, detail, advice)
         self.fault, self.partial, self.retry_after, self.status = fault, partial, retry_after, status
+        self.usage = usage
 
     @property
     def retryable(self) -> bool:

@@ -21,6 +21,7 @@ from flowcabal_tui.domain.model_calls import (
     T,
     TextDelta,
     ThinkingDelta,
+    Usage,
 )
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.backoff import Backoff
@@ -74,6 +75,10 @@ class _Arrival:
     @property
     def text(self) -> str:
         return "".join(self.pieces)
+
+    @property
+    def spent(self) -> Usage | None:
+        return self._reader.reply.spent
 
 
 class HttpModel(ABC):
@@ -181,12 +186,14 @@ class HttpModel(ABC):
         finished = reply.finished()
         if not finished.tool_calls and not arrival.text.strip():
             reason = _("It stopped at the limit of max_tokens.") if reply.finish == "length" else ""
-            raise failures.error(ModelFault.EMPTY, reason)
+            failure = failures.error(ModelFault.EMPTY, reason)
+            failure.usage = arrival.spent
+            raise failure
         return finished
 
     @staticmethod
     def _keeping(error: ModelError, arrival: _Arrival) -> ModelError:
-        error.partial = arrival.text
+        error.partial, error.usage = arrival.text, arrival.spent
         if error.partial:
             kept = _("{n} characters had arrived and are kept.").format(n=len(error.partial))
             error.detail = f"{error.detail} {kept}".strip()

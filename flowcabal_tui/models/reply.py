@@ -32,6 +32,12 @@ class Reply:
     def whole(self) -> bool:
         return self.ended or self.finish is not None
 
+    @property
+    def spent(self) -> Usage | None:
+        """What to book if this is all; None when it was cut before its tokens were counted."""
+        counted = self.usage.input_tokens is not None and self.usage.output_tokens is not None
+        return self.usage if self.whole or counted else None
+
     def finished(self) -> Finished:
         """The last event of a whole answer."""
         calls = tuple(

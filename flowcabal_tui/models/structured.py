@@ -43,7 +43,7 @@ class Ladder:
 async def structured(
     model: ModelPort, request: ModelRequest, shape: type[T], ladder: Ladder, failures: Failures
 ) -> tuple[T, Answer]:
-    """A `shape`, and the answer that it was read from; its usage is that of all tries.
+    """A `shape`, and the answer that it was read from; its usage is that of all tries, as is an error's.
 
     Raises ModelError: the call's own, or SCHEMA with the last raw text as `partial`.
     """
@@ -53,7 +53,13 @@ async def structured(
     modes = LADDER[LADDER.index(ladder.mode) :]
     raw = problem = ""
     for _try in range(1 + REPAIRS):
-        answer, mode = await _ask(model, request, schema, modes, turns)
+        try:
+            answer, mode = await _ask(model, request, schema, modes, turns)
+        except ModelError as error:
+            if error.usage is not None:
+                usages.append(error.usage)
+            error.usage = total(usages) if usages else None
+            raise
         modes, ladder.mode = (mode,), mode
         said = answer.tool_calls[0].arguments if answer.tool_calls else answer.text
         usages.append(answer.usage)
@@ -65,7 +71,7 @@ async def structured(
                 problem = _problem(error)
         turns += _repair(answer, problem)
     failure = failures.error(ModelFault.SCHEMA, problem)
-    failure.partial = raw
+    failure.partial, failure.usage = raw, total(usages)
     raise failure
 
 
@@ -93,7 +99,7 @@ async def _ask_in(model: ModelPort, asked: ModelRequest, turns: tuple[Message, .
     except ModelError as error:
         if error.fault is not ModelFault.EMPTY:
             raise
-        return Answer("", "stop", Usage())
+        return Answer("", "stop", error.usage or Usage())
 
 
 def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode) -> ModelRequest:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -184,17 +185,21 @@ class ModelDesk:
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Books one call and learns from its usage. The offline model costs nothing and is not booked."""
+        await self.book(role, purpose, endpoint, request, usage)
+        if endpoint.provider != "offline":
+            self.counter.learn(request, usage)
+            await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
+
+    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Books without learning: what failed may be the sum of several tries, or a count cut short."""
         if endpoint.provider == "offline":
             return
-        estimated = self.counter.count_request(request)
-        self.counter.learn(request, usage)
-        await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
         record = UsageRecord(
             role,
             endpoint.model,
             purpose,
             usage,
-            estimated,
+            self.counter.count_request(request),
             cost(endpoint, usage),
             endpoint.currency,
             run=PAYING_RUN.get() or "",
@@ -264,15 +269,28 @@ class _Booked:
         return self._model.stream(request)
 
     async def answer(self, request: ModelRequest) -> Answer:
-        self._desk.require_budget()
-        async with self._limits.slot(self.endpoint, _priority(request)):
+        async with self._place(request):
             answer = await self._model.answer(request)
-        await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
+            await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
         return answer
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        self._desk.require_budget()
-        async with self._limits.slot(self.endpoint, _priority(request)):
+        async with self._place(request):
             value, answer = await self._model.structured(request, shape)
-        await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
+            await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
         return value, answer
+
+    @asynccontextmanager
+    async def _place(self, request: ModelRequest) -> AsyncIterator[None]:
+        """A place for one call, to be booked before another has it. Raises BudgetExceeded.
+
+        The budget is asked after the wait: the calls before this one may have reached the cap.
+        """
+        async with self._limits.slot(self.endpoint, _priority(request)):
+            self._desk.require_budget()
+            try:
+                yield
+            except ModelError as error:
+                if error.usage is not None:
+                    await self._desk.book(self._role, request.purpose, self.endpoint, request, error.usage)
+                raise

@@ -37,6 +37,11 @@ def said(mode: StructuredMode, text: str) -> dict[str, Any]:
     return {"tool_calls": [{"name": "give_answer", "arguments": text}]} if mode == "tool" else {"content": text}
 
 
+def tokens_in(server: FaultServer, requests: int | None = None) -> int:
+    """What the server counts for its first `requests`; for all without."""
+    return sum(len(json.dumps(entry["body"]["messages"], ensure_ascii=False)) for entry in server.log[:requests])
+
+
 async def test_a_fitting_answer_takes_one_call(
     server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
 ) -> None:
@@ -68,8 +73,7 @@ async def test_two_repairs_tell_the_model_what_was_wrong(
     assert value.sure == 3
     assert len(server.log) == 3
     assert "'time' or 'place'" in json.dumps(server.log[1]["body"]["messages"])
-    usages = [len(json.dumps(entry["body"]["messages"], ensure_ascii=False)) for entry in server.log]
-    assert answer.usage.input_tokens == sum(usages)
+    assert answer.usage.input_tokens == tokens_in(server)
 
 
 async def test_after_two_repairs_the_raw_text_is_given_up_for_reading(
@@ -81,6 +85,26 @@ async def test_after_two_repairs_the_raw_text_is_given_up_for_reading(
     assert caught.value.fault is ModelFault.SCHEMA
     assert caught.value.partial == '{"angle": "mood"}'
     assert len(server.log) == 3
+    assert caught.value.usage is not None
+    assert caught.value.usage.input_tokens == tokens_in(server)
+
+
+async def test_an_error_after_misses_tells_what_the_misses_cost(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    server.push({"content": "no"}, {"content": ""}, {"status": 401})
+    with pytest.raises(ModelError) as caught:
+        await make(provider, structured="prompted").structured(REQUEST, Finding)
+    assert caught.value.fault is ModelFault.AUTH
+    assert caught.value.usage is not None
+    assert caught.value.usage.input_tokens == tokens_in(server, 2)
+
+
+async def test_an_error_before_any_answer_cost_nothing_that_is_known(server: FaultServer, model: HttpModel) -> None:
+    server.push({"status": 401})
+    with pytest.raises(ModelError) as caught:
+        await model.structured(REQUEST, Finding)
+    assert caught.value.usage is None
 
 
 @pytest.mark.parametrize(

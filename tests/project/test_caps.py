@@ -1,0 +1,135 @@
+"""Caps on money hold for answers that are of no use, and for calls that wait in a queue."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Message, ModelPort, ModelRequest
+from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, StartBootstrap
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
+
+PRICE: dict[str, Any] = {"price_in": Decimal(1), "price_out": Decimal(2)}
+CAP = Decimal("0.000001")
+REQUEST = ModelRequest((Message("user", "Who is in it?"),))
+WORDS = "I would rather tell it in my own words."
+NOT_JSON = {"content": WORDS, "times": -1}
+COUNTED = (
+    'data: {"choices": [{"index": 0, "delta": {"content": "It r"}}],'
+    ' "usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\n'
+)
+"""A stream that breaks off, of a server that counts in every event."""
+
+
+class Cast(BaseModel):
+    names: list[str]
+
+
+async def capped(folder: Path, server: FaultServer, provider: str = "openai") -> Path:
+    """A project with a price, a cap that one answer reaches, and a model that answers one call at a time."""
+    await make(folder, both(endpoint(server, provider, concurrency=1, **PRICE)))
+    change(folder, "budget", max_cost=CAP)
+    return folder
+
+
+def model_of(desk: Desk) -> ModelPort:
+    return desk.project._parts.models.booked("agent")
+
+
+async def ask(desk: Desk) -> Any:
+    return await desk.project._ask(model_of(desk).structured(REQUEST, Cast))
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_answers_that_miss_the_shape_are_booked_and_reach_the_cap(
+    folder: Path, server: FaultServer, provider: str
+) -> None:
+    server.push(NOT_JSON)
+    async with opened(await capped(folder, server, provider)) as desk:
+        with pytest.raises(ModelError) as caught:
+            await ask(desk)
+        assert (caught.value.fault, calls(server)) == (ModelFault.SCHEMA, 3)
+        spent = await desk.project.totals()
+        assert caught.value.usage is not None
+        assert spent.input_tokens == caught.value.usage.input_tokens
+        assert spent.output_tokens == 3 * len(WORDS)
+        assert spent.cost == (spent.input_tokens + 2 * spent.output_tokens) / Decimal(1_000_000)
+        with pytest.raises(BudgetExceeded):
+            await ask(desk)
+        assert calls(server) == 3
+    async with opened(folder) as again:
+        assert await again.project.totals() == spent
+
+
+async def test_what_failed_teaches_the_counter_nothing(folder: Path, server: FaultServer) -> None:
+    server.push(NOT_JSON)
+    async with opened(await capped(folder, server)) as desk:
+        counter = desk.project._parts.models.counter
+        before = counter.calibration
+        with pytest.raises(ModelError):
+            await ask(desk)
+        assert counter.calibration == before
+
+
+@pytest.mark.parametrize(
+    "fault", [{"finish": "content_filter"}, {"content": "", "finish": "length"}], ids=["filtered", "empty"]
+)
+async def test_a_whole_answer_of_no_use_is_booked(folder: Path, server: FaultServer, fault: dict[str, Any]) -> None:
+    async with opened(await capped(folder, server)) as desk:
+        server.push(fault)
+        with pytest.raises(ModelError):
+            await desk.project._ask(model_of(desk).answer(REQUEST))
+        assert ((await desk.project.totals()).cost or 0) > CAP
+
+
+@pytest.mark.parametrize(
+    ("fault", "cost"), [({"eof_after": 6}, Decimal(0)), ({"raw": COUNTED}, Decimal("0.000011"))], ids=["no", "yes"]
+)
+async def test_a_cut_answer_is_booked_if_its_tokens_were_counted(
+    folder: Path, server: FaultServer, fault: dict[str, Any], cost: Decimal
+) -> None:
+    async with opened(await capped(folder, server)) as desk:
+        server.push(fault)
+        with pytest.raises(ModelError) as caught:
+            await desk.project._ask(model_of(desk).answer(REQUEST))
+        assert (caught.value.fault, bool(caught.value.partial)) == (ModelFault.TRUNCATED, True)
+        assert (await desk.project.totals()).cost == cost, "an unknown sum would stop the project"
+
+
+@pytest.mark.parametrize("how", ["answer", "structured"])
+async def test_calls_that_wait_for_a_place_are_not_sent_once_the_cap_is_reached(
+    folder: Path, server: FaultServer, how: str
+) -> None:
+    async with opened(await capped(folder, server)) as desk:
+        model = model_of(desk)
+
+        async def three() -> list[Any]:
+            waiting: list[Any] = [
+                model.answer(REQUEST) if how == "answer" else model.structured(REQUEST, Cast) for _number in range(3)
+            ]
+            return await asyncio.gather(*waiting, return_exceptions=True)
+
+        first, *later = await desk.project._ask(three())
+        assert not isinstance(first, Exception)
+        assert [type(each) for each in later] == [BudgetExceeded] * 2
+        assert calls(server) == 1
+
+
+async def test_a_reading_by_a_model_that_gives_no_json_stops_at_its_cap(folder: Path, server: FaultServer) -> None:
+    await make(folder, both(endpoint(server, concurrency=1, **PRICE)))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "chapters"))))
+        await desk.settled()
+        server.push(NOT_JSON)
+        await desk.project.carry_out(StartBootstrap(max_cost=CAP))
+        status = (await desk.until(BootstrapChanged, lambda event: event.status.state != "running")).status
+        assert (status.state, calls(server)) == ("paused", 3)
+        assert "cap" in status.reason
+        assert (status.spent.cost or 0) > CAP
