@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import get_args
 
@@ -73,6 +73,24 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _whole(text: str) -> int:
+    """A number from 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(_("{text} is not a whole number from 1.").format(text=text))
+    return int(text)
+
+
+def _money(text: str) -> Decimal:
+    """An amount, not below 0."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise argparse.ArgumentTypeError(_("{text} is not an amount of money.").format(text=text))
+    return amount
+
+
 def _add(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, words: str
 ) -> argparse.ArgumentParser:
@@ -99,7 +117,7 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
     _project(imported)
     imported.add_argument("source", type=Path, metavar=_("SOURCE"))
-    imported.add_argument("--last", type=int, help=_("import only the first so many chapters"))
+    imported.add_argument("--last", type=_whole, help=_("import only the first so many chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
     imported.add_argument(
         "--as",
@@ -111,10 +129,10 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     imported.add_argument("--title", help=_("of a reference book (default: the file's name)"))
     read = _add(commands, "bootstrap", _("have imported chapters read by the agents' model, for money"))
     _project(read)
-    read.add_argument("--from", dest="first", type=int, metavar="N", help=_("from the chapter at this place"))
-    read.add_argument("--to", dest="last", type=int, metavar="M", help=_("to the chapter at this place"))
+    read.add_argument("--from", dest="first", type=_whole, metavar="N", help=_("from the chapter at this place"))
+    read.add_argument("--to", dest="last", type=_whole, metavar="M", help=_("to the chapter at this place"))
     read.add_argument("--yes", action="store_true", help=_("begin without a question"))
-    read.add_argument("--max-cost", type=Decimal, metavar="X", help=_("begin no call after it has cost so much"))
+    read.add_argument("--max-cost", type=_money, metavar="X", help=_("begin no call after it has cost so much"))
     shelf = _add(commands, "references", _("the reference books beside the book"))
     _project(shelf)
     shelf.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them: its parts"))
@@ -132,7 +150,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     _project(run)
     run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
     run.add_argument("--resume", metavar=_("RUN"), help=_("go on with a run whose process ended"))
-    run.add_argument("--chapter", type=int, metavar="N", help=_("for the chapter at this place in the story"))
+    run.add_argument("--chapter", type=_whole, metavar="N", help=_("for the chapter at this place in the story"))
     run.add_argument("--instruction", default="", help=_("what you want of this chapter"))
     run.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=_("a value for {{input.NAME}}"))
     run.add_argument(
@@ -178,7 +196,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
     _project(context)
-    context.add_argument("--chapter", type=int, metavar="N", help=_("for the chapter at this place in the story"))
+    context.add_argument("--chapter", type=_whole, metavar="N", help=_("for the chapter at this place in the story"))
     context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
     context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
     context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
@@ -190,7 +208,7 @@ def _history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
     _project(runs)
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
-    runs.add_argument("--limit", type=int, default=20, metavar="N", help=_("so many of the newest"))
+    runs.add_argument("--limit", type=_whole, default=20, metavar="N", help=_("so many of the newest"))
     runs.add_argument("--json", action="store_true")
     replay = _add(commands, "replay", _("the events of a run again, without a model"))
     _project(replay)
@@ -251,11 +269,11 @@ def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     _project(search)
     search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese is found by any character"))
     search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
-    search.add_argument("--limit", type=int, default=20, metavar="N", help=_("so many of each kind"))
+    search.add_argument("--limit", type=_whole, default=20, metavar="N", help=_("so many of each kind"))
     blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
     _project(blame)
-    blame.add_argument("chapter", type=int, metavar=_("CHAPTER"), help=_("its place in the story"))
-    blame.add_argument("--line", type=int, metavar="N", help=_("all that is known of this line"))
+    blame.add_argument("chapter", type=_whole, metavar=_("CHAPTER"), help=_("its place in the story"))
+    blame.add_argument("--line", type=_whole, metavar="N", help=_("all that is known of this line"))
     for command in (search, blame):
         command.add_argument("--json", action="store_true")
 
@@ -337,17 +355,17 @@ def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
     context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
     context.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
-    context.add_argument("--most", type=int, default=40, metavar="N", help=_("queries of each kind, of a book"))
+    context.add_argument("--most", type=_whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
     context.add_argument("--novels", type=Path, metavar=_("DIR"), help=_("a folder for each novel"))
     context.add_argument("--queries", type=Path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
-    context.add_argument("--every", type=int, default=1, metavar="N", help=_("only every N-th of the queries"))
+    context.add_argument("--every", type=_whole, default=1, metavar="N", help=_("only every N-th of the queries"))
     context.add_argument("--out", type=Path, metavar=_("FILE"), help=_("write the run file"))
     context.add_argument(
         "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
     )
     context.add_argument("--ablate", action="store_true", help=_("what each part brings, in one table"))
     context.add_argument("--json", action="store_true")
-    context.add_argument("--budget", type=int, default=25_000, help=_("tokens of a context"))
+    context.add_argument("--budget", type=_whole, default=25_000, help=_("tokens of a context"))
     context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
     context.add_argument(
         "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
@@ -357,10 +375,12 @@ def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
     chronicle = _add(measured, "chronicle", _("a made novel that knows the truth: what contexts get wrong, and leaks"))
-    chronicle.add_argument("--words", type=int, default=100_000, help=_("its length, in words or Chinese characters"))
+    chronicle.add_argument(
+        "--words", type=_whole, default=100_000, help=_("its length, in words or Chinese characters")
+    )
     chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed makes the same novel"))
-    chronicle.add_argument("--contexts", type=int, default=60, metavar="N", help=_("chapters that are asked for"))
-    chronicle.add_argument("--budget", type=int, default=25_000, help=_("tokens of a context"))
+    chronicle.add_argument("--contexts", type=_whole, default=60, metavar="N", help=_("chapters that are asked for"))
+    chronicle.add_argument("--budget", type=_whole, default=25_000, help=_("tokens of a context"))
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
     chronicle.add_argument("--fresh", action="store_true", help=_("make its memory anew"))
     chronicle.add_argument("--json", action="store_true")

@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
+from pathlib import Path
 
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import RunError
@@ -45,7 +46,7 @@ def _commands(arguments: Namespace) -> list[Command]:
     uri, found = arguments.uri, list[Command]()
     if arguments.write:
         source = arguments.write
-        text = sys.stdin.read() if str(source) == "-" else source.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(source) == "-" else _read(source)
         found.append(WriteProfile(uri, arguments.level, text))
     if arguments.pin is not None:
         found.append(PinProfile(uri, Generation(arguments.pin) if arguments.pin else None))
@@ -53,10 +54,26 @@ def _commands(arguments: Namespace) -> list[Command]:
         found.append(TakeProfile(uri))
     if arguments.regenerate:
         found.append(RegenerateProfile(uri))
-    return found if uri else []
+    if found and not uri:
+        raise RunError(_("Which profile?"), _("Nothing was changed."), _("Give its uri, as the list shows it."))
+    return found
+
+
+def _read(source: Path) -> str:
+    """Raises RunError when it cannot be read as text."""
+    try:
+        return source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(
+            _("Cannot read {file}.").format(file=source), _("Nothing was changed."), _("Give a text file in UTF-8.")
+        ) from error
 
 
 def _print(view: ProfileView, arguments: Namespace) -> None:
+    if not (view.levels or view.history):
+        raise RunError(
+            _("There is nothing at {uri}.").format(uri=view.uri), _("`profile PROJECT` lists what there is.")
+        )
     if arguments.json:
         _json(to_plain(view))
     elif arguments.diff:

@@ -98,7 +98,7 @@ async def delete(arguments: Namespace) -> int:
     back = arguments.command == "undelete"
     project = await Project.open(arguments.project, knowledge=False)
     try:
-        named, _name, words = await _named(project, arguments.text)
+        named, _name, words = await _named(project, arguments.text, deleted=back)
         if named.output is not None:
             await project.carry_out(DeleteOutput(named.output, restore=back))
         elif named.chapter is not None:
@@ -138,8 +138,11 @@ async def purge(arguments: Namespace) -> int:
     return 0
 
 
-async def _named(project: Project, text: str) -> tuple[Purge, str, str]:
-    """The command for what was named, the name that must be typed, and what is said of it. Raises RunError."""
+async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple[Purge, str, str]:
+    """The command for what was named, the name that must be typed, and what is said of it. Raises RunError.
+
+    A number is a place among the chapters of the book, or among the `deleted` ones.
+    """
     for output in await project.kept():
         if output.id == text:
             part = (await project.kept_text(output.id)).strip()
@@ -148,9 +151,9 @@ async def _named(project: Project, text: str) -> tuple[Purge, str, str]:
                 output.id,
                 _("Kept output {id}: {text}").format(id=output.id, text=part[:80]),
             )
-    deleted = await project.deleted_chapters()
-    for chapter in (*await project.chapters(), *deleted):
-        if text == chapter.id or (text == str(chapter.position) and chapter not in deleted):
+    gone, here = await project.deleted_chapters(), await project.chapters()
+    for chapter in (*here, *gone):
+        if text == chapter.id or (text == str(chapter.position) and chapter in (gone if deleted else here)):
             words = _("Chapter {n}, {title}: {length} words")
             return (
                 Purge(chapter=chapter.id),

@@ -297,10 +297,9 @@ class Project(Reading):
     async def _preview(self, request: RunRequest, node: NodeId) -> Receipt:
         receipt = await quoting.preview(await self._parts.runs.imagined(request), node, self._parts.models.counter)
         if receipt is None:
-            raise RunError(
-                _("{node} gets no context.").format(node=node),
-                _("Its context is switched off, in the node or in the project's [agents]."),
-            )
+            why = _("Its context is switched off, in the node or in the project's [agents].")
+            unplaced = _("Without a chapter it has no place in the book.")
+            raise RunError(_("{node} gets no context.").format(node=node), why if request.chapter else unplaced)
         return receipt
 
     async def profiles(self) -> tuple[ProfileRow, ...]:
