@@ -182,6 +182,20 @@ async def test_what_rests_on_a_secret_leaves_every_level_and_the_rest_stays() ->
     assert "老周藏了铃" in (await assemble("沈青")).user_suffix
 
 
+async def test_relations_and_notes_that_tell_a_secret_are_left_out_and_the_receipt_says_so() -> None:
+    keeper = Relation(RecordId("keeper"), ZHOU.id, LIN.id, "瞒着他藏铃的人", evidence=place(1, SECRET))
+    book = make_book(replace(STORY, relations=(*STORY.relations, keeper)))
+    book = replace(book, people=(LIN, SHEN, replace(ZHOU, note=f"船夫。{SECRET}"), replace(GU, note="北城大户。")))
+    blind, seeing = await assemble("林远", book), await assemble("沈青", book)
+    assert "瞒着他藏铃" not in blind.user_suffix and "瞒着他藏铃" in seeing.user_suffix
+    assert "船夫" not in blind.user_suffix and "船夫" in seeing.user_suffix
+    assert "沈青 → 林远: 表妹" in blind.user_suffix, "what rests on no secret stays"
+    hidden = {each.uri: each.title for each in blind.receipt.dropped if "point of view" in each.rule}
+    assert hidden["relations/keeper"] == "老周 → 林远: 瞒着他藏铃的人"
+    assert hidden[f"entities/characters/{ZHOU.id}"] == "老周"
+    assert not [each for each in seeing.receipt.dropped if "point of view" in each.rule]
+
+
 async def test_who_is_unknown_to_the_book_is_told_no_secret_and_the_receipt_says_so() -> None:
     injection = await assemble("过路人")
     assert SECRET not in injection.user_suffix

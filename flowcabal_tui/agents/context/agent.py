@@ -124,7 +124,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
-            "entities": gather.entity_notes(reading),
+            "entities": gather.entity_notes(reading.cast),
             "facts": await facts.told(book, reading),
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
@@ -137,7 +137,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             candidates["knowledge"] += await references.near(self._shelf, reading)
         hidden: list[Candidate] = []
         if (viewpoint := seen.viewpoint) is not None:
-            hidden = facts.withheld(viewpoint.hidden)
+            hidden = facts.withheld(viewpoint, book, reading)
             for name, found in candidates.items():
                 candidates[name], more = left_out(found)
                 hidden += more

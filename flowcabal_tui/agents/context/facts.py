@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import Book, entity_notes
 from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.viewpoint import Viewpoint
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
@@ -49,9 +51,15 @@ async def told(book: Book, reading: Reading) -> list[Candidate]:
     ]
 
 
-def withheld(hidden: Iterable[Fact]) -> list[Candidate]:
-    """Secrets that must not enter, for the receipt."""
-    return [Candidate(f"facts/{fact.id}", fact.text, "", "L2", "facts", fact.text, line=True) for fact in hidden]
+def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candidate]:
+    """Secrets that must not enter, and what rests on them or says them, for the receipt."""
+    words = _Words(book, reading)
+    facts = [(f"facts/{fact.id}", fact.text) for fact in viewpoint.hidden]
+    relations = [(f"relations/{each.id}", _relation_line(each, words)) for each in viewpoint.relations]
+    return [
+        *(Candidate(uri, text, "", "L2", "facts", text, line=True) for uri, text in (*facts, *relations)),
+        *(replace(each, reason="") for each in entity_notes(viewpoint.noted)),
+    ]
 
 
 class _Words:

@@ -89,7 +89,7 @@ async def meta(book: Book) -> list[Candidate]:
     ]
 
 
-def entity_notes(reading: Reading) -> list[Candidate]:
+def entity_notes(entities: Iterable[Entity]) -> list[Candidate]:
     return [
         Candidate(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
@@ -100,7 +100,7 @@ def entity_notes(reading: Reading) -> list[Candidate]:
             " ".join(part for part in (", ".join(entity.aliases), entity.note) if part),
             line=True,
         )
-        for entity in reading.cast
+        for entity in entities
         if entity.note or entity.aliases
     ]
 

@@ -16,8 +16,8 @@ from flowcabal_tui.agents.context.gather import Finder, Found
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage, PassageHit
-from flowcabal_tui.domain.memory import Derived, Evidence, Level
-from flowcabal_tui.domain.story import Fact, Moment, Promise
+from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Level
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 from flowcabal_tui.domain.text import clean
 
 _STOPS: Final = "。.！!？?…；; "
@@ -26,12 +26,17 @@ Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Whose eyes: the entity (None: nobody that the book knows, who knows no secret), and what is hidden from them."""
+    """Whose eyes: the entity (None: nobody that the book knows, who knows no secret), and what is hidden from them.
+
+    `relations` rest on a secret, and the notes of `noted` say one: those are hidden too.
+    """
 
     name: str
     entity: EntityId | None
     hidden: tuple[Fact, ...]
     spans: Spans
+    relations: tuple[Relation, ...] = ()
+    noted: tuple[Entity, ...] = ()
 
     def hides(self, place: Evidence | Passage) -> bool:
         """Does the span touch a passage that tells a secret?"""
@@ -47,6 +52,10 @@ class Viewpoint:
         """Does a text say a secret word for word?"""
         return any(words in text for words in self.words)
 
+    def covers(self, text: str, evidence: Iterable[Evidence]) -> bool:
+        """Does a text say a secret, or rest on one?"""
+        return self.tells(text) or any(self.hides(each) for each in evidence)
+
 
 async def look_through(view: MemoryView, name: str) -> Viewpoint:
     """The view of a character by id or by name, as of the place before which the view looks."""
@@ -55,7 +64,12 @@ async def look_through(view: MemoryView, name: str) -> Viewpoint:
     by_name = (entity.id for entity in entities if wanted in entity.names)
     seer = next(by_id, None) or next(by_name, None)
     hidden = tuple(fact for fact in await view.facts() if fact.secret and not _knows(fact, seer))
-    return Viewpoint(wanted, seer, hidden, await _spans(view, hidden))
+    secrets = Viewpoint(wanted, seer, hidden, await _spans(view, hidden))
+    return replace(
+        secrets,
+        relations=tuple(each for each in await view.relations() if secrets.covers(each.kind, each.evidence)),
+        noted=tuple(entity for entity in entities if secrets.tells(entity.note)),
+    )
 
 
 def _knows(fact: Fact, seer: EntityId | None) -> bool:
@@ -85,10 +99,10 @@ class VeiledView:
 
     def __init__(self, view: MemoryView, viewpoint: Viewpoint) -> None:
         self._view, self._viewpoint = view, viewpoint
-        self.meta, self.entities, self.chapters = view.meta, view.entities, view.chapters
+        self.meta, self.chapters = view.meta, view.chapters
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
         self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with
-        self.postings, self.relations, self.waived = view.postings, view.relations, view.waived
+        self.postings, self.waived = view.postings, view.waived
 
     @property
     def generation(self) -> Generation:
@@ -101,6 +115,13 @@ class VeiledView:
     @property
     def language(self) -> str:
         return self._view.language
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """Without the notes that say a secret."""
+        noted = {entity.id for entity in self._viewpoint.noted}
+        return tuple(
+            replace(entity, note="") if entity.id in noted else entity for entity in await self._view.entities()
+        )
 
     async def chapter_text(self, chapter: ChapterId) -> str:
         """With the mark in the place of every hidden character."""
@@ -145,14 +166,20 @@ class VeiledView:
             if fact.id not in hidden
         )
 
+    async def relations(self) -> tuple[Relation, ...]:
+        """Without those that rest on a secret."""
+        hidden = {each.id for each in self._viewpoint.relations}
+        return tuple(each for each in await self._view.relations() if each.id not in hidden)
+
     async def promises(self) -> tuple[Promise, ...]:
-        return tuple(each for each in await self._view.promises() if not self._hides(each.text, each.evidence))
+        return tuple(
+            each for each in await self._view.promises() if not self._viewpoint.covers(each.text, each.evidence)
+        )
 
     async def moments(self) -> tuple[Moment, ...]:
-        return tuple(each for each in await self._view.moments() if not self._hides(each.text, each.evidence))
-
-    def _hides(self, text: str, evidence: Iterable[Evidence]) -> bool:
-        return self._viewpoint.tells(text) or any(self._viewpoint.hides(each) for each in evidence)
+        return tuple(
+            each for each in await self._view.moments() if not self._viewpoint.covers(each.text, each.evidence)
+        )
 
     def _is_touched(self, overview: Derived | None) -> bool:
         """Rests one of its sentences on a secret? Then the line that was made from it may tell it."""
@@ -169,7 +196,7 @@ class VeiledView:
             return derived
         if not derived.evidence:
             return None if self._viewpoint.tells(derived.text) else derived
-        kept = tuple(each for each in derived.evidence if not self._hides(each.sentence, (each,)))
+        kept = tuple(each for each in derived.evidence if not self._viewpoint.covers(each.sentence, (each,)))
         if len(kept) == len(derived.evidence):
             return derived
         if not kept or derived.text != "\n".join(each.sentence for each in derived.evidence):
