@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from flowcabal_tui.domain.text import without_login
+
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
 Provider = Literal["openai", "anthropic", "offline"]
@@ -46,8 +48,8 @@ class Endpoint:
 
     @property
     def identity(self) -> str:
-        """What a result depends on: provider, address and model, not patience or price."""
-        return f"{self.provider}:{self.base_url}:{self.model}"
+        """What a result depends on: provider, address (a login is no part of it) and model, not patience or price."""
+        return f"{self.provider}:{without_login(self.base_url)}:{self.model}"
 
     @property
     def limiter(self) -> str:

@@ -23,6 +23,7 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _HAN: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
 _UNSAFE_NAME: Final = re.compile(r"[^\w\-]+", re.UNICODE)
+_LOGIN: Final = re.compile(r"(?<=//)[^/?#]*@")
 
 
 def digest(text: str) -> Digest:
@@ -33,6 +34,11 @@ def digest(text: str) -> Digest:
 def digest_of(value: Any) -> Digest:
     """The digest of a JSON value in canonical form (sorted keys, no spaces)."""
     return digest(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def without_login(url: str) -> str:
+    """An address as it may be written down: what stands before the @ and after the ? is known to nobody else."""
+    return re.split("[?#]", _LOGIN.sub("", url), maxsplit=1)[0]
 
 
 def clean(text: str) -> str:

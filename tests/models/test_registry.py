@@ -23,6 +23,11 @@ def test_a_provider_without_an_address_is_not_configured(build: Any) -> None:
     assert caught.value.fault is ModelFault.NOT_CONFIGURED
 
 
+def test_what_an_embedder_is_called_in_files_holds_no_login() -> None:
+    endpoint = Endpoint("openai", "m", "https://me:hunter2@example.com/v1?key=hunter3", dimensions=32)
+    assert make_embedder(endpoint, None).identity == "openai:https://example.com/v1:m:32"
+
+
 @pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines", "钥匙"])
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str) -> None:
     with pytest.raises(ModelError) as caught:

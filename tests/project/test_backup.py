@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.errors import ProjectDamaged, ProjectError, ProjectExists
+from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists
 from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.project.book import backup
 from flowcabal_tui.project.book.backup import KNOWLEDGE, MANIFEST, back_up, restore
 from flowcabal_tui.settings.project_file import (
     ModelSettings,
@@ -92,6 +93,70 @@ async def test_a_pack_of_the_knowledge_server_goes_along(folder: Path, archive: 
     assert (tmp_path / "again" / ".flowcabal" / KNOWLEDGE).read_bytes() == b"vectors"
 
 
+async def packed(folder: Path, target: Path) -> Path:
+    store = await Store.open(folder, clock=now, language="zh")
+    try:
+        await back_up(store, folder, target, MADE)
+    finally:
+        await store.close()
+    return target
+
+
+async def test_whatever_the_names_of_the_files_a_backup_that_is_made_is_restored(
+    folder: Path, archive: Path, tmp_path: Path
+) -> None:
+    odd = [folder / "prompts" / name for name in ('why? "so": <a|b>*.md', "A.md", "a.md")]
+    for path in odd:
+        path.write_text(path.name, encoding="utf-8")
+    await restore(await packed(folder, tmp_path / "odd.zip"), tmp_path / "again")
+    assert [(tmp_path / "again" / "prompts" / path.name).read_text("utf-8") for path in odd] == [
+        path.read_text("utf-8") for path in odd
+    ]
+
+
+@pytest.mark.parametrize("name", ["two\nlines.md", "back\\slash.md", "not\udcffutf8.md"])
+async def test_a_file_that_could_not_be_restored_is_told_before_a_backup_is_made(
+    folder: Path, archive: Path, tmp_path: Path, name: str
+) -> None:
+    (folder / "prompts" / name).write_text("x", encoding="utf-8")
+    with pytest.raises(ProjectError, match="cannot go into a backup"):
+        await packed(folder, tmp_path / "odd.zip")
+    assert not (tmp_path / "odd.zip").exists()
+
+
+async def test_names_that_windows_cannot_write_are_refused_there(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = rewritten(archive, lambda members, _: members.update({"manuscript/C:outside.md": b"x"}))
+    monkeypatch.setattr(backup, "WINDOWS", True)
+    with pytest.raises(ProjectDamaged, match="elsewhere"):
+        await restore(changed, tmp_path / "again")
+
+
+async def test_a_key_in_an_address_is_not_in_a_backup_however_it_is_written(
+    folder: Path, archive: Path, tmp_path: Path
+) -> None:
+    settings = (folder / "flowcabal.toml").read_text("utf-8")
+    given = 'base_url = "https://me:hunter2@example.com/v1"'
+    assert given in settings
+    kept = "# mine\nbase_url = 'https://me:hunter2\\u0040example.com/v1?key=hunter3#hunter4'".replace("'", '"')
+    (folder / "flowcabal.toml").write_text(
+        settings.replace(given, kept, 1) + '\n# once base_url = "https://me:hunter5@example.com/v1"\n', encoding="utf-8"
+    )
+    target = await packed(folder, tmp_path / "keys.zip")
+    text = zipfile.ZipFile(target).read("flowcabal.toml").decode()
+    assert "hunter" not in text and "# mine" in text
+    await restore(target, tmp_path / "again")
+    assert load_project(tmp_path / "again").models.user.base_url == "https://example.com/v1"
+
+
+async def test_a_file_that_cannot_be_read_is_not_told_as_a_lack_of_room(tmp_path: Path) -> None:
+    (tmp_path / "folder.zip").mkdir()
+    with pytest.raises(ProjectError, match=r"Cannot read .*folder\.zip") as caught:
+        await restore(tmp_path / "folder.zip", tmp_path / "again")
+    assert not isinstance(caught.value, DiskFull)
+
+
 async def test_a_folder_that_holds_something_is_refused_unchanged(archive: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("here")
@@ -143,7 +208,8 @@ def trigger(members: Members, _manifest: object) -> None:
         (lambda members, _: members.update({"/tmp/outside.md": b"x"}), True),
         (lambda members, _: members.update({"manuscript/../../outside.md": b"x"}), True),
         (lambda members, _: members.update({"manuscript/..\\outside.md": b"x"}), True),
-        (lambda members, _: members.update({"manuscript/C:outside.md": b"x"}), True),
+        (lambda members, _: members.update({"manuscript/two\nlines.md": b"x"}), True),
+        (lambda members, _: members.update({"manuscript/a": b"x", "manuscript/a/b.md": b"x"}), True),
         (lambda members, _: members.update({".flowcabal/lock": b"x"}), True),
         (lambda members, _: members.update({"manuscript/.git/hooks": b"x"}), True),
         (lambda members, _: members.update({"setup.py": b"x"}), True),

@@ -15,18 +15,19 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import IO, Any, Final
 
+import tomlkit
 from pydantic import ValidationError
 
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import load_project
@@ -48,6 +49,11 @@ _RATIO: Final = 200
 _SPARE: Final = 64 << 20
 """A member may be so many times as large as it is in the archive, and this much more."""
 _LOGIN: Final = re.compile(r"(?<=//)[^/@\s\"']+@")
+_ADDRESSES: Final = ("base_url", "url")
+"""Settings whose values are addresses: a key may stand in them."""
+WINDOWS: Final = os.name == "nt"
+_NO_NAME: Final = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
+_NO_WINDOWS_NAME: Final = re.compile(r'[:*?"<>|]|[. ](?:/|$)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +86,10 @@ class Manifest:
 async def back_up(
     store: Store, folder: Path, target: Path, made: datetime, pack_knowledge: Packer | None = None
 ) -> Manifest:
-    """Writes a backup of the project in `folder` while it goes on; raises ProjectExists or DiskFull.
+    """Writes a backup of the project in `folder` while it goes on.
 
-    Secrets are not in it: settings name keys and do not hold them, and logins in addresses are left out.
+    Secrets are not in it: settings name keys and do not hold them, and logins and queries of addresses are left out.
+    Raises ProjectExists, DiskFull, and ProjectError for a file whose name could not be restored.
     """
     target = target.expanduser().resolve()
     if target.exists():
@@ -112,7 +119,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
     members: dict[str, Member] = {}
     half = workplace / "archive"
     with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
-        cleaned = _LOGIN.sub("", (folder / PROJECT_FILE).read_text("utf-8")).encode()
+        cleaned = _settings((folder / PROJECT_FILE).read_text("utf-8")).encode()
         archive.writestr(PROJECT_FILE, cleaned)
         members[PROJECT_FILE] = Member(len(cleaned), hashlib.sha256(cleaned).hexdigest())
         for name, path in _files(folder, workplace):
@@ -129,6 +136,21 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
     return manifest
 
 
+def _settings(text: str) -> str:
+    """The project's settings without what is known to nobody else, whether it stands in a value or in a comment."""
+    document = tomlkit.parse(_LOGIN.sub("", text))
+    _hide_logins(document)
+    return tomlkit.dumps(document)
+
+
+def _hide_logins(table: MutableMapping[str, Any]) -> None:
+    for name, value in list(table.items()):
+        if isinstance(value, MutableMapping):
+            _hide_logins(value)
+        elif name in _ADDRESSES and isinstance(value, str) and without_login(value) != value:
+            table[name] = without_login(value)
+
+
 def _files(folder: Path, workplace: Path) -> Iterator[tuple[str, Path]]:
     """Names in the archive and where the files are. Links are not followed; what is hidden is left out."""
     yield DATABASE, workplace / DATABASE
@@ -138,6 +160,12 @@ def _files(folder: Path, workplace: Path) -> Iterator[tuple[str, Path]]:
         for path in sorted((folder / name).rglob("*")):
             inner = path.relative_to(folder)
             if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in inner.parts):
+                if not _is_safe(inner.as_posix()):
+                    raise ProjectError(
+                        _("A file cannot go into a backup: {name}").format(name=ascii(inner.as_posix())),
+                        _("Its name could not be restored. No backup was made."),
+                        _("Give the file another name, or move it out of the project's folder."),
+                    )
                 yield inner.as_posix(), path
 
 
@@ -156,19 +184,34 @@ def _restore(file: Path, folder: Path) -> Manifest:
             _("{folder} is not empty.").format(folder=folder), _("Nothing was changed."), _("Name a new folder.")
         )
     try:
-        with zipfile.ZipFile(file) as archive:
-            manifest = _manifest(archive)
-            for name, member in manifest.members.items():
-                with archive.open(name) as source:
-                    if _copy(source, None) != member:
-                        raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
-            return _unpack(archive, manifest, folder)
+        with _opened(file) as archive:
+            return _unpack(archive, _checked(archive, file), folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:  # or encrypted
         raise _unusable(str(error)) from error
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and not file.exists():
-            raise ProjectError(_("There is no file {file}.").format(file=file)) from error
         raise _no_room(folder, error) from error
+
+
+def _opened(file: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except FileNotFoundError as error:
+        raise ProjectError(_("There is no file {file}.").format(file=file)) from error
+    except OSError as error:
+        raise _unread(file, error) from error
+
+
+def _checked(archive: zipfile.ZipFile, file: Path) -> Manifest:
+    """The manifest, when every file was read to its end and is what the manifest says."""
+    try:
+        manifest = _manifest(archive)
+        for name, member in manifest.members.items():
+            with archive.open(name) as source:
+                if _copy(source, None) != member:
+                    raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+    except OSError as error:
+        raise _unread(file, error) from error
+    return manifest
 
 
 def _manifest(archive: zipfile.ZipFile) -> Manifest:
@@ -192,17 +235,15 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
             raise _unusable(_("A file in it would be written elsewhere: {name}").format(name=ascii(name)))
         if info.file_size != member.size or member.size > info.compress_size * _RATIO + _SPARE:
             raise _unusable(_("A file in it is much larger than it seems: {name}").format(name=name))
-    if len({name.casefold() for name in infos}) != len(infos):
-        raise _unusable(_("It holds files twice, or too many."))
     return manifest
 
 
 def _is_safe(name: str) -> bool:
-    """Is it one of the files that a backup has, below the folder, by a plain path?"""
+    """Is it one of the files that a backup has, below the folder, by a plain path that this system can write?"""
     if name in (DATABASE, PROJECT_FILE, KNOWLEDGE):
         return True
     path = PurePosixPath(name)
-    plain = path.as_posix() == name and not re.search(r'[\x00-\x1f\\:*?"<>|]', name)
+    plain = path.as_posix() == name and not _NO_NAME.search(name) and not (WINDOWS and _NO_WINDOWS_NAME.search(name))
     inside = len(path.parts) > 1 and path.parts[0] in FOLDERS
     return plain and inside and not any(part.startswith(".") for part in path.parts)
 
@@ -218,10 +259,7 @@ def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manif
         (workplace / MANUSCRIPT).mkdir()
         for name, member in manifest.members.items():
             target = workplace / (f"{PROJECT_STATE}/{name}" if name in (DATABASE, KNOWLEDGE) else name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(name) as source, target.open("xb") as sink:
-                if _copy(source, sink) != member:
-                    raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+            _extract(archive, name, member, target)
         require_whole(workplace / PROJECT_STATE / DATABASE)
         load_project(workplace)
         workplace.chmod(0o755)
@@ -232,6 +270,17 @@ def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manif
         shutil.rmtree(workplace, ignore_errors=True)
         raise
     return manifest
+
+
+def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path) -> None:
+    """Writes one file; ProjectDamaged where another one of the archive stands in its place, as a.md for A.md."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(name) as source, target.open("xb") as sink:
+            if _copy(source, sink) != member:
+                raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+    except FileExistsError as error:
+        raise _unusable(_("Another file of it has the same place on this system: {name}").format(name=name)) from error
 
 
 def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:
@@ -247,6 +296,14 @@ def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:
 
 def _unusable(why: str) -> ProjectDamaged:
     return ProjectDamaged(_("The backup cannot be used."), why, _("Nothing was changed. Take another backup."))
+
+
+def _unread(file: Path, error: OSError) -> ProjectError:
+    return ProjectError(
+        _("Cannot read {file}.").format(file=file),
+        _("{reason}. Nothing was changed.").format(reason=error.strerror or error),
+        _("Name the file of a backup, and see that you may read it."),
+    )
 
 
 def _no_room(place: Path, error: OSError) -> DiskFull:

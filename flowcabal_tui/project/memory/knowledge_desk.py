@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
+from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.protocol import KnowledgeStatus as StatusEvent
@@ -95,7 +96,7 @@ class KnowledgeDesk:
         if self._settings.url:
             # Two machines, or two copies of a book, must not write into each other's tree.
             place = project_uri("\n".join((self._id, gethostname(), str(self._folder))), self._name)
-            head = Head(place, self._language, self._settings.url)
+            head = Head(place, self._language, without_login(self._settings.url))
             self._server = ExternalKnowledge(self._settings.url, self._changed, key_variable=self._settings.api_key_env)
         else:
             head = Head(project_uri(self._id, self._name), self._language, f"{embedder.identity}/{embedder.dimensions}")
