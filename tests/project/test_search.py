@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 import shutil
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.search import SearchHit, SearchKind
+from flowcabal_tui.project.book import matching, search
 from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, WriteChapter, WriteMeta
 from tests.project.desk import CHAPTERS, Desk, make, opened
 
@@ -87,6 +91,20 @@ async def test_places_to_replace_are_exact_whole_words_in_story_order(desk: Desk
     assert [place.position for place in found] == [1, 1, 2, 2, 3, 3]
     assert all(place.line[place.span.start : place.span.end] == "Ines" for place in found)
     assert await desk.project.occurrences("") == ()
+
+
+async def test_places_are_looked_for_beside_the_loop(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set[str]()
+
+    def places(*asked: Any, **how: Any) -> Iterator[int]:
+        threads.add(threading.current_thread().name)
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return matching.places(*asked, **how)
+
+    monkeypatch.setattr(search, "places", places)
+    assert await desk.project.occurrences("Ines")
+    assert threads
 
 
 async def test_what_a_receipt_cites_is_opened_as_its_run_saw_it_whatever_was_changed_since(demos, tmp_path) -> None:

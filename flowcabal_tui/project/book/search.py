@@ -59,11 +59,9 @@ class Search:
         """Every place of the manuscript where exactly these words stand, as words of their own, in story order."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest and words]
         texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
-        return tuple(
-            occurrence
-            for chapter in chapters
-            if chapter.digest
-            for occurrence in _occurrences(chapter, texts[chapter.digest], words)
+        written = [(chapter, texts[chapter.digest]) for chapter in chapters if chapter.digest]
+        return await asyncio.to_thread(
+            lambda: tuple(found for chapter, text in written for found in _occurrences(chapter, text, words))
         )
 
     async def _texts(self, chapters: Sequence[Chapter]) -> list[Page]:
