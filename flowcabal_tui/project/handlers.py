@@ -104,6 +104,7 @@ class Handlers:
                 return str(await parts.upkeep.rebuild(command.what, command.uris))
             case Purge():
                 await parts.upkeep.purge(command)
+                await self._chapters_moved(moved=command.chapter is not None)
                 return ""
             case StartBootstrap():
                 return await parts.bootstrap.start(command.first, command.last, command.max_cost)

@@ -161,6 +161,14 @@ class Parts:
             self.background.wake,
             lambda: self.models.is_offline("agent"),
         )
+        self.profiles = ProfileDesk(store, self.queries, self.kinds, emit, self.background.wake)
+        self.curation = Curation(
+            store,
+            self.mirror,
+            emit,
+            self.background.wake,
+            self.knowledge.set_positions,
+        )
         self.upkeep = UpkeepDesk(
             UpkeepTools(
                 store,
@@ -170,16 +178,9 @@ class Parts:
                 self.knowledge,
                 settings.project.language,
                 self.is_idle,
+                self.curation.placed,
                 emit,
             )
-        )
-        self.profiles = ProfileDesk(store, self.queries, self.kinds, emit, self.background.wake)
-        self.curation = Curation(
-            store,
-            self.mirror,
-            emit,
-            self.background.wake,
-            self.knowledge.set_positions,
         )
         self.chapters_edit = ChaptersEdit(store, emit, self.background.wake, self.curation.placed)
         self.overview = OverviewDesk(store, lambda: self.settings, self.curation.outside_text, clock)

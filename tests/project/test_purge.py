@@ -14,9 +14,22 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import ChapterId, EntityId, OutputId
+from flowcabal_tui.domain.memory import Entity, Evidence, KeepMode
+from flowcabal_tui.domain.story import Fact, Knower, Promise, RecordId
 from flowcabal_tui.project.book.curation import following
-from flowcabal_tui.protocol import AddChapter, DeleteOutput, Purge, TextPurged, WriteChapter
+from flowcabal_tui.protocol import (
+    AddChapter,
+    DeleteOutput,
+    Purge,
+    PutEntity,
+    PutRecord,
+    TextPurged,
+    WriteChapter,
+    WriteProfile,
+)
 from flowcabal_tui.settings.project_file import OFFLINE
+from flowcabal_tui.store import Keeping
 from flowcabal_tui.store.file.blobs import unpack
 from tests.faultserver import FaultServer
 from tests.project.desk import PATIENCE, Desk, both, endpoint, leave, make_one, opened
@@ -151,3 +164,120 @@ async def test_what_is_purged_must_be_named_once(desk: Desk) -> None:
     with pytest.raises(RunError, match="nothing named"):
         await desk.project.carry_out(Purge(output="x"))  # type: ignore[arg-type]  # an id
     assert len(await desk.project.chapters()) == 2
+
+
+HAND, FERRY, BELL = "Ines Marlow slept.", "Tobias Crane sold the ferry at noon.", "The bell at Saltreach rang twice."
+
+
+async def keep(desk: Desk, chapter: ChapterId, text: str, mode: KeepMode = "append") -> OutputId:
+    """Keeps a text as a model's output."""
+    keeping = Keeping(text, "chapter", mode, chapter)
+    return (await desk.project._ask(desk.project._parts.store.book.keep(keeping, following(("mirror",))))).output.id
+
+
+async def test_what_was_kept_after_a_purged_output_stays_whatever_is_taken_out_later(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, HAND))
+    secret, ferry, bell = [await keep(desk, chapter, text) for text in (SECRET, FERRY, BELL)]
+    await desk.settled()
+    await desk.project.carry_out(Purge(output=secret))
+    await desk.settled()
+    assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
+    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
+    await desk.project.carry_out(DeleteOutput(bell))
+    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
+    await desk.project.carry_out(DeleteOutput(ferry))
+    assert await desk.project.chapter_text(chapter) == HAND
+    for output in (bell, ferry):
+        await desk.project.carry_out(DeleteOutput(output, restore=True))
+    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
+    await desk.settled()
+    await desk.project.check()
+
+
+async def test_an_output_that_a_hand_wrote_around_is_purged_only_when_it_was_edited_out(
+    desk: Desk, folder: Path
+) -> None:
+    chapter = await desk.chapter(2)
+    secret = await keep(desk, chapter, SECRET)
+    around = f"{HAND}\n\n{SECRET}\n\n{FERRY}"
+    await desk.project.carry_out(WriteChapter(chapter, around))
+    polished = await keep(desk, chapter, BELL, "replace")
+    await desk.settled()
+    before = everything(folder)
+    with pytest.raises(RunError, match="by hand"):
+        await desk.project.carry_out(Purge(output=secret))
+    assert everything(folder) == before
+    await desk.project.carry_out(DeleteOutput(polished))
+    assert await desk.project.chapter_text(chapter) == around, "which needs what the hand wrote"
+    with pytest.raises(RunError, match="by hand"):
+        await desk.project.carry_out(Purge(output=secret))
+    await desk.project.carry_out(WriteChapter(chapter, f"{HAND}\n\n{FERRY}"))
+    await desk.settled()
+    await desk.project.carry_out(Purge(output=secret))
+    await desk.settled()
+    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
+    assert [word for word in WORDS if word in everything(folder)] == []
+
+
+async def test_an_output_is_not_purged_while_another_one_holds_its_words(desk: Desk) -> None:
+    chapter = await desk.chapter(2)
+    secret = await keep(desk, chapter, SECRET)
+    longer = await keep(desk, chapter, f"{SECRET}\n\n{FERRY}", "replace")
+    with pytest.raises(RunError, match="another kept output"):
+        await desk.project.carry_out(Purge(output=secret))
+    await desk.project.carry_out(Purge(output=longer))
+    assert await desk.project.chapter_text(chapter) == SECRET
+
+
+async def test_a_profile_written_by_hand_stays_when_its_chapter_is_purged(desk: Desk) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET + " Ines Marlow heard it all."))
+    await desk.settled()
+    ines = EntityId("ines")
+    await desk.project.carry_out(PutEntity(Entity(ines, "character", "Ines Marlow")))
+    await desk.settled()
+    uri = f"profiles/characters/{ines}"
+    await desk.project.carry_out(WriteProfile(uri, "L1", "Ines waits for those who do not come."))
+    await desk.settled()
+    assert (await desk.levels(uri))["L1"].position == 2, "or this test could not fail"
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    written = (await desk.levels(uri))["L1"]
+    assert (written.text, written.position) == ("Ines waits for those who do not come.", 1)
+
+
+async def test_what_a_hand_noted_stays_without_the_sentences_of_a_purged_chapter(desk: Desk, folder: Path) -> None:
+    first, chapter = await desk.chapter(1), await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    waited = Evidence("Ines Marlow waited at Saltreach all night.", first, 0, 42)
+    flag = Evidence("Zyxwold said nothing.", chapter, 84, 105)
+    ines = EntityId("ines")
+    await desk.project.carry_out(PutEntity(Entity(ines, "character", "Ines Marlow")))
+    await desk.settled()
+    knower = Knower(ines, evidence=(flag, waited))
+    fact = Fact(RecordId(""), "The flag is hidden.", known_by=(knower,), evidence=(waited, flag))
+    promise = Promise(RecordId(""), "Someone will come.", first, evidence=(waited,), payment=(flag,))
+    for record in (fact, promise):
+        await desk.project.carry_out(PutRecord(record))
+    await desk.settled()
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
+    story = await desk.project.story()
+    (noted,) = [one for one in story.facts if one.by == "hand"]
+    assert (noted.text, noted.evidence, noted.known_by[0].evidence) == (fact.text, (waited,), (waited,))
+    (hoped,) = [one for one in story.promises if one.by == "hand"]
+    assert (hoped.text, hoped.evidence, hoped.payment) == (promise.text, (waited,), ())
+
+
+async def test_the_files_of_later_chapters_are_numbered_anew(desk: Desk, folder: Path) -> None:
+    await desk.project.carry_out(AddChapter("The Bell"))
+    for number, text in ((2, SECRET), (3, BELL)):
+        await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
+    await desk.settled()
+    before = sorted(file.name for file in (folder / "manuscript").glob("*.md"))
+    await desk.project.carry_out(Purge(chapter=await desk.chapter(2)))
+    await desk.settled()
+    after = sorted(file.name for file in (folder / "manuscript").glob("*.md"))
+    assert after == [before[0], before[2].replace("3", "2", 1)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, RunError
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_FORGET, AFTER_IMPORT, following, tasks
@@ -52,7 +53,8 @@ class RebuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class UpkeepTools:
-    """What upkeep works with. `idle` tells whether no run and no paid job goes on."""
+    """What upkeep works with. `idle` tells whether no run and no paid job goes on; `placed` is told the chapters as
+    they stood before some moved."""
 
     store: Store
     workshop: Workshop
@@ -61,6 +63,7 @@ class UpkeepTools:
     knowledge: KnowledgeDesk
     language: str
     idle: Callable[[], Awaitable[bool]]
+    placed: Callable[[Sequence[Chapter]], Awaitable[None]]
     emit: Callable[[Event], None]
 
 
@@ -161,6 +164,7 @@ class UpkeepDesk:
             )
         if (command.chapter is None) == (command.output is None):
             raise RunError(_("Purge what?"), "", _("Name a chapter or a kept output, not both."))
+        before = await self._store.book.chapters()
         async with self._tools.background.standing():
             upkeep = self._store.upkeep
             if command.output is not None:
@@ -173,9 +177,8 @@ class UpkeepDesk:
             await upkeep.compact()
         counts = (purged.versions, purged.runs, purged.derived, purged.answers)
         self._tools.emit(TextPurged(purged.chapter, *counts))
-        self._tools.knowledge.set_positions(
-            {chapter.id: chapter.position for chapter in await self._store.book.chapters()}
-        )
+        if command.chapter is not None:
+            await self._tools.placed([chapter for chapter in before if chapter.id != command.chapter])
         self._tools.emit(BookChanged())
 
 

@@ -14,14 +14,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.text import clean, word_count
+from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.book.generations import next_generation
 from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
-from flowcabal_tui.store.book.shelf import arrange, places
-from flowcabal_tui.store.file.blobs import get_text, unpack
+from flowcabal_tui.store.book.shelf import arrange, chapters_now, places
+from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
+from flowcabal_tui.store.memory.records import forget_evidence, forget_read
 
 DUE: Final = "compact"
 """The value that stands while what was deleted is still in the file's free pages."""
@@ -62,7 +67,9 @@ def purge_chapter(
     gone.versions(chapter)
     gone.delete("curated", "subject=?", chapter)
     gone.runs(run for (run,) in runs)
+    _keep_profiles_by_hand(connection, chapter, row[0])
     gone.derived("anchor=? OR uri=? OR instr(rests, ?)", chapter, f"manuscript/{chapter}", chapter)
+    forget_evidence(connection, chapter)
     for table in ("standing", "edit", "stale", "place"):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
@@ -75,34 +82,100 @@ def purge_chapter(
     return gone.finish(chapter)
 
 
+def _keep_profiles_by_hand(connection: sqlite3.Connection, chapter: ChapterId, position: int) -> None:
+    """What a hand wrote as of a chapter that goes holds from the chapter before it on, or from the new first one."""
+    others = [at for at in chapters_now(connection) if at.id != chapter]
+    place = next((at for at in reversed(others) if at.position < position), others[0] if others else None)
+    connection.execute(
+        "UPDATE derived SET anchor=?, position=? WHERE method='hand' AND anchor=? AND uri<>?",
+        (place and place.id, place.position if place else 0, chapter, f"manuscript/{chapter}"),
+    )
+    for number, evidence in connection.execute("SELECT number, evidence FROM derived WHERE method='hand'").fetchall():
+        kept = from_json(tuple[Evidence, ...], unpack(evidence))
+        if any(one.chapter == chapter for one in kept):
+            left = to_json(tuple(one for one in kept if one.chapter != chapter))
+            connection.execute("UPDATE derived SET evidence=? WHERE number=?", (pack_large(left), number))
+
+
 def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMaker, language: str, at: str) -> Purged:
-    """A kept output; what was written before and after it stays, and `tasks` follow. KeyError if it is unknown."""
+    """A kept output; what was written before and after it stays, and `tasks` follow.
+
+    KeyError if it is unknown, RunError if its words would stay in the text.
+    """
     kept = set_deleted(connection, output, True, tasks, language, at)
     (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
     part = get_text(connection, kept.digest).strip()
-    versions = connection.execute(
-        "SELECT number, digest, body, output FROM version JOIN blob USING (digest) WHERE subject=?"
-        " ORDER BY number DESC",
-        (subject,),
-    ).fetchall()
-    holding = [(number, text) for number, text, body, by in versions[1:] if by == output or part in unpack(body)]
+    versions = _versions_with(connection, subject, part)
+    own = [version for version in versions if version.output == output]
+    others = [version for version in versions if version.output != output and version.holds]
+    _require_purgeable(versions, others)
     gone = _Gone(connection, language)
-    gone.versions(subject, [number for number, _text in holding])
+    gone.versions(subject, [one.number for one in (*own, *others) if one in own or one.output is None])
+    changed = {version.text for version in (*own, *others)}
+    for version in others:
+        if version.mode == "append":
+            gone.shorten(subject, version.number)
+        elif version.output is not None:
+            changed.discard(version.text)
     gone.delete("curated", "id=?", output)
+    forget_read(connection, subject, part, get_text(connection, versions[-1].text))
     gone.runs([kept.run])
-    for text in {text for _number, text in holding} - {versions[0][1]}:
+    for text in changed - {versions[-1].text}:
         gone.derived("instr(rests, ?)", text)
     gone.delete("draft", "instr(key, ?)", subject)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", subject)
-    connection.execute("UPDATE entity SET note='' WHERE 'entity/' || id=? AND instr(note, ?)", (subject, part))
+    if part:
+        connection.execute("UPDATE entity SET note='' WHERE 'entity/' || id=? AND instr(note, ?)", (subject, part))
     return gone.finish(kept.chapter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A row of `version`; `holds`: the purged words stand in it."""
+
+    number: int
+    text: Digest
+    mode: str
+    output: str | None
+    holds: bool
+
+
+def _versions_with(connection: sqlite3.Connection, subject: str, part: str) -> list[_Version]:
+    rows = connection.execute(
+        "SELECT number, digest, mode, output, body FROM version JOIN blob USING (digest) WHERE subject=?"
+        " ORDER BY number",
+        (subject,),
+    )
+    return [
+        _Version(number, text, mode, by, bool(part) and part in unpack(body)) for number, text, mode, by, body in rows
+    ]
+
+
+def _require_purgeable(versions: list[_Version], others: list[_Version]) -> None:
+    """Raises RunError where the words would stay in the text, or would leave with a hand's text that is read again.
+
+    Of what hands wrote, only the last is read when outputs are taken out or put back.
+    """
+    by_hand = [version for version in versions if version.output is None and version.mode == "replace"]
+    if by_hand and by_hand[-1].holds:
+        raise RunError(
+            _("The text was written into the chapter by hand."),
+            _("Nothing was purged."),
+            _("Edit it out of the chapter and save the chapter, then purge again."),
+        )
+    if versions[-1] in others:
+        raise RunError(
+            _("The text stands in another kept output of the chapter too."),
+            _("Nothing was purged."),
+            _("Take that output out of the memory first, or edit the text out of the chapter."),
+        )
 
 
 class _Gone:
     """Deletes, and remembers which texts nothing may hold any more."""
 
     def __init__(self, connection: sqlite3.Connection, language: str) -> None:
-        self._connection = connection
+        self._connection, self._language = connection, language
         self._window = _WINDOW["zh" if language.startswith("zh") else "en"]
         self._texts: set[str] = set()
         self._named: set[EntityId] = set()
@@ -122,13 +195,31 @@ class _Gone:
             if wanted is not None and number not in wanted:
                 continue
             self._texts |= {text, part}
-            place = (subject, number)
-            named = self._connection.execute("SELECT entity FROM mention WHERE chapter=? AND version=?", place)
-            self._named |= {entity for (entity,) in named}
-            for table in ("passage", "mention"):
-                self._connection.execute(f"DELETE FROM {table} WHERE chapter=? AND version=?", place)
-            self._connection.execute("DELETE FROM version WHERE subject=? AND number=?", place)
+            self._unindex(subject, number)
+            self._connection.execute("DELETE FROM version WHERE subject=? AND number=?", (subject, number))
             self._counts["versions"] += 1
+
+    def shorten(self, subject: str, number: int) -> None:
+        """A version of an output that was added to the purged words is from now on that of its own words."""
+        place = (subject, number)
+        old, part = self._connection.execute(
+            "SELECT digest, part FROM version WHERE subject=? AND number=?", place
+        ).fetchone()
+        if old == part:
+            return
+        self._texts.add(old)
+        self._unindex(subject, number)
+        self._connection.execute(
+            "UPDATE version SET digest=part, length=? WHERE subject=? AND number=?",
+            (word_count(get_text(self._connection, part), self._language), *place),
+        )
+
+    def _unindex(self, subject: str, number: int) -> None:
+        place = (subject, number)
+        named = self._connection.execute("SELECT entity FROM mention WHERE chapter=? AND version=?", place)
+        self._named |= {entity for (entity,) in named}
+        for table in ("passage", "mention"):
+            self._connection.execute(f"DELETE FROM {table} WHERE chapter=? AND version=?", place)
 
     def derived(self, where: str, *values: str) -> None:
         """Texts that were made of it."""

@@ -108,6 +108,41 @@ def anchor(record: StoryRecord | Sequel) -> ChapterId | None:
             return record.chapter
 
 
+def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
+    """What hands noted no longer quotes a chapter, in all states that there ever were."""
+    rows = connection.execute(
+        "SELECT id, generation, body FROM record WHERE by='hand' AND instr(body, ?)", (chapter,)
+    ).fetchall()
+    connection.executemany(
+        "UPDATE record SET body=? WHERE id=? AND generation=?",
+        [(_json(_unquoted(json.loads(body), chapter)), identity, since) for identity, since, body in rows],
+    )
+
+
+def forget_read(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
+    """What was read from a part of a chapter goes, unless the chapter's `text` still says it."""
+    rows = connection.execute(
+        "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
+    ).fetchall()
+    for identity, since, body in rows:
+        said = [one["sentence"] for one in json.loads(body)["evidence"]]
+        if any(sentence in part and sentence not in text for sentence in said):
+            connection.execute("DELETE FROM record WHERE id=? AND generation=?", (identity, since))
+
+
+def _unquoted(plain: Any, chapter: ChapterId) -> Any:
+    match plain:
+        case list():
+            return [
+                _unquoted(each, chapter)
+                for each in plain
+                if not (isinstance(each, dict) and "sentence" in each and each["chapter"] == chapter)
+            ]
+        case dict():
+            return {name: _unquoted(each, chapter) for name, each in plain.items()}
+    return plain
+
+
 def _insert(
     connection: sqlite3.Connection, generation: Generation, state: tuple[str, str, str, str, str, str, int]
 ) -> None:
@@ -116,7 +151,11 @@ def _insert(
 
 
 def _body(record: StoryRecord | Sequel) -> str:
-    return json.dumps(_cleaned(to_plain(record)), ensure_ascii=False, separators=(",", ":"))
+    return _json(_cleaned(to_plain(record)))
+
+
+def _json(plain: Any) -> str:
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def _cleaned(plain: Any) -> Any:
