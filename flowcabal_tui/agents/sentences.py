@@ -13,7 +13,9 @@ from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import TokenCounter
 
-_END: Final = re.compile(r"[。！？!?…]+[”’」』》）)\"']*|\.[”’\"')]*(?=\s|$)|\n+")
+_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
+"""No sentence ends with the full stop of a title or an initial."""
+_END: Final = re.compile(rf"[。！？!?…]+[”’」』》）)\"']*|{_SHORT}\.[”’\"')]*(?=\s|$)|\n+")
 _LEAST: Final = 8
 _MOST: Final = 200
 
