@@ -174,6 +174,7 @@ class ModelSteps:
     ) -> Attempt:
         self.state("ready")
         async with self._services.limits.slot(model.endpoint, self._rank, self._paused):
+            self._services.spend.require_budget()  # others may have spent it meanwhile
             self.state("running")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
