@@ -69,7 +69,7 @@ async def opened(tmp_path: Path, **how: bool) -> AsyncIterator[tuple[FakeWorkben
 
 async def settled(pilot: Pilot[int]) -> None:
     """A worker may wait for the next key, so none is waited for."""
-    for _round in range(6):
+    for _round in range(10):
         await pilot.pause(0.03)
 
 
