@@ -40,7 +40,7 @@ class SharedEmbedder:
         asked = self._vectors[text]
         try:
             return await asyncio.shield(asked)
-        except BaseException:
+        except BaseException:  # a cancel too: what failed is forgotten, what goes on is kept
             if asked.done() and self._vectors.get(text) is asked:  # it failed: the next one tries again
                 del self._vectors[text]
             raise

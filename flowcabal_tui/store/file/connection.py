@@ -49,7 +49,7 @@ def open_writable(path: Path, *, network: bool, durability: Durability = "FULL")
         connection.execute(f"PRAGMA journal_mode={'DELETE' if network else 'WAL'}")
         connection.execute(f"PRAGMA synchronous={durability}")
         migrate(connection)
-    except BaseException as error:
+    except BaseException as error:  # cut off or failed, the file is let go
         if connection is not None:
             connection.close()
         if isinstance(error, sqlite3.Error):
@@ -243,7 +243,7 @@ async def _connect(uri: str) -> aiosqlite.Connection:
         ((version,),) = await connection.execute_fetchall("PRAGMA user_version")
         require_known(version)
         require_current(version)
-    except BaseException:
+    except BaseException:  # cut off or failed, the file is let go
         await connection.close()
         raise
     return connection

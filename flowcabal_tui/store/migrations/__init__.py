@@ -55,7 +55,7 @@ def migrate(connection: sqlite3.Connection) -> None:
             step(connection)
             connection.execute(f"PRAGMA user_version={number}")
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # cut off or failed, the file stays at the format before
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
