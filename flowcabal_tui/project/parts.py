@@ -113,7 +113,7 @@ class Parts:
             (settings.project.id, settings.project.name, folder),
             settings.project.language,
             emit,
-            lambda held: self.tasks.create(self._knowledge_ready(held)),
+            self._knowledge_ready,
         )
         self.search = Search(store, self.queries, self.knowledge, self.kinds)
         self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,7 +85,11 @@ async def _served(folder: Path, language: str) -> AsyncIterator[tuple[TimedFinde
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     place = (settings.project.id, settings.project.name, folder)
     held: dict[str, str] = {}
-    desk = KnowledgeDesk(settings.knowledge, place, language, lambda _event: None, held.update)
+
+    async def ready(there: Mapping[str, str]) -> None:
+        held.update(there)
+
+    desk = KnowledgeDesk(settings.knowledge, place, language, lambda _event: None, ready)
     try:
         await desk.start(LexicalEmbedder(), None)
         async with asyncio.timeout(START_SECONDS):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Final
 
-from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
@@ -55,9 +55,10 @@ class KnowledgeDesk:
         project: tuple[str, str, Path],
         language: str,
         emit: Callable[[Event], None],
-        ready: Callable[[Mapping[str, str]], None],
+        ready: Callable[[Mapping[str, str]], Awaitable[None]],
     ) -> None:
-        """`project` is (id, name, folder); `ready` is called with what the server holds, as `KnowledgeSync.held`."""
+        """`project` is (id, name, folder). `ready` gets what the server holds, as `KnowledgeSync.held`, and books what
+        it is still owed; only then is it said to be ready."""
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._emit, self._ready = emit, ready
@@ -178,8 +179,11 @@ class KnowledgeDesk:
             log.warning("repair: %s", error)
         held = self._sync.held()
         why, self._why_anew = ("" if held else self._why_anew), ""
+        try:
+            await self._ready(held)
+        except FlowCabalError as error:  # the store cannot be written just now: the next start books it
+            log.warning("what the knowledge server is owed: %s", error.title)
         self._tell(replace(status, message=why or status.message))
-        self._ready(held)
 
     async def _drained(self, client: KnowledgeClient) -> None:
         """Waits until the server has done what it took up again by itself: until then vectors seem to be missing."""
