@@ -105,7 +105,12 @@ async def check_embedder(embedder: EmbeddingPort, clock: Clock = time.monotonic)
 
 
 def cost(endpoint: Endpoint, usage: Usage) -> Decimal | None:
-    """What a call cost, in the endpoint's currency; None when a price or a count is unknown, never 0."""
+    """What a call cost, in the endpoint's currency; None when a price or a count is unknown.
+
+    Never 0 unless the prices say so, or the model is the embedded one.
+    """
+    if endpoint.provider == "offline":
+        return Decimal(0)
     prices, counts = (endpoint.price_in, endpoint.price_out), (usage.input_tokens, usage.output_tokens)
     if prices[0] is None or prices[1] is None or counts[0] is None or counts[1] is None:
         return None

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
+from tests.project.desk import CHAPTERS, Desk, both, calls, change, endpoint, make, opened, write_chapters
 
 PRICE = {"price_in": Decimal(1), "price_out": Decimal(2)}
 
@@ -162,6 +162,24 @@ async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: 
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
         await desk.settled()
+        assert (await desk.project.quote_bootstrap()).chapters == 0
+
+
+async def test_the_offline_model_reads_what_was_imported_before_it_was_chosen(folder: Path) -> None:
+    await make(folder)
+    chapters = CHAPTERS | {"Chapter 4 The Well": "Ines Marlow moved to Saltreach. The well was dry."}
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", chapters))))
+        await desk.settled()
+        assert (await desk.project.story()).facts == ()
+    change(folder, "models", user=OFFLINE, agent=OFFLINE)
+    async with opened(folder) as desk:
+        quote = await desk.project.quote_bootstrap(2)
+        assert (quote.chapters, quote.cost) == (3, 0)
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert (status.done, status.failed) == (status.total, 0)
+        assert [fact.text for fact in (await desk.project.story()).facts] == ["Ines Marlow moved to Saltreach."]
         assert (await desk.project.quote_bootstrap()).chapters == 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -93,17 +93,27 @@ class Bootstrap:
         return chapter.digest is not None and self._read.get(chapter.id) == chapter.digest
 
     async def unread(self, first: int | None, last: int | None) -> list[Chapter]:
-        """Imported chapters between two places in the story (both included) that no model has read."""
-        if self._models.is_offline("agent") or not self._is_on():
-            return []  # the offline model costs nothing, so it has read them after the import
+        """Imported chapters between two places in the story (both included) that no model has read.
+
+        The offline model reads them after an import, unless it was chosen only later.
+        """
+        if not self._is_on():
+            return []
+        known = await self._read_offline() if self._models.is_offline("agent") else frozenset()
         return [
             chapter
             for chapter in await self._store.book.chapters()
             if chapter.digest
             and chapter.author == "import"
+            and chapter.id not in known
             and not self.has_read(chapter)
             and (first or 0) <= chapter.position <= (last or chapter.position)
         ]
+
+    async def _read_offline(self) -> Set[str]:
+        """Chapters that were read, by whichever model, or that the background will read."""
+        to_come = await self._store.outbox.all(("waiting", "running"))
+        return await self._store.records.read() | {task.subject for task in to_come if task.kind == "story"}
 
     async def quote(self, first: int | None, last: int | None) -> BootstrapQuote:
         """What it would take at most; of a reading that is paused, what is left. Raises ModelError(NOT_CONFIGURED)."""

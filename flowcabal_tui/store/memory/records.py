@@ -71,6 +71,11 @@ class Records:
         )
         return Digest(row[0]) if row else None
 
+    async def read(self) -> frozenset[ChapterId]:
+        """The chapters of which a text was read at some time."""
+        rows = await self._database.rows("SELECT DISTINCT chapter FROM record WHERE kind=?", (READING,))
+        return frozenset(ChapterId(row[0]) for row in rows)
+
     async def put_reading(self, reading: Reading) -> None:
         """What was read from a chapter takes the place of what an agent read from it before, all at once."""
         at = self._clock().isoformat()
