@@ -70,6 +70,10 @@ async def bootstrap(arguments: Namespace) -> int:
     """Quotes, asks, reads. Ends with 3 when the reading paused: give the command again to go on."""
     project = await Project.open(arguments.project, knowledge=False)
     try:
+        if arguments.drop:
+            await project.carry_out(PauseBootstrap(drop=True))
+            print(_("The rest of the reading is given up; what was read stays."))
+            return DONE
         quote = await project.quote_bootstrap(arguments.first, arguments.last)
         if not quote.calls:
             print(_("No imported chapter is left to be read."))
@@ -101,7 +105,7 @@ async def _followed(project: Project) -> int:
                     if words != shown:
                         shown = words
                         print(f"\r\x1b[K{words}" if moving else words, end="" if moving else "\n", flush=True)
-                    if event.status.state in ("paused", "done"):
+                    if event.status.state in ("paused", "dropped", "done"):
                         print(end="\n" if moving else "")
                         return PAUSED if event.status.state == "paused" else FAILED if event.status.failed else DONE
             await asyncio.sleep(_TICK_SECONDS)

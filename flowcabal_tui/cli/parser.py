@@ -131,6 +131,7 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     _project(read)
     read.add_argument("--from", dest="first", type=_whole, metavar="N", help=_("from the chapter at this place"))
     read.add_argument("--to", dest="last", type=_whole, metavar="M", help=_("to the chapter at this place"))
+    read.add_argument("--drop", action="store_true", help=_("give up what a paused reading has left"))
     read.add_argument("--yes", action="store_true", help=_("begin without a question"))
     read.add_argument("--max-cost", type=_money, metavar="X", help=_("begin no call after it has cost so much"))
     shelf = _add(commands, "references", _("the reference books beside the book"))

@@ -53,7 +53,7 @@ async def status(arguments: Namespace) -> int:
         (_("memory"), _(TASK_STATES["stale"]), text.uri, _("as of chapter {n}").format(n=text.position))
         for text in stale
     )
-    if reading is not None and reading.state != "done":
+    if reading is not None and reading.state not in ("done", "dropped"):
         print(_("reading: {words}").format(words=said(reading)))
     cost = _("unknown") if totals.cost is None else f"{totals.cost} {totals.currency}"
     print(

@@ -192,7 +192,7 @@ class BootstrapStatus:
     `seconds_left` is None as long as nothing can be told. `spent` is what this reading has cost so far.
     """
 
-    state: Literal["running", "pausing", "paused", "done"]
+    state: Literal["running", "pausing", "paused", "dropped", "done"]
     done: int
     total: int
     failed: int = 0

@@ -109,7 +109,7 @@ class Handlers:
             case StartBootstrap():
                 return await parts.bootstrap.start(command.first, command.last, command.max_cost)
             case PauseBootstrap():
-                await parts.bootstrap.pause()
+                await parts.bootstrap.pause(drop=command.drop)
                 return ""
         return await self._book(command)
 

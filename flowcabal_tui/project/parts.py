@@ -289,7 +289,7 @@ class Parts:
     async def is_idle(self) -> bool:
         """True when no run and no paid job goes on."""
         job = await self.bootstrap.status()
-        return self.runs.idle and (job is None or job.state in ("paused", "done"))
+        return self.runs.idle and (job is None or job.state not in ("running", "pausing"))
 
     async def found_models(self) -> tuple[FoundModel, ...]:
         """What the environment's keys and this machine's servers offer, and the embedded model."""

@@ -317,9 +317,10 @@ class StartBootstrap(Command):
 
 @dataclass(frozen=True, slots=True)
 class PauseBootstrap(Command):
-    """Lets the calls that are under way end, and begins no more."""
+    """Lets the calls that are under way end, and begins no more; with `drop` the rest is given up."""
 
     type: ClassVar[str] = "bootstrap:pause"
+    drop: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,20 @@ def test_a_cap_ends_a_reading_with_3_and_it_goes_on_with_a_higher_one(
     stopped = call("bootstrap", folder, "--yes", "--max-cost", "0.000001")
     assert stopped.code == 3 and "paused" in stopped.out
     assert "paused" in call("status", folder).out
+    refused = call("bootstrap", folder, "--yes", "--from", 2)
+    assert refused.code == 1 and "--drop" in refused.err, "before anything is quoted or asked"
     assert json.loads(call("status", folder, "--json").out)["bootstrap"]["state"] == "paused"
     assert call("bootstrap", folder, "--yes", "--max-cost", "5").code == 0
+
+
+def test_a_paused_reading_is_given_up(project: Make, call: Call, tmp_path: Path, server: FaultServer) -> None:
+    folder = project(priced(server))
+    call("import", folder, write_chapters(tmp_path / "texts"))
+    assert call("bootstrap", folder, "--drop").code == 1, "there is none"
+    call("bootstrap", folder, "--yes", "--max-cost", "0.000001")
+    assert call("bootstrap", folder, "--drop").code == 0
+    assert "reading" not in call("status", folder).out
+    assert call("bootstrap", folder, "--yes", "--from", 3).out.startswith("2 chapters")
 
 
 def test_only_the_named_chapters_are_read(project: Make, call: Call, tmp_path: Path, server: FaultServer) -> None:

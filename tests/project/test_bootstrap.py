@@ -135,6 +135,49 @@ async def test_a_project_that_is_closed_in_the_midst_pauses_and_asks_no_answered
     assert max(answered.values()) == 1
 
 
+async def test_what_is_left_of_a_paused_reading_is_given_up_and_what_was_read_stays(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, concurrency=1)
+    server.push({}, {}, {}, {"status": 401, "times": -1})  # a chapter is read with three calls, then the key is refused
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        await ended(desk, "paused")
+        with pytest.raises(RunError, match="paused"):
+            await desk.project.quote_bootstrap(2, 3)
+        await desk.project.carry_out(PauseBootstrap(drop=True))
+        status = await desk.project.bootstrap()
+        assert status is not None and status.state == "dropped"
+        assert [task for task in await desk.project.background() if task.job] == []
+        await desk.settled()
+        for number in (1, 2, 3):
+            levels = await desk.levels(f"manuscript/{await desk.chapter(number)}")
+            assert levels["L1"].text, "what no model tells is told by rule"
+        with pytest.raises(RunError, match="No reading"):
+            await desk.project.carry_out(PauseBootstrap(drop=True))
+    server._faults.clear()
+    async with opened(folder) as desk:
+        assert (await desk.project.quote_bootstrap()).chapters == 2
+        await desk.project.carry_out(StartBootstrap(3, 3))
+        await ended(desk)
+        assert (await desk.project.quote_bootstrap()).chapters == 1
+
+
+async def test_a_reading_that_goes_on_is_given_up_when_what_is_under_way_has_ended(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, concurrency=1)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
+        await desk.project.carry_out(PauseBootstrap(drop=True))
+        status = await ended(desk, "dropped")
+        assert 0 < status.done < status.total
+        sent = calls(server)
+        await desk.settled()
+        assert calls(server) == sent
+
+
 async def test_a_key_that_is_refused_pauses_all_and_a_text_that_is_refused_fails_alone(
     folder: Path, server: FaultServer
 ) -> None:
@@ -175,7 +218,7 @@ async def test_the_offline_model_reads_what_was_imported_before_it_was_chosen(fo
     change(folder, "models", user=OFFLINE, agent=OFFLINE)
     async with opened(folder) as desk:
         quote = await desk.project.quote_bootstrap(2)
-        assert (quote.chapters, quote.cost) == (3, 0)
+        assert quote.chapters == 3 and quote.cost == 0
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
         assert (status.done, status.failed) == (status.total, 0)

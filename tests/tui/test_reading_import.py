@@ -10,6 +10,7 @@ from flowcabal_tui.domain.manuscript import ImportPreview
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
 from flowcabal_tui.protocol import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -66,6 +67,27 @@ async def test_a_reading_that_an_earlier_session_left_is_told(tmp_path) -> None:
     async with workspace(workbench, tmp_path) as pilot:
         line = pilot.app.screen.query_one(StatusLine)
         await until(pilot, lambda: "paused: the cap is reached" in line.words)
+
+
+async def test_a_paused_reading_is_gone_on_with_or_given_up(tmp_path) -> None:
+    workbench = ImportedWorkbench(offline=False)
+    workbench.status = replace(RUNNING, state="paused")
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        assert not workbench.sent
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: PauseBootstrap(drop=True) in workbench.sent)
 
 
 async def test_the_end_is_told_and_leaves_the_line_unless_steps_failed(tmp_path) -> None:

@@ -53,7 +53,7 @@ class Job:
     steps: int
     max_cost: Decimal | None = None
     planned: int = 0
-    state: Literal["running", "paused", "done"] = "running"
+    state: Literal["running", "paused", "dropped", "done"] = "running"
     reason: str = ""
 
 
@@ -116,7 +116,10 @@ class Bootstrap:
         return await self._store.records.read() | {task.subject for task in to_come if task.kind == "story"}
 
     async def quote(self, first: int | None, last: int | None) -> BootstrapQuote:
-        """What it would take at most; of a reading that is paused, what is left. Raises ModelError(NOT_CONFIGURED)."""
+        """What it would take at most; of a reading that is paused, what is left.
+
+        Raises RunError for other chapters than those of a paused reading, and ModelError(NOT_CONFIGURED).
+        """
         endpoint = self._models.model("agent").endpoint
         if (rows := await self._unfinished(first, last)) is None:
             rows = _first_rows(await self.unread(first, last))
@@ -131,10 +134,17 @@ class Bootstrap:
 
     async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
         """The open steps of the reading that is to be gone on with: one that paused, or of which steps failed."""
-        if self._job is None or (self._job.state == "done" and (first, last) != (None, None)):
+        job, named = self._job, (first, last) != (None, None)
+        if job is None or job.state == "dropped" or (job.state == "done" and named):
             return None
-        rows = list(await self._store.jobs.open(self._job.id))
-        return rows if rows or self._job.state != "done" else None
+        if job.state == "paused" and named:
+            raise RunError(
+                _("Another reading is paused."),
+                _("Nothing was sent."),
+                _("Go on with it without naming chapters, or give it up: bootstrap --drop, or B on the screen."),
+            )
+        rows = list(await self._store.jobs.open(job.id))
+        return rows if rows or job.state != "done" else None
 
     async def start(self, first: int | None, last: int | None, max_cost: Decimal | None) -> str:
         """Begins a reading, or goes on with the one that is paused. Raises RunError, ModelError(NOT_CONFIGURED)."""
@@ -149,8 +159,6 @@ class Bootstrap:
             )
         job = self._job
         if job and await self._unfinished(first, last) is not None:
-            if first is not None or last is not None:
-                raise RunError(_("Another reading is paused."), "", _("Go on with it, without naming chapters."))
             await self._store.jobs.move(job.id, ("failed", "cancelled", "waiting", "running"), "waiting")
             job = replace(job, max_cost=job.max_cost if max_cost is None else max_cost)
         else:
@@ -169,10 +177,31 @@ class Bootstrap:
         expected = len(rows) + len(plan.rows_to_come(len(chapters), 0))
         return Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
 
-    async def pause(self) -> None:
-        """Lets what is under way end, and begins nothing more; at once when nothing is under way."""
+    async def pause(self, *, drop: bool = False) -> None:
+        """Lets what is under way end, and begins nothing more; at once when nothing is under way.
+
+        With `drop` returns when the rest is given up; raises RunError when there is none.
+        """
         self._stopping.set()
         await self.tell()
+        if drop:
+            await self._drop()
+
+    async def _drop(self) -> None:
+        """Chapters that are not read are as after an import; what was read, and paid, stays."""
+        if self._worker is not None:
+            await asyncio.wait([self._worker])
+        job = self._job
+        rows = await self._unfinished(None, None)
+        if job is None or rows is None:
+            raise RunError(_("No reading is paused."), _("Nothing was changed."))
+        left = {row.subject for row in rows if row.kind in plan.CHAPTER_STEPS}
+        chapters = [one for one in await self._store.book.chapters() if one.id in left]
+        await self._store.jobs.drop(job.id)
+        by_rule = [tasks(("l1", "l0"), one.id, one.digest, one.position) for one in chapters if one.digest]
+        await self._store.outbox.add(task for made in by_rule for task in made)
+        await self._put(replace(job, state="dropped", reason=""))
+        self._wake()
 
     async def status(self) -> BootstrapStatus | None:
         """None when there never was a reading."""

@@ -44,4 +44,6 @@ def said(status: BootstrapStatus) -> str:
         parts.append(_("about {time} left").format(time=_duration(status.seconds_left)))
     if status.state == "paused":
         parts.append(_("paused") + (f": {status.reason}" if status.reason else ""))
+    if status.state == "dropped":
+        parts.append(_("given up"))
     return " · ".join(parts)

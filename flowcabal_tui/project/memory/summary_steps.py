@@ -11,13 +11,13 @@ from typing import Final
 
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.arcs import WORK, StoryArc, arcs_of
-from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_plan import cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
 from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
+from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.domain.ids import Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
@@ -52,8 +52,9 @@ class SummarySteps:
             return
         if not await self._stands(known_line, curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
-            known = await view.entities() if curator.asks else ()
-            made = await curator.l0(chapter, overview, known, self._tools.language, view.generation)
+            known, language = await view.entities() if curator.asks else (), self._tools.language
+            said = await self._line(curator, chapter, text, overview, view.generation)
+            made = await curator.l0(chapter, overview, known, language, view.generation, said)
             await self._put([made], "chapters", chapter.title)
         await self.tell_knowledge(uri, chapter.position)
         if self._tools.pinned is None:  # a job plans profiles and arcs itself, when it has read all chapters
@@ -76,20 +77,33 @@ class SummarySteps:
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (view.entities() if curator.asks else self._named_in(chapter, view))
-            said = () if sample else await self._said(curator, chapter, text, view.generation)
-            made = await curator.l1(chapter, text, known, self._tools.language, view.generation, sample, said)
+            said = await self._said(curator, chapter, text, view.generation, "curator.l1", sample)
+            language, sentences = self._tools.language, said.sentences
+            made = await curator.l1(chapter, text, known, language, view.generation, sample, sentences)
             await self._put([made], "chapters", chapter.title)
         return await (await self._now()).derived(uri, "L1")
 
+    async def _line(
+        self, curator: Curator, chapter: Chapter, text: str, overview: Derived, generation: Generation
+    ) -> str:
+        """The line that was said together with the overview; "" when the overview is a hand's, or a further answer."""
+        if overview.method != "model" or curator.prompts.source("curator.l1"):
+            return ""
+        said = await self._said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
+        return said.line
+
     async def _said(
-        self, curator: Curator, chapter: Chapter, text: str, generation: Generation
-    ) -> Sequence[QuotedSentence]:
-        """What the model told of the chapter when it read it for the story; the writer's own question is asked anew."""
-        if not curator.asks or curator.prompts.source("curator.l1"):
-            return ()
+        self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int
+    ) -> StoryAnswer:
+        """What the model told of the chapter when it read it for the story.
+
+        Nothing where the writer has a question of their own for the task, or a further answer is wanted: it is asked.
+        """
+        if not curator.asks or sample or curator.prompts.source(task):
+            return StoryAnswer()
         memory = self._store.memory
         known, before = await memory.entities(generation), await memory.view(chapter.id, generation)
-        return await StoryReader(curator).overview(StoryGoal(chapter, text, known, before))
+        return await StoryReader(curator).answered(StoryGoal(chapter, text, known, before))
 
     async def profile_tasks(self, chapters: Sequence[Chapter]) -> tuple[BackgroundTask, ...]:
         """Steps for a few of those whom these chapters change, as of the last of them.

@@ -61,6 +61,12 @@ class JobTasks:
 
         await self._database.do(finish)
 
+    async def drop(self, job: str) -> None:
+        """Takes out what is not done of a job."""
+        await self._database.do(
+            lambda connection: connection.execute("DELETE FROM task WHERE job=? AND state<>'fresh'", (job,)).close()
+        )
+
     async def move(self, job: str, before: Iterable[Freshness], after: Freshness) -> None:
         """Puts all tasks of a job in these states into another, as if they were new."""
         states = tuple(before)

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.memory.bootstrap_words import quoted
+from flowcabal_tui.project.memory.bootstrap_words import quoted, said
 from flowcabal_tui.protocol import PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
@@ -28,12 +31,21 @@ class ReadingDesk:
             self._screen.query_one(StatusLine).update_reading(status)
 
     async def toggle(self) -> None:
-        """Pauses a reading that goes on; else asks whether one may begin or go on."""
+        """Pauses a reading that goes on; else asks whether one may begin, or go on, or is given up."""
         status = await self._workbench.bootstrap()
         if status is not None and status.state == "running":
             await self._workbench.carry_out(PauseBootstrap())
+        elif status is not None and status.state == "paused" and (wish := await self._wished(status)) != "go":
+            if wish == "drop":
+                await self._workbench.carry_out(PauseBootstrap(drop=True))
         elif not await self.offer():
             self._screen.notify(_("No imported chapter is left to be read."), markup=False)
+
+    async def _wished(self, status: BootstrapStatus) -> str | None:
+        """What is to become of a paused reading: "go" on, "drop" it, or None."""
+        choices = (("go", _("Go on with it")), ("drop", _("Give up what is left; what was read stays")))
+        title = _("reading of the import: {words}").format(words=one_line(said(status)))
+        return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
     async def offer(self) -> bool:
         """Shows what it would take and begins on a yes; False when there is nothing to read, or no model to do it."""

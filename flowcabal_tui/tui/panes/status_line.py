@@ -105,8 +105,8 @@ class StatusLine(Horizontal):
         self._show_words()
 
     def update_reading(self, status: BootstrapStatus) -> None:
-        """How far the paid reading of an import is; nothing once all of it is done."""
-        over = status.state == "done" and not status.failed
+        """How far the paid reading of an import is; nothing once all of it is done or given up."""
+        over = status.state == "dropped" or (status.state == "done" and not status.failed)
         self._reading_words = "" if over else _("reading: {words}").format(words=said(status))
         self._show_words()
 
