@@ -88,6 +88,10 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
         if view.offered:
             print(_("Made since, and offered beside it:"))
             _print_levels(view.offered)
+        if view.pinned is not None:
+            written = _("Your words are kept, but do not stand.") if arguments.write else ""
+            pinned = _("State {n} is pinned and stands until `--pin 0`.").format(n=view.pinned)
+            print(f"{written} {pinned}".strip())
 
 
 def _print_levels(states: Iterable[Derived]) -> None:

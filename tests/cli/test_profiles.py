@@ -56,10 +56,35 @@ def test_the_writers_words_stand_and_can_be_pinned_compared_and_given_up(
     assert "Ines cannot swim." not in said(capsys, book, INES, "--pin", str(made))
     assert "pinned" in said(capsys, book, INES, "--history")
     assert "Ines cannot swim." in said(capsys, book, INES, "--pin", "0")
-    assert "Ines cannot swim." not in said(capsys, book, INES, "--take")
     before = len(json.loads(said(capsys, book, INES, "--json"))["history"])
     said(capsys, book, INES, "--regenerate")
     assert len(json.loads(said(capsys, book, INES, "--json"))["history"]) == before + 2
+    assert "Ines cannot swim." not in said(capsys, book, INES, "--take")
+
+
+def test_nothing_is_taken_where_nothing_was_made_since(
+    book: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("Ines cannot swim.", encoding="utf-8")
+    assert main(["profile", book, INES, "--take"]) == 1
+    said(capsys, book, INES, "--write", str(own))
+    assert main(["profile", book, INES, "--take"]) == 1
+    assert "Nothing was made since" in capsys.readouterr().err
+    assert "Ines cannot swim." in said(capsys, book, INES)
+
+
+def test_words_that_are_written_under_a_pin_are_said_not_to_stand(
+    book: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("Ines cannot swim.", encoding="utf-8")
+    made = json.loads(said(capsys, book, INES, "--json"))["history"][0]["generation"]
+    assert f"State {made} is pinned" in said(capsys, book, INES, "--pin", str(made))
+    written = said(capsys, book, INES, "--write", str(own))
+    assert "Ines cannot swim." not in written
+    assert written.splitlines()[-1].startswith("Your words are kept, but do not stand.")
+    assert "Ines cannot swim." in said(capsys, book, INES, "--pin", "0")
 
 
 def test_what_is_not_there_is_refused(book: str, capsys: pytest.CaptureFixture[str]) -> None:

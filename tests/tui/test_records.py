@@ -268,6 +268,22 @@ async def test_a_summary_is_written_by_hand(tmp_path):
         assert workbench.sent[-1] == WriteProfile(HERO_URI, "L1", "Mine.")
 
 
+async def test_a_summary_that_is_written_under_a_pin_is_not_said_to_stand(tmp_path):
+    workbench = FakeWorkbench()
+    row, view = workbench.profile_views[HERO_URI]
+    workbench.profile_views[HERO_URI] = row, replace(view, pinned=Generation(1))
+    async with workspace(workbench, tmp_path) as pilot:
+        await profiles(pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ProseScreen))
+        pilot.app.screen.query_one(TextArea).load_text("Mine.")
+        await pilot.press("ctrl+s")
+        await settled(pilot)
+        assert [notice.message for notice in pilot.app._notifications] == [
+            "Saved. The pinned state stands until it is unpinned."
+        ]
+
+
 async def test_a_text_that_was_left_or_is_as_it_was_writes_nothing(tmp_path):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:

@@ -104,7 +104,7 @@ class ProfileDesk:
             case PinProfile(uri=uri, generation=generation):
                 await self._choose(uri, "unpin" if generation is None else "pin", generation)
             case TakeProfile(uri=uri):
-                await self._choose(uri, "take")
+                await self._take(uri)
             case RegenerateProfile(uri=uri):
                 await self._store.outbox.add(await self._again(uri))
         self._wake()
@@ -128,6 +128,16 @@ class ProfileDesk:
         state = Derived(uri, level, text, source, position, Generation(0), "hand", evidence)
         await self._store.memory.put_derived(state)
         await self._changed(uri, position)
+
+    async def _take(self, uri: str) -> None:
+        """Only what was made since: an older state is pinned instead, so that own words are not lost by one key."""
+        if (await self._store.memory.derived_history(uri)) and not (await self.view(uri)).offered:
+            raise RunError(
+                _("Nothing was made since your words or the pin."),
+                _("Nothing was changed."),
+                _("Have it made again first, or pin an earlier state of its history."),
+            )
+        await self._choose(uri, "take")
 
     async def _choose(self, uri: str, word: Choice, state: Generation | None = None) -> None:
         try:

@@ -68,7 +68,10 @@ class MemoryDesk:
         title = f"{profile.name} · {_(LEVELS[level])}"
         edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
         if edited is not None:
-            await self._change(WriteProfile(uri, level, edited), _("Saved: your words stand."))
+            words = _("Saved: your words stand.")
+            if profile.pinned is not None:
+                words = _("Saved. The pinned state stands until it is unpinned.")
+            await self._change(WriteProfile(uri, level, edited), words)
 
     async def pin_profile(self, uri: str, generation: Generation | None) -> None:
         """Contexts read this state from now on, or the newest again."""
