@@ -8,19 +8,23 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from flowcabal_tui.agents.checking.monitor import Monitor, feedback
 from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.demo import BookLanguage, templates
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.tokens import TokenEstimator
@@ -67,6 +71,14 @@ from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
 PROMPTS, PROFILES = "prompts", "profiles"
+
+
+@cache
+def _fixed_words() -> frozenset[str]:
+    """The sentences of the prompts that the program brings along, in every language."""
+    nodes = [node for language in get_args(BookLanguage) for shipped in templates(language) for node in shipped.nodes]
+    prompts = [PromptParams.model_validate(node.params).prompt for node in nodes if node.kind == "prompt"]
+    return frozenset(sentence for prompt in prompts for sentence in sentences(prompt))
 
 
 class Tasks:
@@ -265,6 +277,7 @@ class Parts:
             spend=spend,
             kinds=self.kinds,
             shelf=PinnedShelf(self.store.references, generation, always=self.settings.agents.references),
+            fixed=_fixed_words(),
         )
 
     def monitor(self) -> Monitor | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import Reading, read_intent
+from flowcabal_tui.agents.context.own_words import own_words
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.relevance import Relevance
@@ -71,7 +72,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     `shelf` has the reference books. `model` answers inquiries (None: excerpts stand in their place); with `spend`
     False only answers that were paid for before are used, as for a preview. A class left out of `shares` is switched
-    off.
+    off. `fixed` are sentences of templates, which say nothing of a chapter and are not looked up.
     """
 
     def __init__(
@@ -87,11 +88,12 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         shares: Mapping[BudgetClass, float] = SHARES,
         kinds: ProfileKinds | None = None,
         shelf: references.Shelf | None = None,
+        fixed: Set[str] = frozenset(),
     ) -> None:
         self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
         self._spend, self._shares = spend, shares
-        self._kinds, self._shelf = kinds or ProfileKinds(), shelf
+        self._kinds, self._shelf, self._fixed = kinds or ProfileKinds(), shelf, fixed
 
     async def assemble(
         self,
@@ -118,8 +120,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
         """Intent by rule, then candidates class by class."""
-        book = seen.book
-        reading = read_intent(goal.prompt, seen.last_pages, book.entities, book.view.language)
+        book, asked = seen.book, own_words(goal.params.prompt, goal.prompt, self._fixed)
+        reading = read_intent(asked, seen.last_pages, book.entities, book.view.language)
         notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
         relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
@@ -129,7 +131,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
-            "knowledge": await self._knowledge(seen, reading, goal.prompt, relevant, notes),
+            "knowledge": await self._knowledge(seen, reading, asked, relevant, notes),
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
