@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.own_words import own_words, sentences
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import InquiryBlock, PromptParams, TextBlock, VirtualBlock
@@ -49,3 +52,16 @@ async def test_the_context_of_a_template_is_that_of_what_was_filled_in() -> None
     assert injection.user_suffix == plain.user_suffix
     with_all = await assemble(book, f"按计划逐条写出山道上的风。\n{asked}")
     assert "山道" in with_all.receipt.intent.terms
+
+
+@pytest.mark.parametrize(
+    ("prompt", "scene"),
+    [
+        ("Afterwards she walks toward the warm broad square.", "unknown"),
+        ("They go to war in the morning.", "battle"),
+        ("The wars of the north, and the fighting after.", "battle"),
+        ("两人在渡口厮杀。", "battle"),
+    ],
+)
+def test_a_kind_of_scene_is_told_by_whole_words(prompt: str, scene: str) -> None:
+    assert read_intent(prompt, "", (), "en").intent.scene == scene

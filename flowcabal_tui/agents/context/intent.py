@@ -16,7 +16,7 @@ from flowcabal_tui.domain.memory import Entity
 _CUES: Final[tuple[tuple[SceneKind, str], ...]] = (
     (
         "battle",
-        "战斗|大战|交战|厮杀|打斗|交锋|攻城|比武|决斗|追杀|伏击|出剑|拔刀|杀阵|battle|fight|duel|ambush|siege|attack|war",
+        "战斗|大战|交战|厮杀|打斗|交锋|攻城|比武|决斗|追杀|伏击|出剑|拔刀|杀阵|battle|fight|duel|ambush|siege|attack|wars?(?![a-z])",
     ),
     ("turn", "转折|真相|揭露|揭穿|背叛|反转|决裂|诀别|遗言|之死|betray|reveal|twist|truth|confess|death|dies"),
     ("journey", "旅途|启程|赶路|出发|途中|逃亡|抵达|上路|跋涉|远行|journey|travel|voyage|depart|arrive|road|sail"),
@@ -122,6 +122,6 @@ def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, .
 
 
 def _scene(prompt: str) -> SceneKind:
-    counts = [(len(re.findall(cues, prompt, re.IGNORECASE)), kind) for kind, cues in _CUES]
+    counts = [(len(re.findall(f"(?<![a-z])(?:{cues})", prompt, re.IGNORECASE)), kind) for kind, cues in _CUES]
     most = max(count for count, _ in counts)
     return next(kind for count, kind in counts if count == most) if most else "unknown"
