@@ -131,14 +131,14 @@ class Studio:
         await self.pilot.pause(GRACE)
 
     async def draft(self) -> None:
-        """Approves the plan; ends where the check doubts the draft."""
+        """Approves the plan; ends where the check doubts the polished draft."""
         await self.run()
         await self.decide()
         await self.press("a")
-        await self.asked("draft")
+        await self.asked("polish")
 
     async def finish(self) -> None:
-        """Has the draft corrected, keeps the polished chapter, and waits until the book remembers it."""
+        """Has it corrected, keeps it, and waits until the book remembers it."""
         await self.press("r")
         await self.until(lambda: self.shows(PromptLine))
         await self.press("enter")

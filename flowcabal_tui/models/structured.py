@@ -28,6 +28,7 @@ from flowcabal_tui.models.failures import Failures
 LADDER: Final[tuple[StructuredMode, ...]] = ("tool", "native", "prompted")
 REPAIRS: Final = 2
 TOOL_NAME: Final = "give_answer"
+_UNSAID: Final = frozenset({"title", "default"})
 _FENCE: Final = re.compile(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
 _DECODER: Final = json.JSONDecoder(strict=False)
 _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
@@ -105,7 +106,7 @@ async def _ask_in(model: ModelPort, asked: ModelRequest, turns: tuple[Message, .
 def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode) -> ModelRequest:
     match mode:
         case "tool":
-            tool = Tool(TOOL_NAME, schema.get("description", "Gives the answer."), schema)
+            tool = Tool(TOOL_NAME, "Gives the answer.", schema)
             return replace(request, tools=(tool,), tool_choice=TOOL_NAME)
         case "native":
             return replace(request, json_schema=schema)
@@ -148,13 +149,15 @@ def _problem(error: ValidationError) -> str:
 def _closed(schema: Any) -> Any:
     """The schema with no further properties allowed: native modes insist on it.
 
-    Without pydantic's titles, which say each name again and are paid for in every call.
+    Without pydantic's titles and defaults and the docstrings of classes, which tell a model nothing and are paid for
+    in every call.
     """
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {name: _closed(each) for name, each in schema.items() if name != "title" or not isinstance(each, str)}
+    unsaid = _UNSAID | {"description"} if "properties" in schema else _UNSAID
+    closed = {name: _closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
     if closed.get("type") == "object" and "properties" in closed:
         closed.setdefault("additionalProperties", False)
     return closed

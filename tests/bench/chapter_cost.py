@@ -16,6 +16,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final
 
+from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.manuscript.reader import read_manuscript
@@ -41,8 +42,8 @@ RIVAL: Final = {10: 76_960, 100: 91_810}
 RIVAL_CALLS: Final = "6 to 9"
 NOTHING_FOUND: Final = {
     "findings": [],
-    "sentence": "",
-    **{key: {"passed": True} for key in ("prevents_errors", "reusable", "self_contained", "new")},
+    "line": "写了一章。",
+    "keeping": [{"question": each, "passed": True} for each in DIMENSIONS],
 }
 """An answer that fits the shape of every agent's question."""
 _SUMMED_UP: Final = 6

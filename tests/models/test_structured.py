@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Provider, StructuredMode
@@ -62,6 +62,23 @@ async def test_the_schema_is_sent_in_the_way_of_the_mode(
     assert tool["tools"] and "give_answer" in json.dumps(tool["tool_choice"])
     assert '"sure"' in json.dumps(native["response_format" if provider == "openai" else "output_config"])
     assert '\\"sure\\"' in json.dumps(prompted["messages"]) and "tools" not in prompted
+
+
+async def test_what_tells_a_model_nothing_is_not_sent(server: FaultServer, make: MakeModel, provider: Provider) -> None:
+    class Part(BaseModel):
+        """A note for those who read the code."""
+
+        words: str = "default words"
+        title: str = Field("", description="The heading.")
+
+    class Whole(BaseModel):
+        parts: list[Part]
+
+    server.push(said("tool", '{"parts": []}'))
+    await make(provider, structured="tool").structured(REQUEST, Whole)
+    sent = json.dumps(server.log[0]["body"]["tools"])
+    assert '"words"' in sent and '"title"' in sent and "The heading." in sent
+    assert "those who read the code" not in sent and "default words" not in sent
 
 
 async def test_two_repairs_tell_the_model_what_was_wrong(

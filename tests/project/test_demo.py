@@ -23,7 +23,7 @@ async def desk(request: pytest.FixtureRequest, folder: Path, demos: dict[str, Pa
 
 
 def correct(question: Question) -> Decision:
-    """The plan is approved; a draft in which a fact is wrong is sent back, once."""
+    """The plan is approved; a text in which a fact is wrong is sent back, once."""
     doubted = question.node != "plan" and len(question.attempts) == 1
     return Decision("retry") if doubted else Decision("approve")
 
@@ -35,7 +35,7 @@ async def whole_run(desk: Desk) -> RunId:
 
 
 async def findings(desk: Desk, run: RunId) -> list[CheckFinding]:
-    attempts = (await desk.view(run, "draft")).attempts
+    attempts = (await desk.view(run, "polish")).attempts
     return [found for attempt in attempts if attempt.evaluation for found in attempt.evaluation.findings]
 
 
@@ -52,13 +52,13 @@ async def test_the_planted_contradiction_is_shown_with_two_quotations_and_correc
     run = await whole_run(desk)
     found = await findings(desk, run)
     assert found
-    draft = await desk.view(run, "draft")
+    polished = await desk.view(run, "polish")
     for each in found:
-        assert each.draft.text in draft.attempts[0].text
+        assert each.draft.text in polished.attempts[0].text
         source = await desk.project.source(each.source.uri)
         assert source.text[each.source.start : each.source.end] == each.source.text
-    assert len(draft.attempts) > 1
-    stands = draft.attempts[draft.chosen - 1]
+    assert len(polished.attempts) > 1
+    stands = polished.attempts[polished.chosen - 1]
     assert stands.number > 1
     assert stands.feedback
     assert stands.evaluation is not None

@@ -8,6 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.workflow import ANGLES
@@ -34,7 +37,7 @@ async def keep_a_chapter(
         await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
     await desk.settled()
     nothing = {"content": '{"findings": []}'}
-    server.push({"content": "1. She ties up."}, {"content": DRAFT}, nothing, {"content": DRAFT}, *[nothing] * 2)
+    server.push({"content": "1. She ties up."}, *[{"content": DRAFT}] * 2, *[nothing] * 2)
     run = await desk.run("chapter", 4)
     if after is not None:
         server.push({"content": json.dumps(after), "times": -1})
@@ -44,7 +47,7 @@ async def keep_a_chapter(
     return asked(server, before)
 
 
-async def test_what_was_checked_as_a_draft_is_not_checked_again(
+async def test_what_was_checked_before_it_was_kept_is_not_checked_again(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     await make(folder, both(endpoint(server)))
@@ -94,24 +97,49 @@ async def test_a_kept_chapter_is_read_once_for_its_story_and_its_overview(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes], "sentence": "They meet."}
+    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes], "line": "They meet."}
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:
         after = await keep_a_chapter(desk, server, tmp_path, said)
         levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
-    assert (after["curator.story"], after["curator.l1"]) == (1, 0)
+    assert (after["curator.story"], after["curator.l1"], after["curator.l0"]) == (1, 0, 0)
+    assert after["curator.keep"], "the answer does not say how useful the chapter is"
     assert levels["L1"].text.splitlines() == [f"They {quote}." for quote in quotes]
+    assert levels["L0"].text == "They meet."
 
 
-async def test_the_writers_own_question_for_overviews_is_asked(
-    folder: Path, tmp_path: Path, server: FaultServer
+@pytest.mark.parametrize(
+    ("task", "own", "asked_too"),
+    [
+        ("curator.l1", "${language} ${names} ${title} ${chapter}", (1, 1)),
+        ("curator.l0", "${language} ${limit} ${names} ${title} ${overview}", (0, 1)),
+    ],
+)
+async def test_the_writers_own_question_for_summaries_is_asked(
+    folder: Path, tmp_path: Path, server: FaultServer, task: str, own: str, asked_too: tuple[int, int]
 ) -> None:
+    """Another overview has another line, so that is asked too."""
     await make(folder, both(endpoint(server)))
     (folder / "prompts").mkdir(exist_ok=True)
-    own = "Sum up.\n---\n<task>curator.l1</task> ${language} ${names} ${title} ${chapter}"
-    (folder / "prompts" / "curator.l1.md").write_text(own, encoding="utf-8")
+    (folder / "prompts" / f"{task}.md").write_text(f"Sum up.\n---\n<task>{task}</task> {own}", encoding="utf-8")
     quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes], "sentence": "They meet."}
+    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes]}
     async with opened(folder) as desk:
-        after = await keep_a_chapter(desk, server, tmp_path, said)
-    assert (after["curator.story"], after["curator.l1"]) == (1, 1)
+        lines = {"line": "They meet.", "sentence": "They met there."}
+        after = await keep_a_chapter(desk, server, tmp_path, said | lines)
+        levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
+    assert (after["curator.l1"], after["curator.l0"]) == asked_too
+    assert levels["L0"].text == "They met there."
+
+
+async def test_advice_that_was_given_with_the_story_is_told_and_not_asked_for(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    answers = {each: {"question": each, "passed": True} for each in DIMENSIONS}
+    answers["reusable"] = {"question": "reusable", "passed": False, "detail": "A quiet evening."}
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        after = await keep_a_chapter(desk, server, tmp_path, {"keeping": [*answers.values()]})
+        (told,) = desk.told(OutputChecked)
+    assert (after["curator.story"], after["curator.keep"]) == (1, 0)
+    assert [advice.endswith("A quiet evening.") for advice in told.advice] == [True]

@@ -110,11 +110,20 @@ class Curator:
         return self._source("curator.l0", chapter.title, overview.text)
 
     async def l0(
-        self, chapter: Chapter, overview: Derived, entities: Sequence[Entity], language: str, generation: Generation
+        self,
+        chapter: Chapter,
+        overview: Derived,
+        entities: Sequence[Entity],
+        language: str,
+        generation: Generation,
+        said: str = "",
     ) -> Derived:
-        """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError."""
-        line = ""
-        if self._model is not None:
+        """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError.
+
+        `said` is the line that was answered already when the chapter was read: with it no question is asked.
+        """
+        line = shortened(clean(said), L0_TOKENS, self.counter)
+        if self._model is not None and not line:
             values = {
                 "language": language,
                 "limit": str(L0_TOKENS),
@@ -138,10 +147,12 @@ class Curator:
         text: str,
         view: MemoryView,
         known: Sequence[AngleCheck] = (),
+        said: Sequence[DimensionAdvice] = (),
     ) -> KeepAdvice:
         """Contradictions with what was kept before, and the 4-D test: advice, never a veto.
 
-        `known` is what was said of this very text before it was kept: those angles are not paid for again.
+        `known` is what was said of this very text before it was kept: those angles are not paid for again; nor are
+        the four questions when `said` was answered already as the text was read for the story.
 
         The four questions are those of the reference analysis: does it prevent errors, will it be used again, does
         it stand alone, is it new. A failing model gives "not checked" and dimensions without an answer.
@@ -152,7 +163,7 @@ class Curator:
             with contextlib.suppress(ModelError):
                 checks += await self._monitor.check_text(text, uri, title, chapter, view.generation, angles)
         try:
-            return KeepAdvice(checks, await self._dimensions(title, text, view))
+            return KeepAdvice(checks, tuple(said) or await self._dimensions(title, text, view))
         except FlowCabalError as error:
             return KeepAdvice(checks, tuple(DimensionAdvice(each, None, error.title) for each in DIMENSIONS))
 

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.context.intent import named_in, search_terms
-from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
+from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS, DimensionAdvice
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.story_shapes import (
     NamedThing,
@@ -96,11 +96,18 @@ class StoryReader:
         )
         return entities, reading
 
-    async def overview(self, goal: StoryGoal) -> Sequence[QuotedSentence]:
-        """The chapter's overview as the answer holds it, if the question was paid for; spends nothing."""
+    async def answered(self, goal: StoryGoal) -> StoryAnswer:
+        """The answer if the question was paid for, else an empty one; spends nothing."""
         question = _question(goal, await _open_lines(goal))
-        answer = await self._curator.answered(TASK, question, StoryAnswer)
-        return answer.sentences if answer else ()
+        return await self._curator.answered(TASK, question, StoryAnswer) or StoryAnswer()
+
+
+def four_questions(answer: StoryAnswer) -> tuple[DimensionAdvice, ...]:
+    """The 4-D test as the answer holds it; nothing where it leaves out one of the four questions."""
+    said = {use.question: use for use in answer.keeping}
+    if not said.keys() >= set(DIMENSIONS):
+        return ()
+    return tuple(DimensionAdvice(each, said[each].passed, clean(said[each].detail).strip()) for each in DIMENSIONS)
 
 
 def _question(goal: StoryGoal, open_lines: Mapping[str, tuple[str, StoryRecord]]) -> dict[str, str | Fenced]:

@@ -63,8 +63,16 @@ class SaidSequel(BaseModel):
     quote: str = ""
 
 
+class Use(BaseModel):
+    """One question of the 4-D test."""
+
+    question: str
+    passed: bool
+    detail: str = ""
+
+
 class StoryAnswer(BaseModel):
-    """The whole answer; `sentences` are the chapter's overview."""
+    """The whole answer; `sentences` are the chapter's overview, `line` tells it in one, `keeping` is the 4-D test."""
 
     entities: list[NamedThing] = Field(default_factory=list)
     relations: list[SaidRelation] = Field(default_factory=list)
@@ -73,3 +81,5 @@ class StoryAnswer(BaseModel):
     moments: list[SaidMoment] = Field(default_factory=list)
     sequels: list[SaidSequel] = Field(default_factory=list)
     sentences: list[QuotedSentence] = Field(default_factory=list)
+    line: str = ""
+    keeping: list[Use] = Field(default_factory=list)

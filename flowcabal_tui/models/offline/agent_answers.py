@@ -143,7 +143,7 @@ def arc(task: Task) -> dict[str, Any]:
 
 def keep_advice(task: Task) -> dict[str, Any]:
     """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
-    draft = task.tag("draft")
+    draft = task.tag("draft") or task.tag("chapter")
     found = sentences(draft, task.chinese)
     facts = [fact for fact in facts_in(draft, task.names, task.chinese) if fact.value != "alive"]
     named = sorted({name.chief for _, _, name in mentions(draft, task.names)})

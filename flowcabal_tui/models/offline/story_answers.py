@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flowcabal_tui.models.offline.agent_answers import entities, overview
+from flowcabal_tui.models.offline.agent_answers import entities, keep_advice, one_sentence, overview
 from flowcabal_tui.models.offline.facts import NOT_SO, facts_in
 from flowcabal_tui.models.offline.reading import Name, Sentence, mentions, sentences, terms
 from flowcabal_tui.models.offline.task import Task
@@ -110,7 +110,7 @@ class _Masked:
 
 
 def story(task: Task) -> dict[str, Any]:
-    """`curator.story`: names, relations, states, secrets, vows, times, what becomes of the open lines; an overview."""
+    """`curator.story`: names, relations, states, secrets, vows, times, sequels; overview, line and 4-D test."""
     found = entities(task)["entities"]
     names = (*task.names, *(Name(row["kind"], (row["name"],)) for row in found))
     told = [
@@ -127,6 +127,8 @@ def story(task: Task) -> dict[str, Any]:
         "moments": _first(_moments(told, task.chinese)),
         "sequels": _first(_sequels(told, task)),
         **overview(task),
+        "line": one_sentence(task)["sentence"],
+        "keeping": [{"question": question, **said} for question, said in keep_advice(task).items()],
     }
 
 

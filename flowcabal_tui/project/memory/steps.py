@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.curation.curation_shapes import Dimension, DimensionAdvice
-from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
+from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
 from flowcabal_tui.agents.names.names import discover
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -143,7 +143,9 @@ class Steps:
             return
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
         known = await self._checked_before(chapter, await view.waived())
-        advice = await curator.check_kept(chapter.id, f"manuscript/{chapter.id}", chapter.title, text, view, known)
+        read = await self.summaries.said(curator, chapter, text, view.generation, "curator.keep")
+        uri = f"manuscript/{chapter.id}"
+        advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
         said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
         self._tools.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
 

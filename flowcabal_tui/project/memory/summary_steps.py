@@ -77,7 +77,7 @@ class SummarySteps:
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (view.entities() if curator.asks else self._named_in(chapter, view))
-            said = await self._said(curator, chapter, text, view.generation, "curator.l1", sample)
+            said = await self.said(curator, chapter, text, view.generation, "curator.l1", sample)
             language, sentences = self._tools.language, said.sentences
             made = await curator.l1(chapter, text, known, language, view.generation, sample, sentences)
             await self._put([made], "chapters", chapter.title)
@@ -89,11 +89,11 @@ class SummarySteps:
         """The line that was said together with the overview; "" when the overview is a hand's, or a further answer."""
         if overview.method != "model" or curator.prompts.source("curator.l1"):
             return ""
-        said = await self._said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
+        said = await self.said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
         return said.line
 
-    async def _said(
-        self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int
+    async def said(
+        self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int = 0
     ) -> StoryAnswer:
         """What the model told of the chapter when it read it for the story.
 
