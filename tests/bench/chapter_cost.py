@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -59,7 +61,7 @@ class Call:
 
 
 def measure() -> list[Figure]:
-    """The same new chapters behind the 9, 99 and 999 that precede them, one with each template."""
+    """Chapters 10, 100 and 1,000, each with each template: those after which an arc is told anew too."""
     texts = list(islice(_chapters(novel()), CHAPTERS[-1] + len(TEMPLATES)))
     earlier, following = texts[: CHAPTERS[-1]], texts[CHAPTERS[-1] :]
     figures: list[Figure] = []
@@ -108,7 +110,7 @@ def _chapters(source: Path) -> Iterator[tuple[str, str]]:
 async def _one(
     earlier: list[tuple[str, str]], following: list[tuple[str, str]]
 ) -> dict[str, tuple[list[Call], list[Call]]]:
-    """For each template the calls for one more chapter: of its run, and of what follows when it is kept."""
+    """For each template the calls for the same next chapter: of its run, and of what follows when it is kept."""
     found: dict[str, tuple[list[Call], list[Call]]] = {}
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
@@ -118,23 +120,31 @@ async def _one(
             (folder / "texts").mkdir()
             for number, (name, words) in enumerate(earlier, start=1):
                 (folder / "texts" / f"{number:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
-            project = await Project.open(folder / "book", knowledge=False)
-            try:
+            async with _opened(folder / "book") as project:
                 await project.carry_out(ImportManuscript(str(folder / "texts")))
                 await project.settled()
-                assert not helper.log
-                for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
-                    writer.log.clear()
-                    helper.log.clear()
-                    writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[template]))
+            assert not helper.log
+            for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
+                shutil.copytree(folder / "book", folder / template)
+                writer.log.clear()
+                helper.log.clear()
+                writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[template]))
+                async with _opened(folder / template) as project:
                     await _run(project, template, title, text)
                     run, asked = _calls(writer, helper), len(helper.log)
                     await project.carry_out(PersistOutput((await project.runs())[0].id, node))
                     await project.settled()
-                    found[template] = (run, _calls(helper)[asked:])
-            finally:
-                await project.close()
+                found[template] = (run, _calls(helper)[asked:])
     return found
+
+
+@asynccontextmanager
+async def _opened(folder: Path) -> AsyncIterator[Project]:
+    project = await Project.open(folder, knowledge=False)
+    try:
+        yield project
+    finally:
+        await project.close()
 
 
 def _answer(chapters: list[tuple[str, str]]) -> dict[str, Any]:
