@@ -53,6 +53,20 @@ def test_the_judge_counts_what_is_stale_and_what_leaks():
     assert judged(novel, injection(""), last, "")["missing"] > 0
 
 
+def test_a_secret_that_the_cast_learns_only_later_is_not_missed():
+    novel = chronicle(60_000, 7, "zh")
+    number, secret, learned = next(
+        (number, secret, since)
+        for number, cast in enumerate(novel.casts, start=1)
+        for secret in novel.secrets
+        for since in [min((secret.known[who] for who in cast[:3] if who in secret.known), default=0)]
+        if secret.chapter < number <= since
+    )
+    alone = replace(novel, secrets=(secret,), casts=(novel.casts[number - 1],) * len(novel.casts))
+    assert judged(alone, injection(""), number, "")["withheld"] == 0
+    assert judged(alone, injection(""), learned + 1, "")["withheld"] == 1
+
+
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_the_product_tells_what_holds_and_leaks_nothing(language, tmp_path, monkeypatch):
     monkeypatch.setenv("FLOWCABAL_CACHE_DIR", str(tmp_path))

@@ -44,8 +44,9 @@ class ChronicleReport:
     """What was found in the texts of the contexts.
 
     `told` counts planted states that a context tells as holding, `stale` those of them that had ended; `expected` are
-    the states of the cast that hold, `missing` those that no part of the context says. `secrets` are those of the
-    cast that the point of view knows, `withheld` those of them that are not told. Leaks must be 0.
+    the states of the cast that hold, `missing` those that no part of the context says. `secrets` are those that one of
+    the cast knows by then and that the point of view knows, `withheld` those of them that are not told. Leaks must
+    be 0.
     """
 
     counts: Counter[str]
@@ -134,7 +135,7 @@ def judged(chronicle: Chronicle, injection: Injection, number: int, view: str) -
     later = [secret.text for secret in chronicle.secrets if secret.chapter >= number]
     known = {secret.text for secret in chronicle.secrets if _is_known(secret, view, number)}
     past = [secret for secret in chronicle.secrets if secret.chapter < number]
-    about_cast = [secret.text for secret in past if secret.text in known and set(cast) & secret.known.keys()]
+    about_cast = [secret.text for secret in past if secret.text in known and _knowers(secret, number) & set(cast)]
     return {
         "contexts": 1,
         "future": sum(mark in text for mark in (*chronicle.marks[number - 1 :], *later)),
@@ -146,7 +147,12 @@ def judged(chronicle: Chronicle, injection: Injection, number: int, view: str) -
 
 
 def _is_known(secret: PlantedSecret, view: str, number: int) -> bool:
-    return not view or secret.known.get(EntityId(view), number) < number
+    return not view or view in _knowers(secret, number)
+
+
+def _knowers(secret: PlantedSecret, number: int) -> set[EntityId]:
+    """Who knows it before a chapter."""
+    return {who for who, since in secret.known.items() if since < number}
 
 
 def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tuple[EntityId, ...]) -> Mapping[str, int]:
