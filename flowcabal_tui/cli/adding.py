@@ -1,4 +1,4 @@
-"""`workflows PROJECT --add`: a document in any form, or an example that came along, becomes one of the project's."""
+"""What `--add` brings into a project: an empty chapter, or a workflow, as a document or an example that came along."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 from flowcabal_tui.cli.documents import conversion_of, read_document
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
+from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.protocol import AddChapter, SaveWorkflow
 
 
 async def add_workflow(folder: Path, wanted: str) -> None:
@@ -30,6 +32,17 @@ async def add_workflow(folder: Path, wanted: str) -> None:
     for note in conversion.notes:
         print(f"{note.level}: {note.place}: {note.message}", file=sys.stderr)
     await _store(folder, (*conversion.others, conversion.workflow))
+
+
+async def add_chapter(folder: Path, command: AddChapter) -> None:
+    """An empty chapter. Raises RunError for one without a title."""
+    if not command.title.strip():
+        raise RunError(_("A chapter needs a title."), _("Nothing was changed."))
+    project = await Project.open(folder, knowledge=False)
+    try:
+        await project.carry_out(command)
+    finally:
+        await project.close()
 
 
 async def _store(folder: Path, workflows: tuple[Workflow, ...]) -> None:

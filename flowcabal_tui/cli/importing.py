@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.codec import to_plain
@@ -34,14 +35,14 @@ async def import_(arguments: Namespace) -> int:
         preview = await project.preview_import(arguments.source)
         for warning in preview.warnings:
             print(_("note: {text}").format(text=warning), file=sys.stderr)
-        chapters = preview.chapters[: arguments.last]
-        if arguments.dry_run:
-            for chapter in chapters:
-                print(chapter.volume, chapter.title, len(chapter.text), sep="\t")
-            return DONE
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
-        made = await project.carry_out(ImportManuscript(str(arguments.source), arguments.last, reference))
-        _told(preview, len(chapters), made if reference else "")
+        preview = _asked_for(preview, arguments.last, all_of_it=bool(reference) or arguments.again)
+        if arguments.dry_run:
+            _print_preview(preview, arguments.json)
+            return DONE
+        command = ImportManuscript(str(arguments.source), arguments.last, reference, arguments.again)
+        made = await project.carry_out(command)
+        _told(preview, made, reference=bool(reference))
         await project.settled()
         if not reference and (quote := await _offered(project)):
             print(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
@@ -50,12 +51,53 @@ async def import_(arguments: Namespace) -> int:
     return DONE
 
 
-def _told(preview: ImportPreview, chapters: int, reference: str) -> None:
+def _asked_for(preview: ImportPreview, last: int | None, *, all_of_it: bool) -> ImportPreview:
+    """The first chapters; with `all_of_it` none of them is left out because it is there already."""
+    chapters = preview.chapters[:last]
+    known = frozenset[int]() if all_of_it else preview.known & {*range(len(chapters))}
+    return replace(preview, chapters=chapters, known=known)
+
+
+def _print_preview(preview: ImportPreview, as_json: bool) -> None:
+    """A line for each chapter: number, volume, title, characters, whether it is there already; then the sum."""
+    chapters, known = preview.chapters, preview.known
+    if as_json:
+        rows = [
+            {"title": one.title, "volume": one.volume, "number": one.number, "characters": len(one.text)}
+            | {"known": at in known}
+            for at, one in enumerate(chapters)
+        ]
+        told = {"encoding": preview.encoding, "language": preview.language, "warnings": preview.warnings}
+        print(json.dumps({"chapters": rows} | told, ensure_ascii=False, indent=2))
+        return
+    for at, one in enumerate(chapters):
+        there = _("in the book already") if at in known else ""
+        print(at + 1, one.volume, one.title, len(one.text), there, sep="\t")
+    words = _(
+        "{n} chapters in {volumes} volumes, {length} characters ({encoding}, {language}); {known} are in the book."
+    )
+    print(
+        words.format(
+            n=len(chapters),
+            volumes=len({one.volume for one in chapters if one.volume}),
+            length=f"{sum(len(one.text) for one in chapters):,}",
+            encoding=preview.encoding,
+            language=preview.language,
+            known=len(known),
+        )
+    )
+
+
+def _told(preview: ImportPreview, made: str, *, reference: bool) -> None:
+    """`made` is the id of the reference book, or how many chapters were imported."""
     if reference:
         shelved = _("Put on the shelf as {id}: {n} parts ({encoding}).")
-        print(shelved.format(id=reference, n=chapters, encoding=preview.encoding))
-    else:
-        print(_("Imported {n} chapters ({encoding}).").format(n=chapters, encoding=preview.encoding))
+        print(shelved.format(id=made, n=len(preview.chapters), encoding=preview.encoding))
+        return
+    print(_("Imported {n} chapters ({encoding}).").format(n=made, encoding=preview.encoding))
+    if preview.known:
+        left = _("{n} were in the book already and were left out; --again brings them a second time.")
+        print(left.format(n=len(preview.known)))
 
 
 async def _offered(project: Project) -> str:

@@ -119,6 +119,8 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     imported.add_argument("source", type=Path, metavar=_("SOURCE"))
     imported.add_argument("--last", type=_whole, help=_("import only the first so many chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
+    imported.add_argument("--json", action="store_true", help=_("with --dry-run"))
+    imported.add_argument("--again", action="store_true", help=_("also chapters that are in the book already"))
     imported.add_argument(
         "--as",
         dest="kind",
@@ -317,6 +319,9 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         _project(command)
         command.add_argument("--json", action="store_true")
         if name == "chapters":
+            command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
+            command.add_argument("--at", type=_whole, metavar="N", help=_("with --add: its place (default: the end)"))
+            command.add_argument("--volume", default="", help=_("with --add: the volume that it belongs to"))
             command.add_argument("--deleted", action="store_true", help=_("those that were deleted, with their ids"))
         if name == "workflows":
             command.add_argument(

@@ -6,12 +6,13 @@ import json
 from argparse import Namespace
 from collections.abc import Iterable
 
-from flowcabal_tui.cli.adding import add_workflow
+from flowcabal_tui.cli.adding import add_chapter, add_workflow
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
+from flowcabal_tui.protocol import AddChapter
 
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
@@ -65,7 +66,9 @@ async def status(arguments: Namespace) -> int:
 
 
 async def chapters(arguments: Namespace) -> int:
-    """The chapters in story order, or those that were deleted."""
+    """The chapters in story order, or those that were deleted; with `--add` makes one first."""
+    if arguments.add is not None:
+        await add_chapter(arguments.project, AddChapter(arguments.add, arguments.volume, arguments.at))
     project = await Project.open(arguments.project, read_only=True)
     try:
         found = await (project.deleted_chapters() if arguments.deleted else project.chapters())

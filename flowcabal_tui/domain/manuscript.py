@@ -70,6 +70,8 @@ class ImportPreview:
     encoding: str
     language: str
     warnings: tuple[str, ...] = ()
+    known: frozenset[int] = frozenset()
+    """Which of `chapters` (from 0) stand in the book already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,8 @@ def _is_title_page(text: str) -> bool:
     return len(lines) <= _TITLE_PAGE_LINES and all(len(line) <= _TITLE_PAGE_WIDTH for line in lines)
 
 
-def _named(titles: Sequence[str]) -> str:
+def named(titles: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
     more = len(titles) - _NAMED_IN_A_WARNING
     listed = ", ".join(titles[:_NAMED_IN_A_WARNING])
     return listed + (_(" and {n} more").format(n=more) if more > 0 else "")
@@ -225,11 +226,11 @@ def _odd_numbers(chapters: Sequence[ImportedChapter]) -> list[str]:
         last[chapter.volume] = running = chapter.number
     warnings = []
     if missing:
-        warnings.append(_("Chapter numbers are missing: {numbers}.").format(numbers=_named(missing)))
+        warnings.append(_("Chapter numbers are missing: {numbers}.").format(numbers=named(missing)))
     if double:
-        warnings.append(_("Chapter numbers occur twice: {titles}.").format(titles=_named(double)))
+        warnings.append(_("Chapter numbers occur twice: {titles}.").format(titles=named(double)))
     if back:
-        warnings.append(_("Chapter numbers go back: {titles}.").format(titles=_named(back)))
+        warnings.append(_("Chapter numbers go back: {titles}.").format(titles=named(back)))
     return warnings
 
 
@@ -239,9 +240,9 @@ def _odd_lengths(chapters: Sequence[ImportedChapter]) -> list[str]:
     typical = median(lengths) if lengths else 0
     pairs = list(zip(chapters, lengths, strict=True))
     if empty := [c.title for c, n in pairs if n == 0]:
-        warnings.append(_("Chapters without text: {titles}.").format(titles=_named(empty)))
+        warnings.append(_("Chapters without text: {titles}.").format(titles=named(empty)))
     if short := [c.title for c, n in pairs if 0 < n < _SHORT and n * 5 < typical]:
-        warnings.append(_("Very short chapters: {titles}.").format(titles=_named(short)))
+        warnings.append(_("Very short chapters: {titles}.").format(titles=named(short)))
     if long := [c.title for c, n in pairs if n > _LONG and (n > 5 * typical or len(pairs) == 1)]:
-        warnings.append(_("Very long chapters (was a heading missed?): {titles}.").format(titles=_named(long)))
+        warnings.append(_("Very long chapters (was a heading missed?): {titles}.").format(titles=named(long)))
     return warnings

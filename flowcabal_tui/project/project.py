@@ -325,7 +325,10 @@ class Project(Reading):
         return await self._ask(self._parts.store.usage.totals())
 
     async def preview_import(self, path: Path) -> ImportPreview:
-        return await self._ask(self._parts.workshop.do(read_manuscript, path.expanduser()))
+        return await self._ask(self._preview_import(path.expanduser()))
+
+    async def _preview_import(self, path: Path) -> ImportPreview:
+        return await self._parts.importer.preview(await self._parts.workshop.do(read_manuscript, path))
 
     async def export(self, path: Path, form: str) -> Path:
         return await self._ask(self._export(path.expanduser(), form))

@@ -291,6 +291,8 @@ class ImportManuscript(Command):
     """Import only the first so many chapters."""
     reference: str = ""
     """The title of a reference book, which never becomes a part of the writer's own; "": it is the writer's."""
+    again: bool = False
+    """Import what stands in the book already a second time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,17 @@ def test_a_document_of_another_system_is_converted_and_added(book, capsys):
     assert len(listed(capsys)) == 5
 
 
+def test_a_chapter_is_added_where_it_is_wanted(book, capsys):
+    for words in (["The Ferry"], ["The Bell", "--volume", "Part Two"], ["The Ledger", "--at", "2"]):
+        assert main(["chapters", str(book), "--add", *words]) == 0
+    capsys.readouterr()
+    assert main(["chapters", str(book), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["title"] for row in rows] == ["The Ferry", "The Ledger", "The Bell"]
+    assert rows[2]["volume"] == "Part Two"
+    assert main(["chapters", str(book), "--add", " "]) == 1
+
+
 def test_what_cannot_run_is_refused_and_nothing_is_stored(book, tmp_path, capsys):
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps({"id": "x", "nodes": [{"id": "a", "kind": "nothing"}]}), encoding="utf-8")

@@ -45,6 +45,39 @@ def test_a_cap_ends_a_reading_with_3_and_it_goes_on_with_a_higher_one(
     assert call("bootstrap", folder, "--yes", "--max-cost", "5").code == 0
 
 
+def test_a_dry_run_tells_what_would_come_and_stores_nothing(project: Make, call: Call, tmp_path: Path) -> None:
+    folder, texts = project(), write_chapters(tmp_path / "texts")
+    (texts / "04.txt").write_text("Chapter 6 The Fog\n\n" + "Fog lay on the river. " * 30, encoding="utf-8")
+    shown = call("import", folder, texts, "--dry-run")
+    rows = [line.split("\t") for line in shown.out.splitlines()]
+    assert [row[2] for row in rows[:-1]] == [*CHAPTERS, "Chapter 6 The Fog"]
+    assert [int(row[3]) for row in rows[:3]] == [len(text) for text in CHAPTERS.values()]
+    assert rows[-1][0].startswith("4 chapters in 0 volumes") and "utf-8" in rows[-1][0]
+    assert "missing: 4-5" in shown.err
+    told = json.loads(call("import", folder, texts, "--dry-run", "--json", "--last", 2).out)
+    assert [one["title"] for one in told["chapters"]] == [*CHAPTERS][:2]
+    assert (told["encoding"], told["language"], told["chapters"][0]["known"]) == ("utf-8", "en", False)
+    assert any("missing" in warning for warning in told["warnings"])
+    assert len(call("chapters", folder).out.splitlines()) == 1
+
+
+def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: Call, tmp_path: Path) -> None:
+    folder, texts = project(), write_chapters(tmp_path / "texts")
+    call("import", folder, texts)
+    twice = call("import", folder, texts)
+    assert twice.code == 1 and "--again" in twice.err
+    (texts / "03.txt").write_text("Chapter 3 The Bell\n\nThe bell fell into the river.", encoding="utf-8")
+    (texts / "04.txt").write_text("Chapter 4 The Fog\n\nFog lay on the river.", encoding="utf-8")
+    shown = call("import", folder, texts, "--dry-run")
+    assert [line.split("\t")[-1] for line in shown.out.splitlines()[:-1]] == [*["in the book already"] * 2, "", ""]
+    assert "another text" in shown.err and "Chapter 3 The Bell" in shown.err
+    more = call("import", folder, texts)
+    assert "Imported 2 chapters" in more.out and "2 were in the book already" in more.out
+    titles = [line.split("\t")[2] for line in call("chapters", folder).out.splitlines()]
+    assert titles == ["The Glove", *CHAPTERS, "Chapter 3 The Bell", "Chapter 4 The Fog"]
+    assert "Imported 4 chapters" in call("import", folder, texts, "--again").out
+
+
 def test_a_paused_reading_is_given_up(project: Make, call: Call, tmp_path: Path, server: FaultServer) -> None:
     folder = project(priced(server))
     call("import", folder, write_chapters(tmp_path / "texts"))
@@ -68,6 +101,8 @@ def test_a_reference_book_is_listed_read_searched_and_removed(project: Make, cal
     assert len(call("chapters", folder).out.splitlines()) == 1, "the writer's own book is as it was"
     (listed,) = json.loads(call("references", folder, "--json").out)
     book = listed["id"]
+    same = call("import", folder, tmp_path / "texts", "--as", "reference", "--title", "The Ferry")
+    assert same.code == 1 and "on the shelf already" in same.err
     assert (listed["title"], listed["parts"]) == ("The Ferry", 3)
     assert [line.split("\t")[1] for line in call("references", folder, book).out.splitlines()] == list(CHAPTERS)
     assert call("references", folder, book, 2).out.strip() == list(CHAPTERS.values())[1]

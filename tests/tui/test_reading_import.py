@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flowcabal_tui.domain.manuscript import ImportPreview
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
-from flowcabal_tui.protocol import BootstrapChanged, PauseBootstrap, StartBootstrap
+from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
@@ -101,6 +101,29 @@ async def test_the_end_is_told_and_leaves_the_line_unless_steps_failed(tmp_path)
         await until(pilot, lambda: any("118 of 120" in row for row in shown(app)[:-2]))
         await told(pilot, workbench, BootstrapChanged(replace(RUNNING, state="done", done=120)))
         assert "reading" not in line.words
+
+
+async def test_what_is_in_the_book_already_is_said_before_it_is_imported(tmp_path) -> None:
+    class Known(ImportedWorkbench):
+        async def preview_import(self, path: Path) -> ImportPreview:
+            preview = await super().preview_import(path)
+            chapters = preview.chapters * (1 if path.stem == "all" else 2)
+            return replace(preview, chapters=chapters, known=frozenset({0}))
+
+    workbench = Known(offline=False)
+    async with workspace(workbench, tmp_path) as pilot:
+        for name, said, again in (("some", "1 are in the book already", False), ("all", "a second time?", True)):
+            await pilot.press("I")
+            await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+            await pilot.press(*name, "enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            assert said in "\n".join(shown(pilot.app))
+            await pilot.press("y")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            await pilot.press("n")
+            await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmScreen))
+            imports = [command for command in workbench.sent if isinstance(command, ImportManuscript)]
+            assert imports[-1].again is again
 
 
 async def test_many_notes_on_an_import_leave_room_for_the_answer(tmp_path) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from flowcabal_tui.agents.names.names import discover
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
+from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.book.curation import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.memory.indexing import index_reference
@@ -35,14 +38,25 @@ class Importer:
         self._emit, self._wake, self._free_agent = emit, wake, free_agent
 
     async def manuscript(self, command: ImportManuscript) -> int:
-        """Reads chapters to the end of the book, in one transaction; returns how many. Raises ManuscriptError."""
-        preview = await self._read(command)
-        total = len(preview.chapters)
-        names = await self._workshop.do(discover, [chapter.text for chapter in preview.chapters], self._language)
+        """Reads chapters to the end of the book, in one transaction; returns how many. Raises ManuscriptError.
+
+        Those that stand in the book already are left out, unless `again` is wished.
+        """
+        preview = await self.preview(await self._read(command))
+        known = frozenset[int]() if command.again else preview.known
+        chapters = [chapter for at, chapter in enumerate(preview.chapters) if at not in known]
+        if not chapters:
+            raise ManuscriptError(
+                _("All chapters of {file} are in the book already.").format(file=command.path),
+                _("Nothing was imported."),
+                _("To have them a second time, import with --again."),
+            )
+        total = len(chapters)
+        names = await self._workshop.do(discover, [chapter.text for chapter in chapters], self._language)
         kinds = AFTER_KEEP if self._free_agent() else AFTER_IMPORT
         # The names first: the index steps of the chapters may begin as soon as these are there.
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
-        await self._store.book.import_chapters(preview.chapters, following(kinds))
+        await self._store.book.import_chapters(chapters, following(kinds))
         self._emit(ImportProgress(total, total))
         self._emit(BookChanged())
         self._wake()
@@ -51,11 +65,34 @@ class Importer:
     async def reference(self, command: ImportManuscript) -> ReferenceId:
         """Puts a book on the shelf in one transaction. Raises ManuscriptError."""
         preview = await self._read(command)
+        new = command.reference, len(preview.chapters), sum(len(chapter.text) for chapter in preview.chapters)
+        if new in [(one.title, one.parts, one.length) for one in await self._store.references.all()]:
+            raise ManuscriptError(
+                _("{title} stands on the shelf already.").format(title=command.reference),
+                _("Nothing was imported."),
+                _("Give it another title, or take the other one off the shelf first."),
+            )
         texts = [chapter.text for chapter in preview.chapters]
         passages = await self._workshop.do(index_reference, texts, preview.language)
         added = await self._store.references.add(command.reference, preview.chapters, passages)
         self._emit(ImportProgress(len(preview.chapters), len(preview.chapters)))
         return added
+
+    async def preview(self, found: ImportPreview) -> ImportPreview:
+        """With what stands in the book already, and a warning where only the titles are the same."""
+        there = await self._store.book.digests()
+        titles = {chapter.title for chapter in await self._store.book.chapters()}
+        known = frozenset(
+            at
+            for at, one in enumerate(found.chapters)
+            if (digest(one.text) in there if one.text else one.title in titles)
+        )
+        changed = [one.title for at, one in enumerate(found.chapters) if at not in known and one.title in titles]
+        warnings = found.warnings
+        if changed:
+            words = _("In the book with another text, and added as chapters of their own: {titles}.")
+            warnings = (*warnings, words.format(titles=named(changed)))
+        return replace(found, warnings=warnings, known=known)
 
     async def _read(self, command: ImportManuscript) -> ImportPreview:
         preview = await self._workshop.do(read_manuscript, Path(command.path).expanduser())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from flowcabal_tui.domain.errors import VersionConflict
-from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
 from flowcabal_tui.domain.text import clean, digest
@@ -74,6 +74,12 @@ class Book:
         if row is None and version:
             raise KeyError((chapter, version))
         return unpack(row[0]) if row else ""
+
+    async def digests(self) -> frozenset[Digest]:
+        """Of all texts that the chapters of the book have, or had."""
+        here = {chapter.id for chapter in await self.chapters()}
+        rows = await self._database.rows("SELECT subject, digest FROM version")
+        return frozenset(Digest(text) for subject, text in rows if subject in here)
 
     async def versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
         """Newest first."""

@@ -208,13 +208,17 @@ class BookDesk:
                 return
             path = typed_path(typed)
         preview = await self._workbench.preview_import(path)
-        title = _("Import {n} chapters?").format(n=len(preview.chapters))
-        first = ", ".join(chapter.title for chapter in preview.chapters[:5])
-        words = "\n".join(
-            (_("{first} ... ({encoding})").format(first=first, encoding=preview.encoding), *_some(preview.warnings))
-        )
-        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
-            await self._workbench.carry_out(ImportManuscript(str(path)))
+        new = [chapter for at, chapter in enumerate(preview.chapters) if at not in preview.known]
+        again = not new
+        title = _("Import {n} chapters?").format(n=len(new))
+        if again:
+            title = _("All of it is in the book already. Import it a second time?")
+        first = ", ".join(chapter.title for chapter in (new or preview.chapters)[:5])
+        told = [_("{first} ... ({encoding})").format(first=first, encoding=preview.encoding)]
+        if preview.known and not again:
+            told.append(_("{n} are in the book already and are left out.").format(n=len(preview.known)))
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*told, *_some(preview.warnings))))):
+            await self._workbench.carry_out(ImportManuscript(str(path), again=again))
             await self.load()
             await self.reading.offer()
 
