@@ -158,10 +158,10 @@ async def _followed(project: Project) -> int:
 
 
 async def references(arguments: Namespace) -> int:
-    """Lists the shelf, a book's parts, a part's text, or what was found."""
+    """Lists the shelf, a book's parts, a part's text, or what was found; 1 when nothing was found."""
     project = await Project.open(arguments.project, read_only=not arguments.remove, knowledge=False)
     try:
-        book = ReferenceId(arguments.book) if arguments.book else None
+        book = await _the_book(project, arguments.book) if arguments.book else None
         if arguments.remove:
             if book is None:
                 raise RunError(_("Which book?"), "", _("See `flowcabal-tui references PROJECT`."))
@@ -169,9 +169,14 @@ async def references(arguments: Namespace) -> int:
         elif arguments.search:
             hits = await project.search_references(arguments.search, book)
             _rows(arguments.json, hits, [(hit.uri, hit.book, hit.title, hit.text) for hit in hits])
+            if not hits:
+                print(_("Nothing was found."), file=sys.stderr)
+                return FAILED
         elif book is None:
             found = await project.references()
             _rows(arguments.json, found, [(one.id, one.title, one.parts, one.length) for one in found])
+            if not found:
+                print(_("No reference book is on the shelf."), file=sys.stderr)
         elif arguments.part is None:
             parts = await project.reference_parts(book)
             _rows(arguments.json, parts, parts)
@@ -180,6 +185,24 @@ async def references(arguments: Namespace) -> int:
     finally:
         await project.close()
     return DONE
+
+
+async def _the_book(project: Project, name: str) -> ReferenceId:
+    """The reference book of this id, of this title, or with this in its title. Raises RunError unless it is one."""
+    shelf, wanted = await project.references(), name.casefold()
+    for fits in (
+        [one for one in shelf if one.id == name],
+        [one for one in shelf if one.title.casefold() == wanted],
+        [one for one in shelf if wanted in one.title.casefold()],
+    ):
+        if len(fits) == 1:
+            return fits[0].id
+        if fits:
+            listed = "; ".join(f"{one.id} {one.title}" for one in fits)
+            raise RunError(_("Several reference books are called so."), listed, _("Name it by its id."))
+    raise RunError(
+        _("No reference book is called {name}.").format(name=name), "", _("See `flowcabal-tui references PROJECT`.")
+    )
 
 
 def _rows(as_json: bool, values: Sequence[object], rows: Iterable[Sequence[object]]) -> None:

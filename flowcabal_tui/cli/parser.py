@@ -138,7 +138,7 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     read.add_argument("--max-cost", type=_money, metavar="X", help=_("begin no call after it has cost so much"))
     shelf = _add(commands, "references", _("the reference books beside the book"))
     _project(shelf)
-    shelf.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them: its parts"))
+    shelf.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them, by its id or title: its parts"))
     shelf.add_argument("part", nargs="?", type=int, metavar="N", help=_("print this part"))
     shelf.add_argument("--search", metavar=_("WORDS"), help=_("passages that hold any of these words"))
     shelf.add_argument("--remove", action="store_true", help=_("take the book off the shelf"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 
 from flowcabal_tui.cli.running import the_chapter
@@ -29,6 +30,8 @@ async def search(arguments: Namespace) -> int:
         print(json.dumps(to_plain(answer), ensure_ascii=False, indent=2))
     else:
         _print_answer(answer)
+    if not answer.hits:
+        print(_("Nothing was found."), file=sys.stderr)
     return 0 if answer.hits else 1
 
 

@@ -107,6 +107,17 @@ def test_a_reference_book_is_listed_read_searched_and_removed(project: Make, cal
     assert [line.split("\t")[1] for line in call("references", folder, book).out.splitlines()] == list(CHAPTERS)
     assert call("references", folder, book, 2).out.strip() == list(CHAPTERS.values())[1]
     assert f"reference/{book}/3" in call("references", folder, "--search", "rope").out
+    assert call("references", folder, "the ferry", 2).out.strip() == list(CHAPTERS.values())[1]
+    nothing = call("references", folder, "ferry", "--search", "zeppelin")
+    assert (nothing.code, nothing.out, nothing.err) == (1, "", "Nothing was found.\n")
+    unknown = call("references", folder, "The Tunnel")
+    assert unknown.code == 1 and "The Tunnel" in unknown.err
+    call("import", folder, tmp_path / "texts", "--as", "reference", "--title", "The Ferryman")
+    several = call("references", folder, "ferr")
+    assert several.code == 1 and book in several.err
+    assert len(call("references", folder, "The Ferry").out.splitlines()) == 3, "a whole title is no part of another"
+    assert call("references", folder, "ferryman", "--remove").code == 0
     assert call("references", folder, book, "--remove").code == 0
-    assert call("references", folder).out == ""
+    empty = call("references", folder)
+    assert (empty.code, empty.out) == (0, "") and "shelf" in empty.err
     assert call("references", folder, book, "--remove").code == 1

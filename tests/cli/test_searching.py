@@ -31,6 +31,7 @@ def test_search_prints_each_place_with_what_was_sought(book: str, capsys: pytest
     assert main(["search", book, "counted the"]) == 0
     assert "1\tThe Lamp\tInes [counted the] dead." in capsys.readouterr().out
     assert main(["search", book, "nowhere"]) == 1
+    assert capsys.readouterr().err == "Nothing was found.\n"
 
 
 def test_search_as_json_has_the_offsets(book: str, capsys: pytest.CaptureFixture[str]) -> None:
