@@ -18,7 +18,7 @@ from flowcabal_tui.domain.context import ContextSource, Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Level
-from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance
+from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import AUTHORS, CLASSES, LEVELS
@@ -129,6 +129,13 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.query_one(".told", Static).update("\n".join(self._words(self._told)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
+    async def _written(self) -> Written | None:
+        """The attempt that wrote the line under the cursor: a key may come before the line is told of."""
+        line = self.line
+        if line is not None and (self._told is None or self._told.line.number != line.number):
+            await self._tell(line)
+        return self._told.written if self._told else None
+
     def _words(self, told: Provenance) -> Iterator[str]:
         origin = told.line.origin
         yield self._origin_words(origin)
@@ -167,6 +174,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def go_to_sources(self, message: OptionList.OptionSelected) -> None:
         """Enter on a line."""
         message.stop()
+        attempt(self, self._go_to_sources())
+
+    async def _go_to_sources(self) -> None:
+        await self._written()
         if self._sources():
             sources = self.query_one("#sources", PickList)
             sources.focus()
@@ -199,7 +210,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     def action_receipt(self) -> None:
         """All that the node was given."""
-        written = self._told.written if self._told else None
+        attempt(self, self._receipt())
+
+    async def _receipt(self) -> None:
+        written = await self._written()
         if written is None or written.receipt is None:
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:
@@ -208,7 +222,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     def action_run(self) -> None:
         """Go to the run."""
-        written = self._told.written if self._told else None
+        attempt(self, self._run())
+
+    async def _run(self) -> None:
+        written = await self._written()
         if written is None:
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:

@@ -54,6 +54,8 @@ class ColumnsScreen(Screen[None]):
         super().__init__()
         self.output, self.status = output, status
         self.pane_in_view = PANES[0][1]
+        self._to_focus: str | None = None
+        """The pane that gets the focus as soon as it is laid out."""
 
     def compose(self) -> ComposeResult:
         """One row of names, three columns, the keys, the status line."""
@@ -104,6 +106,7 @@ class ColumnsScreen(Screen[None]):
             self.query_one(f"#{other}").set_class(other == pane, "-current", update=is_stacked)
         self._mark_tabs()
         if focus:
+            self._to_focus = pane
             self.call_after_refresh(self._focus_pane, pane)
 
     def _mark_tabs(self) -> None:
@@ -114,6 +117,9 @@ class ColumnsScreen(Screen[None]):
         self.query_one(".all-tabs", PaneTabs).show(self.pane_in_view)
 
     def _focus_pane(self, pane: str) -> None:
+        if self._to_focus != pane:
+            return
+        self._to_focus = None
         widget = self.query_one(f"#{pane}")
         inner = (item for item in widget.query("*") if item.focusable and not isinstance(item, Input))
         target = widget if widget.focusable else next(filter(_is_shown, inner), None)
@@ -127,7 +133,9 @@ class ColumnsScreen(Screen[None]):
 
     @on(DescendantFocus)
     def follow_focus(self, event: DescendantFocus) -> None:
-        """Tab and the mouse move between panes too."""
+        """Tab and the mouse move between panes too; not what had the focus before, told late, as when a page closes."""
+        if self._to_focus is not None or self.focused is not event.widget:
+            return
         names = {pane for _digit, pane, _words in PANES}
         holder = next((item for item in event.widget.ancestors_with_self if item.id in names), None)
         if isinstance(holder, Widget) and holder.id and holder.id != self.pane_in_view:
