@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -32,8 +32,7 @@ EventKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class RunEvent:
+class RunEvent(NamedTuple):
     """One line of a run's log. The state of a run is the fold of its events, in order of `seq`.
 
     `payload` by kind:
@@ -54,7 +53,7 @@ class RunEvent:
     kind: EventKind
     node: NodeId = NodeId("")
     attempt: int = 0
-    payload: dict[str, Any] = field(default_factory=dict)
+    payload: Mapping[str, Any] = {}  # read by all, changed by nobody
     seq: int = 0
     at: datetime | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,8 @@ class AttemptFold:
     """What the log says of one attempt."""
 
     number: int
-    started: dict[str, Any] = field(default_factory=dict)
-    done: dict[str, Any] = field(default_factory=dict)
+    started: Mapping[str, Any] = field(default_factory=dict)
+    done: Mapping[str, Any] = field(default_factory=dict)
     evaluation: dict[str, Any] | None = None
 
     @property

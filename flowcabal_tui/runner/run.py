@@ -61,7 +61,7 @@ class Run:
         self._inside: list[tuple[NodeId, Schedule]] = []
         """The inner graphs that are under way, with the nodes that they stand in."""
         self._stopped_before: set[NodeId] = set()
-        self._served: dict[str, dict[str, Any]] = {}
+        self._served: dict[str, Mapping[str, Any]] = {}
         self._unwritten: FlowCabalError | None = None
         self._failed = False
         self._cancelled = self._cut = False
@@ -225,7 +225,7 @@ class Run:
         self._told_done(path, output, attempt)
         return output
 
-    def _serve(self, path: NodeId, said: dict[str, Any]) -> None:
+    def _serve(self, path: NodeId, said: Mapping[str, Any]) -> None:
         if not self._served:
             asyncio.get_running_loop().call_soon(self._tell_served)
         self._served[path] = said
