@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from flowcabal_tui.domain.errors import BudgetExceeded
@@ -58,7 +58,7 @@ class FakeJournal:
         await asyncio.sleep(0)
 
     def _append(self, events: Sequence[RunEvent]) -> None:
-        self.events += [replace(event, seq=len(self.events) + n) for n, event in enumerate(events, 1)]
+        self.events += [event._replace(seq=len(self.events) + n) for n, event in enumerate(events, 1)]
         for event in events:
             if event.kind in ("cancelled", "run-ended"):
                 self.withdrawn |= {
