@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from flowcabal_tui.cli.printing import advice
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol import OutputChecked, PersistOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.settings.user_file import remember_project
@@ -37,8 +39,27 @@ async def export(arguments: Namespace) -> int:
     return 0
 
 
+async def _list_kept(arguments: Namespace) -> int:
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        places = {chapter.id: chapter.position for chapter in await project.chapters()}
+        kept = await project.kept()
+    finally:
+        await project.close()
+    for one in kept:
+        place = places.get(one.chapter, "-") if one.chapter else "-"
+        made = f"{one.run}/{one.node}#{one.attempt}" if one.run else _("by hand")
+        out = _("taken out") if one.deleted else ""
+        print(one.id, _(KEEP_KINDS[one.kind]), place, f"{one.at:%Y-%m-%d %H:%M}", made, out, sep="\t")
+    return 0
+
+
 async def keep(arguments: Namespace) -> int:
-    """Keeps an output in the memory of the book."""
+    """Keeps an output in the memory of the book; without a run lists what is kept, with the ids."""
+    if not arguments.run:
+        return await _list_kept(arguments)
+    if not arguments.node:
+        raise RunError(_("Which node's output?"), _("Nothing was changed."), _("See `flowcabal-tui runs PROJECT RUN`."))
     project = await Project.open(arguments.project, knowledge=False)
     try:
         output = await project.carry_out(PersistOutput(RunId(arguments.run), NodeId(arguments.node), arguments.attempt))

@@ -7,7 +7,7 @@ from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.manuscript import Author
-from flowcabal_tui.domain.memory import Freshness, Level, MetaName, TaskKind
+from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, NodeState, RunState
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.workflow import Angle
@@ -91,6 +91,13 @@ META: Final[Mapping[MetaName, str]] = {
     "style-guide": mark("Style guide"),
     "world-rules": mark("World rules"),
     "notes": mark("Notes"),
+}
+KEEP_KINDS: Final[Mapping[KeepKind, str]] = {
+    "chapter": mark("Chapter"),
+    "scene": mark("Scene"),
+    "outline": mark("Outline"),
+    "note": mark("Note"),
+    "entity": mark("Name"),
 }
 TASK_STATES: Final[Mapping[Freshness, str]] = {
     "waiting": mark("has its turn later"),

@@ -140,5 +140,8 @@ def test_what_is_kept_by_command_is_in_the_book(project: Make, server: FaultServ
     assert kept.code == 0, kept.err
     assert call("chapters", folder).out.rstrip().endswith("v1")
     assert kept.out.startswith(call("keep", folder, run, "draft").out)
+    (listed,) = call("keep", folder).out.splitlines()
+    assert kept.out.startswith(f"Kept as {listed.partition(chr(9))[0]}.") and f"{run}/draft#1" in listed
+    assert call("keep", folder, run).code == 1
     assert "Advice on what was kept, version 1:" in kept.out
     assert call("chapters", folder).out.rstrip().endswith("v1")

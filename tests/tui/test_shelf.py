@@ -57,8 +57,8 @@ class Doors:
     async def versions(self, chapter: Chapter) -> None:
         self.done.append(("versions", chapter.id))
 
-    async def kept(self, chapter: Chapter) -> None:
-        self.done.append(("kept", chapter.id))
+    async def kept(self, chapter: Chapter | None) -> None:
+        self.done.append(("kept", chapter and chapter.id))
 
     async def purge(self, chapter: Chapter | None) -> None:
         self.done.append(("purge", chapter and chapter.id))

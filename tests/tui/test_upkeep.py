@@ -69,6 +69,26 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         assert isinstance(pilot.app.screen, ShelfScreen)
 
 
+async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_whole_book(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        keep(workbench)
+        outline = replace(kept(OutputId("5555666677778888"), 3), kind="outline", chapter=None)
+        gone = replace(kept(OutputId("9999000099990000"), 1), chapter=books.chapter_id(99))
+        workbench.kept_rows += [(outline, "The outline."), (gone, "Of a deleted chapter.")]
+        await press(pilot, "M", "g", "K")
+        assert "Outline" not in screen_text(pilot)
+        await press(pilot, "b")
+        rows = [row.strip() for row in shown(pilot.app)]
+        assert rows[0] == "Kept in the whole book"
+        assert rows[1].startswith("+ Chapter · draft, attempt 2 · 99990000")
+        assert rows[2].startswith("+ Outline · draft, attempt 2 · 55556666")
+        assert rows[3].startswith("+ Chapter 1 Rain · draft, attempt 2 · 11112222")
+        await press(pilot, "g", "j", "d")
+        assert workbench.sent == [DeleteOutput(outline.id)]
+        await press(pilot, "b")
+        assert "Kept for chapter 1, Rain" in screen_text(pilot) and "Outline" not in screen_text(pilot)
+
+
 async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         keep(workbench)

@@ -127,12 +127,12 @@ class ShelfDesk:
         if text is not None:
             await self._workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
 
-    async def kept(self, chapter: Chapter) -> None:
-        """What was kept for it."""
+    async def kept(self, chapter: Chapter | None) -> None:
+        """What was kept for it, or for the book."""
         from flowcabal_tui.tui.screens.kept import KeptScreen
 
-        title = _("Kept for chapter {n}, {title}").format(n=chapter.position, title=chapter.title)
-        await self._ask(KeptScreen(title, KeptDesk(self._screen, self._workbench, self._upkeep, chapter)))
+        doors = KeptDesk(self._screen, self._workbench, self._upkeep, chapter)
+        await self._ask(KeptScreen(doors, whole=chapter is None))
 
     async def purge(self, chapter: Chapter | None) -> None:
         """For good, after its name was typed."""

@@ -1,4 +1,4 @@
-"""What was kept of a chapter: read, taken out, brought back, purged."""
+"""What was kept for a chapter, or for the whole book: read, taken out, brought back, purged."""
 
 from __future__ import annotations
 
@@ -28,11 +28,15 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 class KeptDoors(Protocol):
     """What the page asks of the project; those that change the book ask the writer first where it matters."""
 
-    def kept(self) -> Awaitable[tuple[Curated, ...]]: ...
+    def title(self, whole: bool) -> str: ...
+
+    def kept(self, whole: bool) -> Awaitable[tuple[tuple[Curated, str], ...]]:
+        """Of the whole book, or of the chapter; each with words for what it is."""
+        ...
 
     def text(self, output: OutputId) -> Awaitable[str]: ...
 
-    async def take_out(self, output: OutputId, back: bool) -> None: ...
+    async def take_out(self, output: OutputId, back: bool, name: str) -> None: ...
 
     async def purge(self, kept: Curated) -> None: ...
 
@@ -44,7 +48,8 @@ class KeptScreen(ModalScreen[None]):
         mark("Kept outputs"),
         mark("Every output that you kept for this chapter. `d` takes one out: the chapter's text is made anew without "
              "it, and what you wrote by hand stays; `U` brings it back. `P` purges it: it leaves the file for good, "
-             "which cannot be undone."),
+             "which cannot be undone. `b` lists all that you kept in the book: for other chapters, for chapters that "
+             "were deleted, and for none, such as outlines and notes."),
     )  # fmt: skip
     DEFAULT_CSS = """
     KeptScreen { background: $background; }
@@ -60,17 +65,21 @@ class KeptScreen(ModalScreen[None]):
                 id="kept.bring-back"),
         Binding("P", "purge", mark("Purge"), tooltip=mark("Out of the project's file for good; cannot be undone."),
                 id="kept.purge"),
+        Binding("b", "whole_book", mark("Whole book"), tooltip=mark("All that you kept, also for no chapter."),
+                id="kept.book"),
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, title: str, doors: KeptDoors) -> None:
+    def __init__(self, doors: KeptDoors, *, whole: bool = False) -> None:
+        """`whole` begins with the whole book."""
         super().__init__()
-        self._heading, self._doors = title, doors
+        self._doors, self._whole = doors, whole
         self._kept: dict[str, Curated] = {}
+        self._words: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         """The chapter, its outputs, a text."""
-        yield Static(one_line(self._heading), markup=False, classes="head")
+        yield Static(markup=False, classes="head")
         yield PickList()
         yield StreamView()
         yield HintLine()
@@ -82,10 +91,16 @@ class KeptScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads what is kept now; where nothing is left, that is said."""
-        self._kept = {str(each.id): each for each in await self._doors.kept()}
-        self.query_one(PickList).refill(Option(_row(each), id=key) for key, each in self._kept.items())
+        rows = await self._doors.kept(self._whole)
+        self._kept = {str(each.id): each for each, _words in rows}
+        self._words = {str(each.id): words for each, words in rows}
+        self.query_one(".head", Static).update(one_line(self._doors.title(self._whole)))
+        self.query_one(PickList).refill(
+            Option(_row(each, self._words[key]), id=key) for key, each in self._kept.items()
+        )
         if not self._kept:
-            self.query_one(StreamView).set_text(_("Nothing of this chapter is kept yet."), follow=False)
+            none = _("Nothing is kept yet.") if self._whole else _("Nothing of this chapter is kept yet.")
+            self.query_one(StreamView).set_text(none, follow=False)
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
@@ -118,7 +133,12 @@ class KeptScreen(ModalScreen[None]):
         """Out of the chapter, or into it again; what is so already stays so."""
         kept = self._at
         if kept is not None and kept.deleted == back:
-            self._then(self._doors.take_out(kept.id, back))
+            self._then(self._doors.take_out(kept.id, back, self._words[kept.id]))
+
+    def action_whole_book(self) -> None:
+        """All that was kept, or that of the chapter again."""
+        self._whole = not self._whole
+        attempt(self, self.reload(), group="change")
 
     def action_purge(self) -> None:
         """For good."""
@@ -126,10 +146,11 @@ class KeptScreen(ModalScreen[None]):
             self._then(self._doors.purge(kept))
 
 
-def _row(kept: Curated) -> EndedRow:
+def _row(kept: Curated, words: str) -> EndedRow:
     when = f"{kept.at:%Y-%m-%d %H:%M}"
     origin = _("{node}, attempt {n}").format(node=one_line(kept.node), n=kept.attempt) if kept.node else ""
     parts = [f"{kept.id[:8]}", when, *([_("version {n}").format(n=kept.version)] if kept.version else [])]
     if kept.deleted:
         parts.append(_("taken out"))
-    return EndedRow("x " if kept.deleted else "+ ", origin or _("by hand"), "".join(f" · {part}" for part in parts))
+    name = " · ".join(filter(None, (one_line(words), origin or _("by hand"))))
+    return EndedRow("x " if kept.deleted else "+ ", name, "".join(f" · {part}" for part in parts))

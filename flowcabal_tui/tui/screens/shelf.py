@@ -66,7 +66,9 @@ class ShelfDoors(Protocol):
 
     async def versions(self, chapter: Chapter) -> None: ...
 
-    async def kept(self, chapter: Chapter) -> None: ...
+    async def kept(self, chapter: Chapter | None) -> None:
+        """Of this chapter, or of the whole book."""
+        ...
 
     async def purge(self, chapter: Chapter | None) -> None:
         """This chapter, or one that was deleted; None when there is none under the cursor."""
@@ -85,8 +87,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. `s` splits "
              "a chapter at the scene under the cursor, `m` merges it with the one behind it, `<` and `>` move it. "
              "`V` shows its versions with their differences and restores one, `w` where its lines come from. `K` lists "
-             "the outputs that you kept for it. `d` deletes a chapter and `U` brings it back; `P` purges it: it leaves "
-             "the project's file for good, which cannot be undone. "
+             "the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it back; `P` "
+             "purges it: it leaves the project's file for good, which cannot be undone. "
              "Goals for the book, a chapter and a day stand in flowcabal.toml under [goals]."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -292,13 +294,14 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             self._then(self._doors.add())
         elif verb == "bring_back":
             self._then(self._doors.bring_back())
+        elif verb == "kept":
+            self._then(self._doors.kept(None if self._at[0] == "volume" else chapter))
         elif chapter is not None:
             work = {
                 "rename": lambda: self._doors.rename(chapter.id),
                 "into_volume": lambda: self._doors.into_volume(chapter),
                 "delete": lambda: self._doors.delete(chapter.id),
                 "versions": lambda: self._doors.versions(chapter),
-                "kept": lambda: self._doors.kept(chapter),
             }
             self._then(work[verb]())
 
