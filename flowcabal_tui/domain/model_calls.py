@@ -129,11 +129,15 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class RetryWait:
-    """Waits `seconds` before try number `attempt` (2 = the first repetition); can be cancelled."""
+    """Waits `seconds` before try number `attempt` (2 = the first repetition); can be cancelled.
+
+    `spent` is what the provider counted of the try that failed, to be booked beside the answer's usage.
+    """
 
     seconds: float
     reason: str
     attempt: int
+    spent: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
+from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Finished,
@@ -17,24 +18,30 @@ from flowcabal_tui.domain.model_calls import (
 
 
 async def collect(model: ModelPort, request: ModelRequest) -> Answer:
-    """Raises ModelError as the stream does."""
+    """Raises ModelError as the stream does; the usage is that of all tries, also an error's."""
     text: list[str] = []
     thinking: list[str] = []
+    spent: list[Usage] = []
     last = Finished("stop", Usage())
-    async with aclosing(model.stream(request)) as events:
-        async for event in events:
-            match event:
-                case TextDelta(piece):
-                    text.append(piece)
-                case ThinkingDelta(piece):
-                    thinking.append(piece)
-                case RetryWait():
-                    thinking.clear()  # the next try thinks anew
-                case Finished():
-                    last = event
-    return Answer(
-        "".join(text), last.finish, last.usage, last.model, "".join(thinking), last.tool_calls, last.signature
-    )
+    try:
+        async with aclosing(model.stream(request)) as events:
+            async for event in events:
+                match event:
+                    case TextDelta(piece):
+                        text.append(piece)
+                    case ThinkingDelta(piece):
+                        thinking.append(piece)
+                    case RetryWait(spent=usage):
+                        thinking.clear()  # the next try thinks anew
+                        spent += [usage] if usage else []
+                    case Finished():
+                        last = event
+    except ModelError as error:
+        spent += [error.usage] if error.usage else []
+        error.usage = total(spent) if spent else None
+        raise
+    usage = total([*spent, last.usage])
+    return Answer("".join(text), last.finish, usage, last.model, "".join(thinking), last.tool_calls, last.signature)
 
 
 def total(usages: list[Usage]) -> Usage:

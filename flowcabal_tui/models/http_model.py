@@ -117,8 +117,8 @@ class HttpModel(ABC):
                     if attempt > 1:
                         error.detail = f"{error.detail} {_('Tried {n} times.').format(n=attempt)}".strip()
                     raise
-                reason = error.title
-            yield RetryWait(seconds, reason, attempt + 1)
+                wait = RetryWait(seconds, error.title, attempt + 1, error.usage)
+            yield wait
             await self._sleep(seconds)
 
     async def answer(self, request: ModelRequest) -> Answer:

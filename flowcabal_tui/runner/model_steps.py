@@ -21,6 +21,7 @@ from flowcabal_tui.domain.model_calls import (
     RetryWait,
     TextDelta,
     ThinkingDelta,
+    Usage,
 )
 from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState
 from flowcabal_tui.domain.text import digest
@@ -178,7 +179,11 @@ class ModelSteps:
             self.state("running")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
-            text, finished = await self._stream(model, request, number)
+            try:
+                text, finished = await self._stream(model, params, request, number)
+            except ModelError as error:
+                await self._lost(model, params, request, error.usage)
+                raise
             attempt = Attempt(
                 number=number,
                 text=text,
@@ -199,7 +204,15 @@ class ModelSteps:
         )
         await self._services.spend.spent(params.role, f"node:{self._path}", model.endpoint, request, attempt.usage)
 
-    async def _stream(self, model: ModelPort, request: ModelRequest, number: int) -> tuple[str, Finished]:
+    async def _lost(self, model: ModelPort, params: PromptParams, request: ModelRequest, usage: Usage | None) -> None:
+        """Books what the provider counted before it failed."""
+        if usage is not None:
+            book = self._services.spend.book
+            await _to_the_end(book(params.role, f"node:{self._path}", model.endpoint, request, usage))
+
+    async def _stream(
+        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int
+    ) -> tuple[str, Finished]:
         streamed = StreamedText(self._scope, self._path, number)
         finished: Finished | None = None
         waited = False
@@ -214,7 +227,8 @@ class ModelSteps:
                             streamed.append(text)
                         case ThinkingDelta(text=text):
                             self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
-                        case RetryWait(seconds=seconds, reason=reason, attempt=attempt):
+                        case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
+                            await self._lost(model, params, request, usage)
                             self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
                             self.state("retrying", reason)
                         case Queued():
@@ -229,6 +243,7 @@ class ModelSteps:
                 _("The model answered without text."),
                 _("Nothing was kept from this attempt."),
                 _("Run the node again, or choose another model."),
+                usage=finished.usage if finished else None,
             )
         return streamed.text, finished
 

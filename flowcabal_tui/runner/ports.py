@@ -148,6 +148,10 @@ class SpendPort(Protocol):
         """Books one paid call."""
         ...
 
+    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Books what a call cost that gave no answer."""
+        ...
+
 
 class ModelsPort(Protocol):
     """Which model plays a role."""

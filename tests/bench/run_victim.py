@@ -61,6 +61,9 @@ class World:
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Nobody asks what it cost."""
 
+    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Nor this."""
+
     def gated(self, action: str) -> bool:
         return False
 

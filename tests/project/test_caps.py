@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Message, ModelPort, ModelRequest
-from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, StartBootstrap
+from flowcabal_tui.protocol import AddChapter, BootstrapChanged, ImportManuscript, StartBootstrap
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
 
@@ -26,6 +26,11 @@ COUNTED = (
     ' "usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\n'
 )
 """A stream that breaks off, of a server that counts in every event."""
+THOUGHT = (
+    'data: {"choices": [{"index": 0, "delta": {"reasoning_content": "Hm."}}],'
+    ' "usage": {"prompt_tokens": 7, "completion_tokens": 5}}\n\n'
+)
+"""What a model has thought, counted, before it says anything."""
 
 
 class Cast(BaseModel):
@@ -101,6 +106,34 @@ async def test_a_cut_answer_is_booked_if_its_tokens_were_counted(
             await desk.project._ask(model_of(desk).answer(REQUEST))
         assert (caught.value.fault, bool(caught.value.partial)) == (ModelFault.TRUNCATED, True)
         assert (await desk.project.totals()).cost == cost, "an unknown sum would stop the project"
+
+
+async def test_a_node_whose_stream_breaks_off_is_booked_and_reaches_the_cap(folder: Path, server: FaultServer) -> None:
+    async with opened(await capped(folder, server)) as desk:
+        await desk.project.carry_out(AddChapter("The Glove"))
+        server.push({"raw": COUNTED})
+        run = await desk.start("quick-draft", 1)
+        assert await desk.follow(run) == "failed"
+        assert (await desk.project.totals()).cost == Decimal("0.000011")
+        assert (await desk.project.run_details(run)).totals.output_tokens == 2
+        assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
+        assert calls(server) == 1, "the cap is reached"
+
+
+async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(folder: Path, server: FaultServer) -> None:
+    await make(folder, both(endpoint(server, retries=1, **PRICE)))
+    thought = THOUGHT + 'data: {"error": {"message": "overloaded", "code": 503}}\n\n'
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AddChapter("The Glove"))
+        server.push({"raw": thought})
+        run = await desk.start("quick-draft", 1)
+        assert await desk.follow(run) == "done"
+        node = await desk.view(run, "draft")
+        assert (await desk.project.totals()).output_tokens == 5 + (node.attempts[-1].usage.output_tokens or 0)
+    async with opened(await make(folder.parent / "other", both(endpoint(server, retries=1, **PRICE)))) as desk:
+        server.push({"raw": thought})
+        answer = await desk.project._ask(model_of(desk).answer(REQUEST))
+        assert answer.usage.output_tokens == 5 + len(answer.text)
 
 
 @pytest.mark.parametrize("how", ["answer", "structured"])

@@ -200,6 +200,9 @@ class FakeSpend:
             raise BudgetExceeded("spent")
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        await self.book(role, purpose, endpoint, request, usage)
+
+    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         self.left -= 1
         self.booked += 1
 

@@ -80,6 +80,9 @@ class _Offline:
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Nothing is booked."""
 
+    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Nor what failed."""
+
 
 class Simulation:
     """One simulated run. `emit` is told its events; `answer` may answer a question, None: it answers itself."""
