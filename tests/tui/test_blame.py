@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.context import Receipt
@@ -36,8 +38,8 @@ class Doors:
         return await self.workbench.source(uri, start, end, level, receipt)
 
 
-async def page(line: int) -> BlameScreen:
-    doors = Doors()
+async def page(line: int, doors: Doors | None = None) -> BlameScreen:
+    doors = doors or Doors()
     chapter = (await doors.workbench.chapters())[0]
     return BlameScreen(chapter, await doors.workbench.blame(FIRST), doors, line)
 
@@ -116,3 +118,22 @@ async def test_o_gives_the_run_back() -> None:
         await pilot.press("o")
         await pilot.pause()
         assert given == [RunPlace(books.RUN, books.DRAFT)]
+
+
+async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_under_the_cursor() -> None:
+    app, answers = Host(), list[RunPlace | None]()
+    may_tell = asyncio.Event()
+
+    class Slow(Doors):
+        async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+            if line == LAST:
+                await may_tell.wait()
+            return await super().provenance(chapter, line)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(await page(1, Slow()), answers.append)
+        await settle(app, pilot)
+        await pilot.press("G", "o")
+        may_tell.set()
+        await settle(app, pilot)
+        assert answers == [RunPlace(books.RUN, books.DRAFT)]

@@ -121,6 +121,23 @@ async def test_nothing_can_be_restored_before_its_text_is_there() -> None:
         assert restored == [None]
 
 
+async def test_the_version_under_the_cursor_is_restored_though_the_key_came_before_its_text() -> None:
+    restored: list[str | None] = []
+    may_load = asyncio.Event()
+
+    async def load(version: int) -> str:
+        await may_load.wait()
+        return ("One.", "Two.", "Three.")[version - 1]
+
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(VersionsScreen("雨夜", versions("One.", "Two.", "Three."), load), restored.append)
+        await pilot.press("j", "R")
+        may_load.set()
+        await settle(app, pilot)
+        assert restored == ["One."]
+
+
 async def test_hostile_text_is_shown_as_words_in_every_screen() -> None:
     async def load(version: int) -> str:
         return HOSTILE

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from textual.events import DescendantFocus
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -140,6 +141,19 @@ async def test_digits_go_to_the_seven_panes(tmp_path):
             await pilot.pause()
             assert screen_of(pilot).query_one(f"#{pane}").region.area
             assert pane_in_view(pilot) == pane
+
+
+async def test_a_focus_of_before_that_is_told_late_does_not_take_the_view_back(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        page, reader = screen_of(pilot), pilot.app.screen.focused
+        page.action_pane("output")
+        page.post_message(DescendantFocus(reader))
+        await settled(pilot)
+        page.post_message(DescendantFocus(reader))
+        await settled(pilot)
+        assert (page.pane_in_view, pane_in_view(pilot)) == ("output", "output")
 
 
 async def test_a_key_pressed_while_the_project_opens_does_not_land_in_a_hidden_line(tmp_path):

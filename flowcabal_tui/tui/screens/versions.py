@@ -20,6 +20,7 @@ from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import length_words, one_line
+from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -58,7 +59,6 @@ class VersionsScreen(ModalScreen[str | None]):
         self._heading, self._versions, self._load_text = title, tuple(versions), load
         self._book_language = book_language
         self._texts: dict[int, str] = {}
-        self._in_view = 0
 
     def compose(self) -> ComposeResult:
         """The versions above; below, what leads from the chosen one to the newest."""
@@ -87,7 +87,7 @@ class VersionsScreen(ModalScreen[str | None]):
     def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
         message.stop()
         if message.option.id is not None:
-            self.run_worker(self._show(int(message.option.id)), exclusive=True, exit_on_error=False)
+            attempt(self, self._show(int(message.option.id)), group="show", exclusive=True)
 
     async def _show(self, version: int) -> None:
         """Loads the two texts, once each, and shows them."""
@@ -95,7 +95,6 @@ class VersionsScreen(ModalScreen[str | None]):
         for needed in (version, newest):
             if needed not in self._texts:
                 self._texts[needed] = await self._load_text(needed)
-        self._in_view = version
         words = _("from version {old} to version {new} · this one has {length}")
         length = length_words(self._texts[version], self._book_language)
         told = words.format(old=version, new=newest, length=length)
@@ -119,5 +118,11 @@ class VersionsScreen(ModalScreen[str | None]):
 
     def action_restore(self) -> None:
         """Give the text back to be saved as the newest version."""
-        if self._in_view in self._texts:
-            self.dismiss(self._texts[self._in_view])
+        picked = self.query_one(PickList).picked
+        if picked is not None:
+            attempt(self, self._restore(int(picked)))
+
+    async def _restore(self, version: int) -> None:
+        if version not in self._texts:  # the key came before the text
+            self._texts[version] = await self._load_text(version)
+        self.dismiss(self._texts[version])
