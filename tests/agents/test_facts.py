@@ -220,6 +220,16 @@ async def test_many_facts_stay_within_their_share_and_the_nearest_to_the_prompt_
     assert len(facts) <= 31
 
 
+async def test_whoever_shares_many_secrets_is_told_all_of_them_where_there_is_room() -> None:
+    shared = (Knower(LIN.id),)
+    many = tuple(
+        fact(f"s{n}", f"第{n}口箱子埋在北城。", 2, "林远搬到南城", about=(), secret=True, known_by=shared)
+        for n in range(30)
+    )
+    told = (await assemble(book=make_book(Story(facts=many)))).user_suffix
+    assert [n for n in range(30) if f"第{n}口箱子" not in told] == []
+
+
 async def test_the_monitor_compares_with_what_holds_and_with_when_it_was() -> None:
     book = await read_book(make_book().before(4))
     states = await sources_for(("character_state",), book, "林远与沈青重逢。", FakeTokens(), 5_000)

@@ -20,7 +20,8 @@ _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _PROMISES: Final = 8
 _RELATIONS: Final = 16
 _FACTS: Final = 24
-_SECRETS: Final = 12
+_SECRETS: Final = 40
+"""Many, and last: who shares a secret is told nowhere else, and what the class has no room for the budget drops."""
 _MOMENTS: Final = 3
 _LABEL: Final = 40
 """Characters of a record that its line of the receipt is called by."""
@@ -37,17 +38,18 @@ _WORDS: Final = {
 
 
 async def told(book: Book, reading: Reading) -> list[Candidate]:
-    """The lines of the class, most needed first: promises, relations, facts, the story's time.
+    """The lines of the class, most needed first: promises, relations, facts, the story's time, secrets.
 
     Superseded facts, ended relations and paid promises never enter: the view reads as open only what is open here.
     """
-    words = _Words(book, reading)
+    words, facts = _Words(book, reading), await book.view.facts()
     cast = {entity.id: place for place, entity in enumerate(reading.cast)}
     return [
         *_promises(await book.view.promises(), cast, words),
         *_relations(await book.view.relations(), cast, words),
-        *_facts(await book.view.facts(), cast, words),
+        *_facts([each for each in facts if not each.secret], cast, words)[:_FACTS],
         *_moments(await book.view.moments(), words),
+        *_facts([each for each in facts if each.secret], cast, words)[:_SECRETS],
     ]
 
 
@@ -168,11 +170,10 @@ def _relation_line(relation: Relation, words: _Words) -> str:
 def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
     """Those that hold here and are about the cast or a secret of theirs.
 
-    The nearest to the prompt first, then those of the first of the cast, then the newest; secrets after the others.
+    The nearest to the prompt first, then those of the first of the cast, then the newest.
     """
     concerned = {each.id: [who for who in _concerned(each) if who in cast] for each in facts if each.until is None}
     found = [each for each in facts if concerned.get(each.id)]
-    common, secrets = [each for each in found if not each.secret], [each for each in found if each.secret]
 
     def order(fact: Fact) -> tuple[int, int, int, str]:
         first = min(cast[each] for each in concerned[fact.id])
@@ -187,7 +188,7 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
             each.since,
             each.evidence,
         )
-        for each in (*sorted(common, key=order)[:_FACTS], *sorted(secrets, key=order)[:_SECRETS])
+        for each in sorted(found, key=order)
     ]
 
 
