@@ -30,6 +30,7 @@ NAMES = (
     "linear",
     "heal",
     "knowledge",
+    "scale",
 )
 
 
