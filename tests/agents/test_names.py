@@ -44,9 +44,32 @@ def test_those_who_hardly_speak_are_found_by_what_stands_beside_them(hongloumeng
     assert not {"黛玉冷", "宝玉亦", "自己", "东西", "天气", "事情"} & found
 
 
+def test_names_that_come_in_bunches_are_found(hongloumeng: list[str]) -> None:
+    found = {name for entity in discover(hongloumeng, "zh") for name in entity.names}
+    assert {"藕官", "金荣", "旺儿", "娇杏"} <= found
+    assert not {"次日", "许多人", "进来"} & found
+
+
 def test_a_surname_with_a_form_of_address_is_somebody(hongloumeng: list[str]) -> None:
     found = {name for entity in discover(hongloumeng, "zh") for name in entity.names}
     assert {"张道士", "周姨娘", "李嬷嬷"} <= found
+
+
+def test_a_form_of_address_may_have_characters_of_verbs() -> None:
+    said = "".join(f"{name}道：“走罢。”" for name in ("马道婆", "那道婆", "阿青") for _ in range(4))
+    assert {"马道婆", "阿青"} == {entity.name for entity in discover([said], "zh")}
+
+
+def test_who_speaks_often_may_be_called_like_a_word() -> None:
+    said = "".join(f"如来道：“{n}。”如此道：“{n}。”若兰道：“{n}。”" for n in range(9)) + "若风道：“一。”" * 3
+    assert {"如来", "若兰"} == {entity.name for entity in discover([said], "zh")}
+
+
+def test_a_place_that_nobody_enters_is_one_word() -> None:
+    seen = "".join(f"{a}水月庵{b}。{a}座高山{b}。" for a, b in zip("那见说问看", "的里外来去", strict=True))
+    text = "且说阿青出门。" * 300 + seen + "一座高山。" * 9
+    places = {entity.name for entity in discover([text], "zh") if entity.kind == "location"}
+    assert places == {"水月庵"}
 
 
 def test_of_two_surnames_before_a_name_that_of_most_people_is_its_own() -> None:

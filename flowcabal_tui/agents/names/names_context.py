@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,11 @@ _MOST_BOUND: Final = 11.0
 """Characters that stand together much oftener than by chance are a little more like a name."""
 _DOUBT: Final = 1.0
 """As if every candidate had been seen once more, where nothing tells for or against it."""
+_BUNCHED: Final = 0.5
+_LEAST_BUNCHED: Final = 1.8
+_FEW_OF: Final = 3
+"""A name comes in bunches, a word everywhere: what so many mentions a chapter add, by their logarithm, where it stands
+in no more than a third of the chapters."""
 _STRONGEST: Final = 2.5
 _PRIOR: Final = 20.0
 _ENOUGH: Final = 3
@@ -40,8 +45,8 @@ _NEARLY_ALL: Final = 0.7
 _LONGEST: Final = 4
 """Characters of a name; such a one must end in a form of address (金角大王)."""
 _LEAST_BEARERS: Final = 2
-_ADDRESS: Final = word_list("address.zh")
-_IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in _ADDRESS if len(each) == 2))})")
+ADDRESS: Final = word_list("address.zh")
+_IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in ADDRESS if len(each) == 2))})")
 _DOUBTFUL: Final = frozenset(
     "时应满明平安包何东诸文白常成和乐终向居容能经万左花云方连习古易从高龙山水路马江闻谢封顾师伏解关章田金石车"
 )
@@ -53,38 +58,49 @@ _GRAM: Final = {size: re.compile(rf"[\u3007\u4e00-\u9fff]{{{size}}}") for size i
 @dataclass(slots=True)
 class _Seen:
     count: int = 0
+    chapters: int = 0
+    latest: int = -1
     before: float = 0.0
     behind: float = 0.0
 
 
 def names_like(
-    book: str,
+    texts: Sequence[str],
     sure: Collection[str],
     surnames: Collection[str],
     looks_like_a_name: re.Pattern[str],
 ) -> dict[str, int]:
-    """Other names of two to four characters and how often each stands there.
+    """Other names of two to four characters and how often each stands in the `texts` of the chapters.
 
     `looks_like_a_name` must match a candidate as a whole. Too few `sure` names teach nothing: then there are none.
     """
     if len(sure) < _ENOUGH:
         return {}
+    book = "\n".join(texts)
     before, behind = _beside(book, sure)
     singles = Counter(book)
     liked = {}
-    for name, seen in _candidates(book, before, behind, looks_like_a_name).items():
+    for name, seen in _candidates(texts, before, behind, looks_like_a_name).items():
         by, n = seen.before + seen.behind, seen.count
         bound = math.log(n) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
         family = name[0] in surnames and name[0] not in _DOUBTFUL
-        like = by / (n + _DOUBT)
+        bunched = _bunched(seen, len(texts))
+        like = by / (n + _DOUBT) + bunched
         if family or len(name) == 2:
             like += _CREDIT * (min(bound, _MOST_BOUND) - _USUALLY_BOUND)
         least, side = (_LEAST_LIKE_OF_A_FAMILY, -math.inf) if family else _LEAST_LIKE[len(name)]
         if family and n >= _FREQUENT and bound >= _USUALLY_BOUND:
             least = _LEAST_LIKE_IF_FREQUENT
-        if like >= least and min(seen.before, seen.behind) / n >= side and bound >= _LEAST_BOUND:
+        if like >= least and min(seen.before, seen.behind) / n + bunched >= side and bound >= _LEAST_BOUND:
             liked[name] = n
     return _without_pieces({**liked, **{name: book.count(name) for name in sure}}, sure, surnames)
+
+
+def _bunched(seen: _Seen, chapters: int) -> float:
+    often = seen.count / seen.chapters
+    if seen.count < _LEAST_UNSURE or often < _LEAST_BUNCHED or seen.chapters * _FEW_OF > chapters:
+        return 0.0
+    return _BUNCHED * math.log(often)
 
 
 def _beside(book: str, sure: Collection[str]) -> tuple[dict[str, float], dict[str, float]]:
@@ -109,9 +125,9 @@ def _ratios(seen: Counter[str], anywhere: Counter[str]) -> dict[str, float]:
 
 
 def _candidates(
-    book: str, before: Mapping[str, float], behind: Mapping[str, float], looks_like_a_name: re.Pattern[str]
+    texts: Sequence[str], before: Mapping[str, float], behind: Mapping[str, float], looks_like_a_name: re.Pattern[str]
 ) -> dict[str, _Seen]:
-    found: dict[str, _Seen] = {}
+    book, found = "\n".join(texts), dict[str, _Seen]()
     for size, gram in _GRAM.items():
         counts = Counter(_grams(book, size))
         wanted = {
@@ -119,12 +135,15 @@ def _candidates(
             for name, n in counts.items()
             if n >= _LEAST and gram.fullmatch(name) and looks_like_a_name.fullmatch(name)
         }
-        for at in range(len(book) - size + 1):
-            seen = wanted.get(book[at : at + size])
-            if seen is not None:
-                seen.count += 1
-                seen.before += before.get(book[at - 1 : at], 0.0)
-                seen.behind += behind.get(book[at + size : at + size + 1], 0.0)
+        for number, text in enumerate(texts):
+            for at in range(len(text) - size + 1):
+                seen = wanted.get(text[at : at + size])
+                if seen is not None:
+                    seen.count += 1
+                    seen.chapters += seen.latest != number
+                    seen.latest = number
+                    seen.before += before.get(text[at - 1 : at] or "\n", 0.0)
+                    seen.behind += behind.get(text[at + size : at + size + 1] or "\n", 0.0)
         found |= wanted
     return found
 
@@ -137,16 +156,19 @@ def _grams(book: str, size: int) -> Iterator[str]:
 
 
 def _without_pieces(counts: Mapping[str, int], sure: Collection[str], surnames: Collection[str]) -> dict[str, int]:
-    """Leaves out a name with a word behind (黛玉冷) or before it, and what is nearly always part of a longer name."""
+    """Leaves out a name with a word behind (黛玉冷) or before it, and what is nearly always part of a longer name.
+
+    牛魔王 stays beside 魔王, which is a form of address.
+    """
     kept = {}
     for name, n in counts.items():
         head, tail = name[:-1], name[1:]
         if name not in sure and len(name) > 2:
-            if n < _LEAST_UNSURE and name[0] not in surnames and name[-1] not in _TAILS and name[2:] not in _ADDRESS:
+            if n < _LEAST_UNSURE and name[0] not in surnames and name[-1] not in _TAILS and name[2:] not in ADDRESS:
                 continue
             if head in counts and n < _MOSTLY * counts[head] and name[-1] not in _TAILS and len(name) < _LONGEST:
                 continue
-            if tail in counts and n < _MOSTLY * counts[tail] and name[0] not in surnames:
+            if tail in counts and n < _MOSTLY * counts[tail] and name[0] not in surnames and tail not in ADDRESS:
                 continue
         kept[name] = n
     longer: Counter[str] = Counter()
@@ -173,5 +195,5 @@ def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) ->
     return {
         name: n
         for name, n in sorted(counts.items())
-        if name not in names and (name[1:] in given or (n >= _LEAST and name[1:] in _ADDRESS))
+        if name not in names and n >= _LEAST and (name[1:] in given or name[1:] in ADDRESS)
     }

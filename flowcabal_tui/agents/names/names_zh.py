@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.names.names_context import addressed, names_like
+from flowcabal_tui.agents.names.names_context import ADDRESS, addressed, names_like
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.memory import EntityKind
 
 _HAN: Final = "\u3007\u4e00-\u9fff"
 _LONGEST: Final = 4
 _LEAST_SPEECHES: Final = 3
-_SURELY: Final = 12
-"""Who speaks so often has a name, also one that begins with a number (九叔, 三娘)."""
+_SURELY: Final = 8
+"""Who speaks so often has a name, also one that begins with a number (九叔, 三娘) or like another word (如来, 若兰)."""
 _LEAST_PLACES: Final = 5
 _ENOUGH_TO_JUDGE: Final = 40
 _MOST_SURNAMES: Final = 3
@@ -48,6 +49,12 @@ _PLACE: Final = re.compile(
     rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村关坡冈岗峰崖坞浦津渡港滩潭泉溪沟堡堂厅台亭坛塔桥店庄]))"
 )
 _ENTERS: Final = re.compile("[往到在至出进入离回]$")
+_ONLY_PLACES: Final = frozenset("府寺庵庙宫殿洞国州县楼岭山峰崖坞渡潭泉谷寨院庄堡塔岛河")
+"""Endings of places that hardly end a verb."""
+_GONE_TO: Final = frozenset("往到在至出进入离回上下过坐座转盖赶名送请见看登")
+_BOUND: Final = 10.0
+"""Characters that stand together so much oftener than by chance, as a logarithm, are one word."""
+_MOST_AFTER_ONE: Final = 0.5
 
 _NOT_NAMES: Final = word_list("not_names.zh")
 _NOT_INSIDE: Final = re.compile(
@@ -55,7 +62,7 @@ _NOT_INSIDE: Final = re.compile(
 )
 _INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
 _NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
-_NUMBERS: Final = frozenset("一二两三四五六七八九十")
+_SOMETIMES_FIRST: Final = frozenset("一二两三四五六七八九十如若可来")
 _NOT_FIRST: Final = frozenset(
     "一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
 )
@@ -88,7 +95,7 @@ def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     """People who speak or are introduced by name, and places; most frequent first."""
     book = "\n".join(texts)
     people = _people(book)
-    people |= names_like(book, people, _SURNAMES, _CANDIDATE)
+    people |= names_like(texts, people, _SURNAMES, _CANDIDATE)
     people |= addressed(book, people, _SURNAMES)
     places = _places(book, people)
     people = {name: n for name, n in people.items() if name not in places}
@@ -104,7 +111,7 @@ def _people(book: str) -> dict[str, int]:
     likely = {
         name: book.count(name)
         for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})
-        if _looks_like_a_name(name, numbered=speeches[name] >= _SURELY)
+        if _looks_like_a_name(name, often=speeches[name] >= _SURELY)
     }
     return {
         name: n
@@ -115,11 +122,12 @@ def _people(book: str) -> dict[str, int]:
     }
 
 
-def _looks_like_a_name(name: str, *, numbered: bool = False) -> bool:
-    """`numbered`: it may begin with a number."""
-    begins_well = name[0] not in _NOT_FIRST or (numbered and name[0] in _NUMBERS)
-    ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家")
-    return name not in _NOT_NAMES and begins_well and ends_well and not _NOT_INSIDE.search(name)
+def _looks_like_a_name(name: str, *, often: bool = False) -> bool:
+    """`often`: enough is known of it that it may begin with a number. A form of address has any characters (道婆)."""
+    begins_well = name[0] not in _NOT_FIRST or (often and name[0] in _SOMETIMES_FIRST)
+    ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家") or (often and name[-1] in "来")
+    own = name[:-2] if name[-2:] in ADDRESS and len(name) > 2 else name
+    return name not in _NOT_NAMES and begins_well and ends_well and not _NOT_INSIDE.search(own)
 
 
 def _only_part_of(name: str, count: int, others: dict[str, int]) -> bool:
@@ -134,15 +142,14 @@ def _places(book: str, people: Iterable[str]) -> dict[str, int]:
     likely = {
         name: n
         for name, n in counts.items()
-        if n >= _LEAST_PLACES
-        and len(name) > 1
-        and name not in known
-        and _looks_like_a_name(name, numbered=len(name) > 2)
+        if n >= _LEAST_PLACES and len(name) > 1 and name not in known and _looks_like_a_name(name, often=len(name) > 2)
     }
+    singles = Counter(book)
     kept = {
         name: n
         for name, n in likely.items()
-        if not _ENTERS.search(name[:1]) and _share_after(book, name, _ENTERS) >= _LEAST_ENTERED
+        if not _ENTERS.search(name[:1])
+        and (_share_after(book, name, _ENTERS) >= _LEAST_ENTERED or _is_one_word(book, name, n, singles))
     }
     return {
         name: kept[name]
@@ -150,6 +157,15 @@ def _places(book: str, people: Iterable[str]) -> dict[str, int]:
         if not any(name != other and name.endswith(other) and n >= 0.25 * kept[name] for other, n in kept.items())
         and not any(name != other and other.endswith(name) and n >= 0.7 * kept[name] for other, n in kept.items())
     }
+
+
+def _is_one_word(book: str, name: str, count: int, singles: Mapping[str, int]) -> bool:
+    """Is it a place that nobody enters: its characters stand together, and no one character stands before most?"""
+    if len(name) < 3 or name[-1] not in _ONLY_PLACES or name[0] in _GONE_TO:
+        return False
+    bound = math.log(count) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
+    before = Counter(re.findall(f"(?s)(.){re.escape(name)}", book))
+    return bound >= _BOUND and max(before.values(), default=0) <= _MOST_AFTER_ONE * count
 
 
 def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
