@@ -211,9 +211,9 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
     found = []
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.place.chapter for each in relevant.passages)))
     for rank, each in enumerate(relevant.passages):
-        place = each.place
-        text = texts[place.chapter][place.start : place.end]
-        passage = Passage(place.chapter, place.position, place.index, place.start, place.end, text)
+        place, span = each.place, each.span
+        text = texts[place.chapter][span.start : span.end]
+        passage = Passage(place.chapter, place.position, place.index, span.start, span.end, text)
         reason = _("found by {terms}").format(terms=", ".join(each.found_by))
         found.append(replace(_of_passage(book, passage, reason, "far"), rank=rank))
     return found

@@ -6,15 +6,16 @@ The weights were set on one Chinese and one English novel and confirmed on two o
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
 
+from flowcabal_tui.agents.context.borders import around
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, rarity, strings, things
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import PassagePlace, Postings
+from flowcabal_tui.domain.manuscript import PassagePlace, Postings, Span
 
 _WORD_RARITY: Final = 1.3
 _ABSENCE_IN_PASSAGES: Final = 0.4
@@ -49,10 +50,11 @@ _SLOTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """A passage with what it was found by, names first."""
+    """A passage with what it was found by, names first, and what of its chapter is told."""
 
     place: PassagePlace
     found_by: tuple[str, ...]
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,18 @@ class Weighed:
         scores = {at: round(score, 9) for at, score in scores.items()}
         chosen = _in_turn(scores, self.chapters[:_LED], self._things, self._places, most)
         found_by = _found_by((*self._names, *self._things, *self._others), chosen)
-        return Relevance(self.chapters, tuple(Relevant(self._places[at], found_by[at]) for at in chosen))
+        spans = self._spans(chosen, texts)
+        return Relevance(self.chapters, tuple(map(Relevant, map(self._places.__getitem__, chosen), found_by, spans)))
+
+    def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str]) -> Iterator[Span]:
+        """Each passage with what is told around the weightiest name or thing in it."""
+        heaviest: dict[int, _Hits] = {}
+        for hits in sorted((*self._names, *self._things), key=lambda each: each.weight):
+            heaviest.update(dict.fromkeys(hits.places, hits))
+        for at in chosen:
+            place, found = self._places[at], heaviest.get(at)
+            forms = (found.forms or (found.text,)) if found else ()
+            yield around(texts[place.chapter], place.start, place.end, forms)
 
     def _shortlist(self, most: int) -> list[int]:
         """Twice as many as are wanted, and all of the chapters and things that have a passage of their own."""
@@ -261,11 +274,11 @@ def _in_turn(
     return list(chosen)[:most]
 
 
-def _found_by(hits: Iterable[_Hits], chosen: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """The first of what stands in each chosen passage."""
+def _found_by(hits: Iterable[_Hits], chosen: Iterable[int]) -> Iterator[tuple[str, ...]]:
+    """For each chosen passage the first of what stands in it."""
     found: dict[int, list[str]] = {at: [] for at in chosen}
     for each in hits:
         for at in each.places:
             if at in found and len(found[at]) < _NAMED_AS_REASON and each.text not in found[at]:
                 found[at].append(each.text)
-    return {at: tuple(texts) for at, texts in found.items()}
+    return map(tuple, found.values())

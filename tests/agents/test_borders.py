@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from flowcabal_tui.agents.context.borders import around
+
+BEFORE, AFTER = "天色已晚，众人散去。", "各自安歇，一夜无话。"
+
+
+def told(text: str, passage: str, *names: str) -> str:
+    start = text.index(passage)
+    span = around(text, start, start + len(passage), names)
+    return text[span.start : span.end]
+
+
+def test_what_follows_a_name_at_the_end_is_told_to_the_end_of_its_sentence() -> None:
+    text = f"{BEFORE}{AFTER}忽见老周走来。他手里提着灯。{BEFORE}{AFTER}"
+    assert told(text, f"{BEFORE}{AFTER}忽见老周", "老周") == f"{BEFORE}{AFTER}忽见老周走来。他手里提着灯。"
+
+
+def test_what_comes_before_a_name_at_the_beginning_is_told_too() -> None:
+    text = f"{AFTER}一盏灯从远处来了。老周提着它。{BEFORE}{AFTER}"
+    assert told(text, f"老周提着它。{BEFORE}{AFTER}", "老周") == f"一盏灯从远处来了。老周提着它。{BEFORE}{AFTER}"
+
+
+def test_a_name_in_the_middle_and_no_name_at_all_widen_nothing() -> None:
+    text = f"{AFTER}{BEFORE}老周来了。{AFTER}{BEFORE}"
+    assert told(text, f"{BEFORE}老周来了。{AFTER}", "老周", "苏九") == f"{BEFORE}老周来了。{AFTER}"
+    assert told(text, f"{BEFORE}老周来了。{AFTER}", "苏九") == f"{BEFORE}老周来了。{AFTER}"
+
+
+def test_another_paragraph_is_left_out() -> None:
+    text = f"{AFTER}\n{BEFORE}老周\n{AFTER}"
+    assert told(text, f"{BEFORE}老周", "老周") == f"{BEFORE}老周"
+    assert told(text, f"{BEFORE}老周\n", "老周") == f"{BEFORE}老周\n"
+    assert told(f"{AFTER}\n老周提灯。{BEFORE}", f"老周提灯。{BEFORE}", "老周") == f"老周提灯。{BEFORE}"
+
+
+def test_a_text_without_sentences_is_widened_by_what_is_wanted_alone() -> None:
+    text = f"{'灯' * 500}老周{'火' * 500}"
+    assert told(text, f"{'灯' * 28}老周", "老周") == f"{'灯' * 28}老周{'火' * 10}"
+    assert told(text, f"老周{'火' * 28}", "老周") == f"{'灯' * 10}老周{'火' * 28}"
+
+
+def test_english_sentences_end_with_a_full_stop_and_a_space() -> None:
+    text = "It rained. The lamp went out at 3.30 that night. Old Zhou came in. He said nothing. All slept."
+    found = told(text, "It rained. The lamp went out at 3.30 that night. Old Zhou", "Old Zhou")
+    assert found == "It rained. The lamp went out at 3.30 that night. Old Zhou came in. He said nothing. "
