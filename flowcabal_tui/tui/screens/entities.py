@@ -22,10 +22,11 @@ from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.ego import EgoScreen
+from flowcabal_tui.tui.screens.filtered_page import FilteredPage
 from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.record_forms import entity_form, person_form
 from flowcabal_tui.tui.screens.records import RecordsScreen
-from flowcabal_tui.tui.screens.story_page import Place, StoryPage
+from flowcabal_tui.tui.screens.story_page import Place
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import judged, new_id
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
@@ -40,7 +41,7 @@ _TABS: Final = (
 _SIGNS: Final = {"alias": "=", "proposed": "?", "rejected": "x"}
 
 
-class EntitiesScreen(StoryPage):
+class EntitiesScreen(FilteredPage):
     """A list, and beside it what is known of the one under the cursor."""
 
     help = HelpData(
@@ -91,7 +92,7 @@ class EntitiesScreen(StoryPage):
     @property
     def entity(self) -> Entity | None:
         """The one under the cursor."""
-        picked = self.query_one("#list", PickList).picked
+        picked = self.listing.picked
         return self.cast.entity(EntityId(picked)) if self.cast and picked else None
 
     def compose(self) -> ComposeResult:
@@ -106,21 +107,21 @@ class EntitiesScreen(StoryPage):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The list has the focus."""
+        """All kinds."""
         super().on_mount()
         self.query_one(PaneTabs).show(self._kind_shown)
-        self.query_one("#list").focus()
 
     async def show_cast(self, cast: Cast) -> None:
         """The list anew."""
         cursor, self._first_entity = self._first_entity, None
-        self._fill(cursor)
+        self.refill(cursor)
 
-    def _fill(self, cursor: str | None = None) -> None:
+    def refill(self, cursor: str | None = None) -> None:
+        """Of the kind that is chosen."""
         if self.cast is not None:
             rows = [Option(self._row(each, self.cast), id=each.id) for each in self._found(self.cast)]
-            self.query_one("#list", PickList).refill(rows, cursor)
-            self._tell()
+            self.listing.refill(rows, cursor)
+            self.tell()
 
     def _found(self, cast: Cast) -> Iterator[Entity]:
         """Those that fit, most mentioned first."""
@@ -136,8 +137,8 @@ class EntitiesScreen(StoryPage):
         kind = f"  {_(ENTITY_KINDS[entity.kind])}" if self._kind_shown == _ALL else ""
         return EndedRow(f"{'?' if entity.proposed else ' '} {count:>6} {places:>9}  ", others, kind)
 
-    def _tell(self) -> None:
-        """What is known of the one under the cursor; its names that wait come first."""
+    def tell(self) -> None:
+        """Its names that wait come first."""
         entity, cast = self.entity, self.cast
         told = self.query_one(".told", Static)
         if entity is None or cast is None:
@@ -153,29 +154,11 @@ class EntitiesScreen(StoryPage):
         self.query_one("#names", PickList).set_options(rows)
         self.query_one("#names", PickList).action_first()
 
-    @on(OptionList.OptionHighlighted, "#list")
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another one is told of."""
-        message.stop()
-        self._tell()
-
     @on(OptionList.OptionSelected)
     def open_places(self, message: OptionList.OptionSelected) -> None:
         """Enter leads to the text."""
         message.stop()
         self.action_mentions()
-
-    @on(Input.Changed)
-    def narrow(self, message: Input.Changed) -> None:
-        """The list follows what is typed."""
-        message.stop()
-        self._fill()
-
-    @on(Input.Submitted)
-    def go_to_list(self, message: Input.Submitted) -> None:
-        """Enter goes down to what was found."""
-        message.stop()
-        self.query_one("#list").focus()
 
     @on(PaneChosen)
     def choose_kind(self, message: PaneChosen) -> None:
@@ -186,20 +169,7 @@ class EntitiesScreen(StoryPage):
         """Show one kind, or all."""
         self._kind_shown = kind
         self.query_one(PaneTabs).show(kind)
-        self._fill()
-
-    def action_filter(self) -> None:
-        """Type a part of a name."""
-        self.query_one(Input).focus()
-
-    def action_leave(self) -> None:
-        """Out of the line; a filter is taken away first; else back."""
-        line = self.query_one(Input)
-        if line.value:
-            line.value = ""
-        elif not line.has_focus:
-            self.dismiss(None)
-        self.query_one("#list").focus()
+        self.refill()
 
     def action_name(self, verb: str) -> None:
         """Confirm or reject the name under the cursor; from the list only one that waits, so that no key too many

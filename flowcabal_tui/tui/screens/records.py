@@ -20,6 +20,7 @@ from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.screens.filtered_page import FilteredPage
 from flowcabal_tui.tui.screens.form import FormScreen
 from flowcabal_tui.tui.screens.record_forms import (
     NEW,
@@ -29,7 +30,6 @@ from flowcabal_tui.tui.screens.record_forms import (
     payment_form,
     promise_form,
 )
-from flowcabal_tui.tui.screens.story_page import StoryPage
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.shelves import Shelf, Wish, about, lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
@@ -53,7 +53,7 @@ _ONLY: Final[dict[str, Shelf]] = {
 }  # fmt: skip
 
 
-class RecordsScreen(StoryPage):
+class RecordsScreen(FilteredPage):
     """Three lists, each with what is known of the record under the cursor."""
 
     help = HelpData(
@@ -106,7 +106,7 @@ class RecordsScreen(StoryPage):
     @property
     def record(self) -> StoryRecord | None:
         """The one under the cursor."""
-        return self._listed.get(self.query_one(PickList).picked or "")
+        return self._listed.get(self.listing.picked or "")
 
     def compose(self) -> ComposeResult:
         """The three names, the line to type in, the list, and what is known of one."""
@@ -114,19 +114,19 @@ class RecordsScreen(StoryPage):
         yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
         yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))
         yield Static(markup=False, classes="head")
-        yield PickList()
+        yield PickList(id="list")
         yield Static(markup=False, classes="told")
         yield HintLine()
-
-    def on_mount(self) -> None:
-        """The list has the focus."""
-        super().on_mount()
-        self.query_one(PickList).focus()
 
     async def show_cast(self, cast: Cast) -> None:
         """The list anew."""
         self._position = self._position or cast.written
         self._fill(cast)
+
+    def refill(self) -> None:
+        """Of the list that is chosen, for the chapter in view."""
+        if self.cast is not None:
+            self._fill(self.cast)
 
     def _fill(self, cast: Cast, cursor: str | None = None) -> None:
         self.query_one(PaneTabs).show(self._shelf_shown)
@@ -136,12 +136,12 @@ class RecordsScreen(StoryPage):
         found = lines(self._shelf_shown, cast, Wish(words, position, self._as_told))
         self._listed = {each.record.id: each.record for each in found}
         rows = [Option(EndedRow(each.start, each.middle, each.end), id=each.record.id) for each in found]
-        self.query_one(PickList).refill(rows, cursor)
+        self.listing.refill(rows, cursor)
         chapter = cast.at(self._position)
         title = cast.chapter(chapter.id if chapter else None)
         self.query_one(ChapterSlider).show(self._position, len(cast.chapters), title)
         self.query_one(".head", Static).update(self._head(len(found)))
-        self._tell()
+        self.tell()
         self.refresh_bindings()
 
     def _head(self, count: int) -> str:
@@ -153,18 +153,13 @@ class RecordsScreen(StoryPage):
             counted += " · " + _("as it is told")
         return f"{counted} · {words}"
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """What the record says, and of whom."""
         record, cast = self.record, self.cast
         words = _("Nothing is written here yet: `a` adds the first.") if not self._listed else ""
         if record is not None and cast is not None:
             words = "\n".join(about(record, cast))
         self.query_one(".told", Static).update(words)
-
-    @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another one is told of."""
-        message.stop()
-        self._tell()
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:
@@ -172,26 +167,10 @@ class RecordsScreen(StoryPage):
         message.stop()
         self.action_evidence()
 
-    @on(Input.Changed)
-    def narrow(self, message: Input.Changed) -> None:
-        """The list follows what is typed."""
-        message.stop()
-        self._again()
-
-    @on(Input.Submitted)
-    def go_to_list(self, message: Input.Submitted) -> None:
-        """Enter goes down to what was found."""
-        message.stop()
-        self.query_one(PickList).focus()
-
     @on(PaneChosen)
     def choose_shelf(self, message: PaneChosen) -> None:
         """A name was clicked."""
         self.action_shelf(message.pane)
-
-    def _again(self) -> None:
-        if self.cast is not None:
-            self._fill(self.cast)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key of one list is none in another."""
@@ -201,36 +180,23 @@ class RecordsScreen(StoryPage):
         """Another list."""
         shelves: tuple[Shelf, ...] = ("promises", "timeline", "facts")
         self._shelf_shown = next(shelf for shelf in shelves if shelf == name)
-        self._again()
-
-    def action_filter(self) -> None:
-        """Type words or a name."""
-        self.query_one(Input).focus()
-
-    def action_leave(self) -> None:
-        """Out of the line; a filter is taken away first; else back."""
-        line = self.query_one(Input)
-        if line.value:
-            line.value = ""
-        elif not line.has_focus:
-            self.dismiss(None)
-        self.query_one(PickList).focus()
+        self.refill()
 
     def action_order(self) -> None:
         """As it happens, or as it is told."""
         self._as_told = not self._as_told
-        self._again()
+        self.refill()
 
     def action_all(self) -> None:
         """What holds in the chapter, or everything."""
         self._shows_all = not self._shows_all
-        self._again()
+        self.refill()
 
     def action_chapter(self, step: int) -> None:
         """As of another chapter."""
         if self.cast is not None:
             self._position = min(max(1, self._position + step), len(self.cast.chapters))
-            self._again()
+            self.refill()
 
     def action_add(self) -> None:
         """A form for a new one, beginning at the chapter in view."""
