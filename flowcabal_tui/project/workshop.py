@@ -20,6 +20,8 @@ from flowcabal_tui.locale import language_in_use, use_language
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
 _LENGTH: Final = struct.Struct(">Q")
+_NICENESS: Final = 10
+"""The screen comes first: an import may take a little longer, a key may not."""
 
 
 class Workshop:
@@ -92,5 +94,6 @@ if __name__ == "__main__":
     # The pipe is for answers only: whatever a library prints goes nowhere.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    os.nice(_NICENESS)
     with suppress(BrokenPipeError):
         _serve(sys.stdin.buffer, answers)

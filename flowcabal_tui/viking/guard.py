@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import IO
 
 GRACE = 10.0
+NICENESS = 5
+"""It works beside a screen, which comes first."""
 LOG_LIMIT = 1_000_000
 CANNOT_START = 127
 
@@ -64,6 +66,7 @@ def _await_end_of_parent(parent: int, ended: threading.Event) -> None:
 def run(log: Path, mark: Path, command: list[str]) -> int:
     """Runs `command` until it ends or we are gone; returns its exit code (128 + signal)."""
     parent = os.getppid()
+    os.nice(NICENESS)
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     try:

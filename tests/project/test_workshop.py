@@ -1,7 +1,8 @@
-"""Work in a process of its own speaks the writer's language."""
+"""Work in a process of its own speaks the writer's language, and comes after the screen."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -23,4 +24,12 @@ async def test_errors_of_the_helper_process_follow_the_language_of_the_screen(tm
                 await workshop.do(read_manuscript, empty)
     finally:
         use_language("en")
+        await workshop.close()
+
+
+async def test_the_helper_process_lets_the_screen_go_first() -> None:
+    workshop = Workshop()
+    try:
+        assert await workshop.do(os.nice, 0) == min(os.nice(0) + 10, 19)
+    finally:
         await workshop.close()
