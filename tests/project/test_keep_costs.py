@@ -14,7 +14,8 @@ from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.workflow import ANGLES
-from flowcabal_tui.protocol import AddChapter, ImportManuscript, OutputChecked, PutEntity
+from flowcabal_tui.protocol import AddChapter, ImportManuscript, OutputChecked, PutEntity, WriteChapter
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
 from tests.project.test_main_job import DRAFT, PEOPLE
@@ -143,3 +144,25 @@ async def test_advice_that_was_given_with_the_story_is_told_and_not_asked_for(
         (told,) = desk.told(OutputChecked)
     assert (after["curator.story"], after["curator.keep"]) == (1, 0)
     assert [advice.endswith("A quiet evening.") for advice in told.advice] == [True]
+
+
+@pytest.mark.parametrize(("number", "profiles", "arcs"), [(9, 3, 0), (10, 2, 1)])
+async def test_an_arc_that_is_told_anew_takes_the_place_of_a_profile(
+    folder: Path, tmp_path: Path, server: FaultServer, number: int, profiles: int, arcs: int
+) -> None:
+    await make(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic")))
+    (tmp_path / "texts").mkdir()
+    for earlier in range(1, number):
+        text = f"Chapter {earlier}\n\nInes Marlow rowed home. Tobias Crane sat on the quay for {earlier} hours.\n"
+        (tmp_path / "texts" / f"{earlier:02}.txt").write_text(text, encoding="utf-8")
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
+        for name in PEOPLE:
+            await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
+        await desk.project.carry_out(AddChapter(f"Chapter {number}"))
+        await desk.settled()
+        before = len(server.log)
+        await desk.project.carry_out(WriteChapter(await desk.chapter(number), DRAFT))
+        await desk.settled()
+        after = asked(server, before)
+    assert (after["curator.profile"], after["curator.arc"]) == (profiles, arcs)

@@ -59,7 +59,7 @@ class SummarySteps:
         await self.tell_knowledge(uri, chapter.position)
         if self._tools.pinned is None:  # a job plans profiles and arcs itself, when it has read all chapters
             if not self._tools.by_rule(chapter):
-                await self._store.outbox.add(await self.profile_tasks([chapter]))
+                await self._store.outbox.add(await self.profile_tasks([chapter], await self._told_as_of(chapter)))
             await self._store.outbox.add(await self._arc_tasks(chapter))
 
     async def _named_in(self, chapter: Chapter, view: View) -> tuple[Entity, ...]:
@@ -105,14 +105,16 @@ class SummarySteps:
         known, before = await memory.entities(generation), await memory.view(chapter.id, generation)
         return await StoryReader(curator).answered(StoryGoal(chapter, text, known, before))
 
-    async def profile_tasks(self, chapters: Sequence[Chapter]) -> tuple[BackgroundTask, ...]:
+    async def profile_tasks(self, chapters: Sequence[Chapter], arcs: int = 0) -> tuple[BackgroundTask, ...]:
         """Steps for a few of those whom these chapters change, as of the last of them.
 
-        A later state that rests on one of them is to be made again too.
+        A later state that rests on one of them is to be made again too. Each of the `arcs` that are told anew beside
+        takes the place of a profile, but for one, so that a chapter costs much the same as the next.
         """
         most = min(MOST_OF_MANY, self._tools.most_profiles() * len(chapters))
         if not most:
             return ()
+        most = max(1, most - arcs)
         last, read = chapters[-1], {chapter.id for chapter in chapters}
         then, now = await self._as_of(last, now=True), await self._now()
         mentions = [mention for chapter in chapters for mention in await then.mentions_in(chapter.id)]
@@ -165,6 +167,11 @@ class SummarySteps:
         begins = at > 0 and arcs[at].chapters[0].id == chapter.id
         source = digest_of([chapter.id, chapter.digest])
         return tuple(arc_task(arc.uri, source) for arc in arcs[at - 1 if begins else at : at + 1])
+
+    async def _told_as_of(self, chapter: Chapter) -> int:
+        """How many summaries of an arc, or of the work, end with this chapter."""
+        ends = [(arc, part) for arc in await self._arcs() for part in arc.parts() if part[-1].id == chapter.id]
+        return sum(1 + (arc.closed and len(part) == len(arc.chapters)) for arc, part in ends)
 
     async def all_arc_tasks(self) -> tuple[BackgroundTask, ...]:
         """A look at every arc: chapters have moved, or their overviews were made outside of the background."""
