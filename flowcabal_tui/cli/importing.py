@@ -26,6 +26,8 @@ from flowcabal_tui.protocol import (
 
 DONE, FAILED, PAUSED = 0, 1, 3
 _TICK_SECONDS: Final = 0.1
+_LONG_SECONDS: Final = 1.0
+"""Work that takes longer is spoken of."""
 
 
 async def import_(arguments: Namespace) -> int:
@@ -43,12 +45,30 @@ async def import_(arguments: Namespace) -> int:
         command = ImportManuscript(str(arguments.source), arguments.last, reference, arguments.again)
         made = await project.carry_out(command)
         _told(preview, made, reference=bool(reference))
-        await project.settled()
+        await _settled(project)
         if not reference and (quote := await _offered(project)):
             print(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
     finally:
         await project.close()
     return DONE
+
+
+async def _settled(project: Project) -> None:
+    """Waits until the memory has followed; when that takes long, says so, and in a terminal how far it is."""
+    following, moving, told = asyncio.create_task(project.settled()), sys.stderr.isatty(), False
+    try:
+        while not (await asyncio.wait([following], timeout=_LONG_SECONDS))[0]:
+            if not told:
+                print(_("The memory follows; Ctrl+C leaves the rest of it to the next start."), file=sys.stderr)
+            told = True
+            left = len([task for task in await project.background() if task.kind != "knowledge" and not task.job])
+            if moving:
+                print("\r\x1b[K" + _("{n} steps left").format(n=left), end="", file=sys.stderr, flush=True)
+        await following
+    finally:
+        following.cancel()
+        if told and moving:
+            print("\r\x1b[K", end="", file=sys.stderr)
 
 
 def _asked_for(preview: ImportPreview, last: int | None, *, all_of_it: bool) -> ImportPreview:

@@ -6,7 +6,9 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from flowcabal_tui.settings.project_file import ModelsSettings
+import pytest
+
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
@@ -76,6 +78,14 @@ def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: 
     titles = [line.split("\t")[2] for line in call("chapters", folder).out.splitlines()]
     assert titles == ["The Glove", *CHAPTERS, "Chapter 3 The Bell", "Chapter 4 The Fog"]
     assert "Imported 4 chapters" in call("import", folder, texts, "--again").out
+
+
+def test_an_import_that_the_memory_follows_for_long_says_so(
+    project: Make, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowcabal_tui.cli.importing._LONG_SECONDS", 0.0)
+    made = call("import", project(both(OFFLINE)), write_chapters(tmp_path / "texts"))
+    assert made.code == 0 and "The memory follows" in made.err
 
 
 def test_a_paused_reading_is_given_up(project: Make, call: Call, tmp_path: Path, server: FaultServer) -> None:

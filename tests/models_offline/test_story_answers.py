@@ -88,6 +88,20 @@ async def test_a_secret_names_who_knows_it_and_who_learns_it_later() -> None:
     assert (learned.open, learned.learned_by) == ("f2", "Tom Harker")
 
 
+@pytest.mark.parametrize(
+    ("sentence", "is_vow"),
+    [
+        ("林远答应替沈青守灯。", True),
+        ("林远连声答应道：“我来我来！”", False),
+        ("沈青不曾答应，转身走了。", False),
+        ("老周笑着答应。", False),
+        ("老周不发誓，也不点头。", False),
+    ],
+)
+async def test_an_answer_is_no_vow(sentence: str, is_vow: bool) -> None:
+    assert bool((await read("zh", sentence)).promises) is is_vow
+
+
 async def test_a_vow_is_planted_and_kept() -> None:
     (vow,) = (await read("zh", "林远对天发誓，要把铜铃送回北城的钟楼。")).promises
     assert (await read("zh", "林远把铜铃送回北城的钟楼，守住了誓言。", f"p1 promise: {vow.text}")).sequels[

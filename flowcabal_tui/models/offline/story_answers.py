@@ -71,7 +71,7 @@ _LEARNS: Final = {
     False: _pattern("N (?:at last |now |then )?(?:learned|learnt|found out|discovered|was told) that"),
 }
 _VOWS: Final = {
-    True: _pattern("N[^，。；]{0,6}(?:发誓|立誓|许诺|答应|赌咒)"),
+    True: _pattern("N[^，。；不没未]{0,6}(?:发誓|立誓|许诺|赌咒|答应(?!道|一声|着|[，。：；！？]|$))"),
     False: _pattern("N (?:\\w+ ){0,2}?(?:swore|vowed|promised)\\b"),
 }
 _KEPT: Final = {
