@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from flowcabal_tui.agents.context.arcs import told
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, heading
+from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.relevance import Relevance, weigh
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
@@ -198,10 +199,11 @@ async def _newest_with_both(
 
 
 async def relevance(book: Book, reading: Reading) -> Relevance:
-    """What the prompt's names and words say about the chapters before."""
+    """What the prompt's names and words say about the chapters before, and who may come besides those it names."""
     forms = [form for each in reading.names for form in each.forms]
-    postings = await book.view.postings([*forms, *reading.words])
-    weighed = await asyncio.to_thread(weigh, reading, postings, book.view.before)
+    expected = await circle(book.view, book.chapters, book.entities, frozenset(forms))
+    postings = await book.view.postings([*forms, *reading.words, *(form for each in expected for form in each.forms)])
+    weighed = await asyncio.to_thread(weigh, reading, postings, book.view.before, expected)
     texts = await book.view.chapter_texts(weighed.shortlist(_MOST_FOUND))
     return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND)
 
@@ -214,7 +216,10 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
         place, span = each.place, each.span
         text = texts[place.chapter][span.start : span.end]
         passage = Passage(place.chapter, place.position, place.index, span.start, span.end, text)
-        reason = _("found by {terms}").format(terms=", ".join(each.found_by))
+        if each.found_by:
+            reason = _("found by {terms}").format(terms=", ".join(each.found_by))
+        else:
+            reason = _("tells of {names}, seen a few chapters ago").format(names=", ".join(each.expected))
         found.append(replace(_of_passage(book, passage, reason, "far"), rank=rank))
     return found
 

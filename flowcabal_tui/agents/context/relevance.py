@@ -5,6 +5,7 @@ The weights were set on one Chinese and one English novel and confirmed on two o
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from heapq import nlargest
 from typing import Final
 
 from flowcabal_tui.agents.context.borders import around
+from flowcabal_tui.agents.context.circle import Expected
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, rarity, strings, things
 from flowcabal_tui.domain.ids import ChapterId
@@ -22,7 +24,11 @@ _ABSENCE_IN_PASSAGES: Final = 0.4
 """Absence decides less between passages than between chapters: who is always there has passages that matter too."""
 _WORDS: Final = 0.7
 _THINGS: Final = 0.3
-"""What the shares of the words and of the things weigh beside the share of the names."""
+_EXPECTED: Final = 0.5
+"""What the shares of the words, of the things and of those who may come weigh beside the share of the names."""
+_MOST_ALONE: Final = 12
+"""Passages that nothing of the prompt finds."""
+_NEAR: Final = 3
 _PHRASE: Final = 0.5
 """What two words side by side weigh beside one word as rare as both."""
 _TOGETHER: Final = 0.5
@@ -50,10 +56,11 @@ _SLOTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """A passage with what it was found by, names first, and what of its chapter is told."""
+    """A passage with what of the prompt found it, names first, with who is expected in it, and where it is cut."""
 
     place: PassagePlace
     found_by: tuple[str, ...]
+    expected: tuple[str, ...]
     span: Span
 
 
@@ -115,6 +122,7 @@ class Weighed:
     _names: Sequence[_Hits]
     _things: Sequence[_Hits]
     _others: Sequence[_Hits]
+    _expected: Sequence[_Hits]
     _unit: float
     """What a name's weight adds to a score."""
 
@@ -135,8 +143,8 @@ class Weighed:
         scores = {at: round(score, 9) for at, score in scores.items()}
         chosen = _in_turn(scores, self.chapters[:_LED], self._things, self._places, most)
         found_by = _found_by((*self._names, *self._things, *self._others), chosen)
-        spans = self._spans(chosen, texts)
-        return Relevance(self.chapters, tuple(map(Relevant, map(self._places.__getitem__, chosen), found_by, spans)))
+        parts = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts)
+        return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *parts)))
 
     def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str]) -> Iterator[Span]:
         """Each passage with what is told around the weightiest name or thing in it."""
@@ -157,24 +165,38 @@ class Weighed:
         return list(found | dict.fromkeys(at for thing in self._things for at in thing.places))
 
 
-def weigh(reading: Reading, postings: Postings, before: int) -> Weighed:
-    """Weighs chapters and passages for a target at position `before`.
+def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[Expected] = ()) -> Weighed:
+    """Weighs chapters and passages for a target at position `before`. Who is `expected` counts for passages alone.
 
-    `postings` answers all forms of the reading's names, in order, then its words.
+    `postings` answers all forms of the reading's names, in order, then its words, then the forms of those expected.
     """
     places = postings.passages
     names, found_things, others = _groups(reading, postings, before)
     groups = ((1.0, names), (_WORDS, others), (_THINGS, found_things))
     together = _together(names)
-    chapters, scores = _chapters(groups, together, places), _passages(groups, together)
+    may_come = _may_come(expected, postings, before)
+    chapters, scores = _chapters(groups, together, places), _with(may_come, _passages(groups, together))
     top, best = max(scores.values(), default=1.0), max(chapters.values(), default=1.0)
     total = {
-        at: round(score / top + _OF_CHAPTER * chapters[places[at].chapter] / best, 9) for at, score in scores.items()
+        at: round(score / top + _OF_CHAPTER * chapters.get(places[at].chapter, 0.0) / best, 9)
+        for at, score in scores.items()
     }
     order = {places[at].chapter: places[at].position for at in scores}
     ranked = sorted(chapters, key=lambda each: (-round(chapters[each], 9), -order[each]))
     unit = 1.0 / top / (sum(name.weight for name in names) or 1.0)
-    return Weighed(tuple(ranked), places, total, names, found_things, others, unit)
+    return Weighed(tuple(ranked), places, total, names, found_things, others, may_come, unit)
+
+
+def _may_come(expected: Sequence[Expected], postings: Postings, before: int) -> list[_Hits]:
+    """Where those who are expected stand; the last chapters are told anyway."""
+    found = iter(postings.found[len(postings.found) - sum(len(each.forms) for each in expected) :])
+    end = bisect_left(postings.passages, before - _NEAR, key=lambda place: place.position)
+    hits = []
+    for each in expected:
+        places = sorted(at for at in set().union(*(next(found) for _form in each.forms)) if at < end)
+        if places:
+            hits.append(_Hits(each.name, _ends(places), each.weight, each.weight, each.forms))
+    return hits
 
 
 def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hits], list[_Hits], list[_Hits]]:
@@ -230,6 +252,13 @@ def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping
             for at in each.places:
                 scores[at] += weight
     return scores
+
+
+def _with(may_come: Sequence[_Hits], scores: Mapping[int, float]) -> dict[int, float]:
+    """The scores with the share of those who may come, and the best few passages that tell of them alone."""
+    shares = _passages([(_EXPECTED, may_come)], {})
+    alone = nlargest(_MOST_ALONE, ((share, at) for at, share in shares.items() if at not in scores))
+    return {at: score + shares.get(at, 0.0) for at, score in scores.items()} | {at: share for share, at in alone}
 
 
 def _chapters(
