@@ -104,6 +104,7 @@ class Handlers:
                 return str(await parts.upkeep.rebuild(command.what, command.uris))
             case Purge():
                 await parts.upkeep.purge(command)
+                await self._story_changed()
                 await self._chapters_moved(moved=command.chapter is not None)
                 return ""
             case StartBootstrap():
@@ -182,9 +183,12 @@ class Handlers:
             case RemoveEntity():
                 await self._remove_entity(command.entity)
             case PutRecord():
-                return await self._parts.story.put(command.record)
+                put = await self._parts.story.put(command.record)
+                await self._story_changed()
+                return put
             case RemoveRecord():
                 await self._parts.story.remove(command.record)
+                await self._story_changed()
             case _:
                 raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return ""
@@ -194,6 +198,11 @@ class Handlers:
         if moved:
             await self._parts.store.outbox.add(await self._parts.steps.summaries.all_arc_tasks())
             self._parts.background.wake()
+
+    async def _story_changed(self) -> None:
+        """Another word of a hand, or another name: the knowledge server is told."""
+        await self._parts.steps.enqueue_story()
+        self._parts.background.wake()
 
     async def _put_entity(self, entity: Entity) -> None:
         name, identity = clean(entity.name).strip(), entity.id
@@ -212,5 +221,5 @@ class Handlers:
 
     async def _entity_changed(self, entity: Entity) -> None:
         await self._parts.steps.enqueue_entity(entity)
-        self._parts.background.wake()
+        await self._story_changed()
         self._parts.emit(BookChanged())

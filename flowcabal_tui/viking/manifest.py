@@ -39,6 +39,12 @@ class Record:
         root, _slash, rest = self.subject.partition("/")
         return ChapterId(rest) if root == "manuscript" else None
 
+    @property
+    def place(self) -> ChapterId | None:
+        """The chapter whose place in story order is that of the text: its own, or what begins in it."""
+        root, _slash, rest = self.subject.partition("/")
+        return ChapterId(rest) if root in ("manuscript", "story") else None
+
 
 @dataclass(frozen=True, slots=True)
 class Head:

@@ -87,7 +87,7 @@ class KnowledgeSync:
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """The chapters' places in story order have changed; costs no call."""
         for path, record in list(self._manifest):
-            position = positions.get(record.chapter) if record.chapter else None
+            position = positions.get(record.place) if record.place else None
             if position is not None and position != record.position:
                 self._manifest.put(path, replace(record, position=position))
 

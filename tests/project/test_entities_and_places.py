@@ -14,19 +14,24 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId, NodeId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.protocol import (
     AddChapter,
     EditChapter,
     ImportManuscript,
     OutsideEdit,
+    Purge,
     PutEntity,
+    PutRecord,
     RemoveEntity,
+    RemoveRecord,
     WriteChapter,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
 
+TOBIAS = Entity(EntityId("tobias"), "character", "Tobias Crane")
 INES = Entity(EntityId("ines"), "character", "Ines Marlow", ("the ferrywoman",), "She lost a brother.")
 
 
@@ -149,6 +154,46 @@ class FakeTree:
         self.sources.pop(subject, None)
 
     _places: dict[str, str] = field(default_factory=dict)
+
+
+async def test_what_the_story_says_is_in_the_servers_tree_as_long_as_it_is_said(desk: Desk) -> None:
+    parts, tree = desk.project._parts, FakeTree()
+    steps = KnowledgeSteps(parts.store, parts.queries, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
+    first, second, _third = [chapter.id for chapter in await desk.project.chapters()]
+
+    async def told() -> dict[str, str]:
+        for task in (await owed(desk)).values():
+            await desk.project._ask(steps.do(task))
+        return {name: text for name, text in tree.held.items() if name.startswith("story/")}
+
+    await desk.project.carry_out(PutEntity(INES))
+    await desk.project.carry_out(PutEntity(TOBIAS))
+    for record in (
+        Relation(RecordId("r1"), INES.id, TOBIAS.id, "sister of", since=first, until=second),
+        Promise(RecordId("p1"), "The bell will ring", second, paid=second, about=(TOBIAS.id,)),
+        Moment(RecordId("m1"), "The ferry sinks", second, "in March"),
+        Fact(RecordId("f1"), "The ledger is forged", (TOBIAS.id,), since=second, secret=True),
+        Fact(RecordId("f2"), "The river floods", ()),
+    ):
+        await desk.project.carry_out(PutRecord(record))
+    assert await told() == {
+        "story/before": "The river floods\n",
+        f"story/{first}": "Ines Marlow → Tobias Crane: sister of\n",
+        f"story/{second}": "in March: The ferry sinks\nThe bell will ring\n",
+    }
+    wanted = {task.subject: task.source for task in (await owed(desk)).values()}
+    assert wanted == tree.sources, "so nothing is sent again when the server comes up"
+    await desk.project.carry_out(PutEntity(replace(INES, name="Ines Crane")))
+    assert (await told())[f"story/{first}"].startswith("Ines Crane →")
+    await desk.project.carry_out(RemoveRecord(RecordId("f2")))
+    await desk.project.carry_out(EditChapter(second, deleted=True))
+    assert set(await told()) == {f"story/{first}"}
+    await desk.project.carry_out(EditChapter(second, deleted=False))
+    assert set(await told()) == {f"story/{first}", f"story/{second}"}
+    await desk.project.carry_out(Purge(chapter=second))
+    assert set(await told()) == {f"story/{first}"}
+    await desk.project.carry_out(RemoveEntity(TOBIAS.id))
+    assert await told() == {}
 
 
 async def test_the_servers_tree_follows_the_book(desk: Desk) -> None:

@@ -11,14 +11,17 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.agents.context.gather import Found
+from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, look_through
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Derived, Entity
+from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.story_told import subject, told
 from flowcabal_tui.project.queries import entity_text
-from flowcabal_tui.protocol import EditChapter, ImportManuscript, PutEntity, WriteChapter
+from flowcabal_tui.protocol import EditChapter, ImportManuscript, PutEntity, PutRecord, RemoveRecord, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.viking.search import KnowledgeHit
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
@@ -121,6 +124,79 @@ async def test_an_entity_by_hand_is_cited_by_its_own_uri(desk: Desk) -> None:
     told = KnowledgeHit("entities/items/bell-1", "L1", 0.7, 0, "entity/bell", digest(entity_text(bell)))
     (item,) = await found(desk, FakeKnowledge([told]))
     assert item.uri == "entities/items/bell" and "year of the flood" in item.text
+
+
+async def told_of(desk: Desk, number: int, *, apart: bool = True) -> list[KnowledgeHit]:
+    """The records that begin in a chapter, as the server has them: each in a file of its own, or all in one."""
+    place = subject(await desk.chapter(number))
+    view = await desk.project._ask(desk.project._parts.store.memory.view(None))
+    here = (await desk.project._ask(told(view)))[place]
+    spans = [(line.start, line.end) for line in here.lines] if apart else [(0, len(here.text))]
+    return [
+        KnowledgeHit(f"{place}-1/{at}.md", "L2", 0.9, number, place, digest(here.text[at:end]), None, at, end)
+        for at, end in spans
+    ]
+
+
+async def test_of_what_the_story_says_only_what_holds_before_the_target_is_found(desk: Desk) -> None:
+    first, second, third = [chapter.id for chapter in await desk.project.chapters()]
+    for name in ("Ines", "Tobias"):
+        await desk.project.carry_out(PutEntity(Entity(EntityId(name.lower()), "character", name)))
+    who = EntityId("ines"), EntityId("tobias")
+    for record in (
+        Relation(RecordId("r1"), *who, "owes money to", since=first, until=second),
+        Fact(RecordId("f1"), "Ines rows a red boat.", who[:1], "boat", since=first),
+        Fact(RecordId("f2"), "Ines rows a blue boat.", who[:1], "boat", since=second),
+        Fact(RecordId("f3"), "Ines burnt the ledger.", who[:1], since=first, secret=True),
+        Promise(RecordId("p1"), "The bell will ring.", first, paid=third),
+    ):
+        await desk.project.carry_out(PutRecord(record))
+    one, two = await told_of(desk, 1), await told_of(desk, 2)
+
+    async def uris(before: int, hits: list[KnowledgeHit]) -> set[str]:
+        items = await found(desk, FakeKnowledge(hits), before)
+        assert all(item.position < before and "ledger" not in item.text for item in items)
+        return {item.uri for item in items}
+
+    assert await uris(2, one) == {"facts/f1", "promises/p1", "relations/r1"}
+    assert await uris(3, one + two) == {"promises/p1", "facts/f2"}
+    assert await uris(4, one + two) == {"facts/f2"}
+    assert await uris(2, two) == set(), "from later in the story"
+    await desk.project.carry_out(RemoveRecord(RecordId("p1")))
+    assert await uris(2, one) == {"facts/f1"}, "what stands elsewhere by now the server has not been told"
+
+
+async def test_of_a_chapters_records_the_nearest_are_found_and_opened_at_their_source(desk: Desk) -> None:
+    chapter = await desk.chapter(1)
+    for number, words in enumerate(("Mills close.", "The river, the river!", "Bread is dear.", "By the river.")):
+        await desk.project.carry_out(PutRecord(Moment(RecordId(f"m{number}"), words, chapter)))
+    knowledge = FakeKnowledge(await told_of(desk, 1, apart=False), vectors=LexicalEmbedder())
+    items = await found(desk, knowledge)
+    assert {item.text for item in items} == {"The river, the river!", "By the river."}
+    assert (await desk.project.source(items[0].uri)).text == items[0].text
+
+
+async def test_through_the_eyes_of_somebody_no_record_is_found_that_rests_on_a_secret(desk: Desk) -> None:
+    chapter = await desk.chapter(1)
+    ines = Entity(EntityId("ines"), "character", "Ines")
+    await desk.project.carry_out(PutEntity(ines))
+    for record in (
+        Fact(RecordId("f1"), "The bell was sold", (), since=chapter, secret=True),
+        Moment(RecordId("m1"), "The bell was sold", chapter, "in March"),
+        Moment(RecordId("m2"), "The river froze", chapter, "in May"),
+    ):
+        await desk.project.carry_out(PutRecord(record))
+    items = await found(desk, FakeKnowledge(await told_of(desk, 1)))
+    assert {item.uri for item in items} == {"moments/m1", "moments/m2"}
+
+    class Finds:
+        async def find(self, query: str, before: int, limit: int) -> list[Found]:
+            return items
+
+    view = await desk.project._ask(desk.project._parts.store.memory.view(await desk.chapter(3)))
+    eyes = await desk.project._ask(look_through(view, "Ines"))
+    veiled = await desk.project._ask(VeiledFinder(Finds(), VeiledView(view, eyes), eyes).find("", 3, 9))
+    assert {item.uri for item in veiled} == {"moments/m2"}
 
 
 async def test_what_was_answered_is_remembered_for_the_generation_and_the_embedder(desk: Desk) -> None:

@@ -15,6 +15,7 @@ import pytest
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.models import shared
 from flowcabal_tui.protocol import (
@@ -22,6 +23,9 @@ from flowcabal_tui.protocol import (
     EditChapter,
     ImportManuscript,
     KnowledgeStatus,
+    PutRecord,
+    Rebuild,
+    RemoveRecord,
     SaveWorkflow,
     WriteChapter,
 )
@@ -112,6 +116,51 @@ async def test_an_item_that_only_the_server_brought_in_is_in_the_receipt(
     assert any("knowledge server took no part" in note for note in alone.notes)
     assert (third, "L2") in cited(served) - cited(alone)
     assert alone.digest != served.digest
+
+
+async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was_told(
+    folder: Path, tmp_path: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with vectors(monkeypatch) as (_model, settings):
+        await book(folder, tmp_path, settings("lamps"), 12)
+        async with opened(folder, knowledge=True) as desk:
+            second, seventh = await desk.chapter(2), await desk.chapter(7)
+            for record in (
+                Promise(RecordId("p1"), "Mr Oakes swore that the lamp would be lit again", second),
+                Moment(RecordId("m1"), "The lamp on the pier went out", seventh),
+                Fact(RecordId("f1"), "The lamp was never lit", (), since=second, secret=True),
+            ):
+                await desk.project.carry_out(PutRecord(record))
+            await whole(desk)
+
+            async def cited_at(number: int) -> set[str]:
+                request = RunRequest("plain", await desk.chapter(number))
+                receipt = await desk.project.preview_context(request, NodeId("draft"))
+                return {each.uri for each in receipt.sources if each.budget_class == "knowledge"}
+
+            assert {"promises/p1", "moments/m1"} <= await cited_at(13)
+            assert "promises/p1" in (early := await cited_at(7)) and "moments/m1" not in early, (
+                "from later in the story"
+            )
+            assert not any(uri.startswith("facts/") for uri in early | await cited_at(13)), "secrets are not searched"
+            told = {f"story/{second}", f"story/{seventh}"}
+            assert told <= knowledge(desk).sync().held().keys()
+            before = await counts(desk)
+            assert any("lit again" in text for text in before.files.values())
+            await desk.project.carry_out(RemoveRecord(RecordId("m1")))
+            await whole(desk)
+            assert f"story/{seventh}" not in knowledge(desk).sync().held()
+            assert not any("went out" in text for text in (await counts(desk)).files.values())
+            await desk.project.carry_out(PutRecord(Moment(RecordId("m1"), "The lamp on the pier went out", seventh)))
+            await whole(desk)
+            untouched = await counts(desk)
+        shutil.rmtree(own_folders / "cache", ignore_errors=True)
+        async with opened(folder, knowledge=True) as desk:
+            await whole(desk)
+            assert await counts(desk) == untouched
+            await desk.project.carry_out(Rebuild("knowledge"))
+            await whole(desk)
+            assert await counts(desk) == untouched
 
 
 async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedder(

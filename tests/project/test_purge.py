@@ -16,7 +16,7 @@ import pytest_asyncio
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId, OutputId
 from flowcabal_tui.domain.memory import Entity, Evidence, KeepMode
-from flowcabal_tui.domain.story import Fact, Knower, Promise, RecordId
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId
 from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.protocol import (
     AddChapter,
@@ -93,6 +93,19 @@ async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(desk: Desk,
     assert len(list((folder / "manuscript").glob("*.md"))) == 1
     assert [task for task in await desk.project.background() if task.kind != "knowledge"] == []
     assert await desk.project.chapter_text(await desk.chapter(1)) == "Ines Marlow waited at Saltreach all night."
+
+
+async def test_what_was_found_by_meaning_of_a_purged_chapters_records_is_forgotten(desk: Desk) -> None:
+    chapters, values = await desk.project.chapters(), desk.project._parts.store.values
+    await desk.project.carry_out(WriteChapter(chapters[1].id, SECRET))
+    for number, chapter in enumerate(chapters, 1):
+        await desk.project.carry_out(PutRecord(Moment(RecordId(f"moment{number}"), "Somebody rows.", chapter.id)))
+        found = {"found": [{"uri": f"moments/moment{number}", "text": "Somebody rows."}]}
+        await desk.project._ask(values.put(f"find/1/{number}", found))
+    await desk.settled()
+    await desk.project.carry_out(Purge(chapter=chapters[1].id))
+    assert await desk.project._ask(values.get("find/1/1")) is not None
+    assert await desk.project._ask(values.get("find/1/2")) is None
 
 
 async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(desk: Desk, folder: Path) -> None:

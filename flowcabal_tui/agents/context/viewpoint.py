@@ -21,6 +21,7 @@ from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 from flowcabal_tui.domain.text import clean
 
 _STOPS: Final = "。.！!？?…；; "
+_RECORDS: Final = ("relations", "facts", "promises", "moments")
 Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 
 
@@ -234,6 +235,15 @@ class VeiledFinder:
         if hit.level == "L2" and hit.uri.startswith("manuscript/"):
             end = hit.end if hit.start >= 0 else hit.start + 2**31
             return not self._viewpoint.hides(Evidence("", chapter, max(0, hit.start), end))
+        root, _slash, record = hit.uri.partition("/")
+        if root in _RECORDS:
+            story: dict[str, Sequence[Relation | Fact | Promise | Moment]] = {
+                "relations": await self._view.relations(),
+                "facts": await self._view.facts(),
+                "promises": await self._view.promises(),
+                "moments": await self._view.moments(),
+            }
+            return any(each.id == record for each in story[root])
         told = await self._view.derived(hit.uri, hit.level)
         return told is not None and told.text.strip() == hit.text.strip()
 

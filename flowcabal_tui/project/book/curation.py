@@ -180,6 +180,8 @@ class Curation:
             place = [chapter.position, chapter.title, chapter.volume, chapter.digest, new is not None]
             kinds: tuple[TaskKind, ...] = ("mirror",) if same_name else ("mirror", "knowledge")
             found += tasks(kinds, chapter.id, digest_of(place), chapter.position)
+            if old is None or new is None:
+                found += tasks(("knowledge",), f"story/{chapter.id}", digest_of(place), chapter.position)
         await self._store.outbox.add(found)
 
     async def watch_outside(self) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, RunError
+from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
+from flowcabal_tui.domain.memory import BackgroundTask, Freshness, StaleText, TaskKind
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_FORGET, AFTER_IMPORT, following, tasks
 from flowcabal_tui.project.book.mirror import Mirror
@@ -172,7 +173,7 @@ class UpkeepDesk:
                 self._tools.emit(OutputDeleted(command.output))
             else:
                 assert command.chapter is not None
-                purged = await upkeep.purge_chapter(command.chapter, following(("mirror", "knowledge")))
+                purged = await upkeep.purge_chapter(command.chapter, _after_purge)
                 await self._tools.mirror.remove(command.chapter)
             await upkeep.compact()
         counts = (purged.versions, purged.runs, purged.derived, purged.answers)
@@ -180,6 +181,12 @@ class UpkeepDesk:
         if command.chapter is not None:
             await self._tools.placed([chapter for chapter in before if chapter.id != command.chapter])
         self._tools.emit(BookChanged())
+
+
+def _after_purge(chapter: str, text: Digest, position: int) -> tuple[BackgroundTask, ...]:
+    """Its file goes, and what the knowledge server has of it and of the records that begin in it."""
+    of_chapter = tasks(("mirror", "knowledge"), chapter, text, position)
+    return (*of_chapter, *tasks(("knowledge",), f"story/{chapter}", text, position))
 
 
 def _subjects(stale: Collection[StaleText]) -> tuple[str, ...]:

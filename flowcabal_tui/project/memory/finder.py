@@ -17,8 +17,9 @@ from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.errors import KnowledgeError, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.memory import Entity, Level
 from flowcabal_tui.domain.text import digest, digest_of
+from flowcabal_tui.project.memory import story_told
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.queries import Queries, entity_text
 from flowcabal_tui.store import Store
@@ -28,8 +29,9 @@ from flowcabal_tui.viking.search import KnowledgeHit
 log = logging.getLogger(__name__)
 PATIENCE: Final = 15.0
 """Seconds for which a run waits for a server that is starting: what it misses it would miss every time."""
-_FROM_SCENE: Final = 2
-_SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entities", 3))
+_FROM_EACH: Final = 2
+"""Passages of a scene, and records of a chapter."""
+_SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entities", 3), (story_told.ROOT, 3))
 """What is searched, and the part of the limit that it may take: the book's own words first. Meta texts always go in."""
 
 
@@ -69,51 +71,88 @@ class RememberingFinder:
             return {"absent": error.title if self._desk.is_up else self._desk.last.message}
         view = await self._store.memory.view(None, self._generation)
         hits = sorted(chain.from_iterable(answers), key=lambda hit: (-hit.score, hit.uri))
-        read = [await self._read(hit, view, before) for hit in hits]
-        found = await self._narrowed(query, [item for item in read if item is not None], view)
-        return {"found": [asdict(item) for item in found[:limit]]}
+        story = await self._story(hits, view, before)
+        read = [story.get(hit.uri) or await self._read(hit, view, before) for hit in hits]
+        found = await self._narrowed(query, [each for each in read if each], view)
+        once: dict[tuple[str, Level, int], Found] = {}
+        for item in found:
+            once.setdefault((item.uri, item.level, item.start), item)
+        return {"found": [asdict(item) for item in [*once.values()][:limit]]}
 
-    async def _narrowed(self, query: str, found: list[Found], view: View) -> list[Found]:
-        """In place of each scene its nearest passages: what is short leaves room for more. Best first.
+    async def _narrowed(self, query: str, found: list[list[Found]], view: View) -> list[Found]:
+        """In place of each scene its nearest passages, and of a chapter's records the nearest: what is short leaves
+        room for more. Best first.
 
         The server has a vector a scene, since each costs it a file; within the few that it finds we look ourselves.
         """
-        parts = {
-            place: [
-                replace(scene, text=passage.text, start=passage.start, end=passage.end)
-                for passage in await view.passages(ChapterId(scene.uri.removeprefix("manuscript/")))
-                if scene.start <= passage.start < scene.end
-            ]
-            for place, scene in enumerate(found)
-            if scene.start >= 0
-        }
-        passages = [passage for each in parts.values() for passage in each]
-        if self._desk.vectors is None or not passages:
-            return found
+        parts = [await self._parts(each, view) for each in found]
+        whole = [item for each in found for item in each[:_FROM_EACH]]
+        texts = [part.text for each in parts for part in each]
+        if self._desk.vectors is None or not texts:
+            return whole
         try:
-            wanted, *vectors = await self._desk.vectors.embed([query, *(passage.text for passage in passages)])
+            wanted, *vectors = await self._desk.vectors.embed([query, *texts])
         except ModelError as error:
             log.warning("passages: %s", error.title)
-            return found
+            return whole
         near = iter([likeness(wanted, vector) for vector in vectors])
-        scored = {place: [replace(passage, score=next(near)) for passage in each] for place, each in parts.items()}
+        scored = [[replace(part, score=next(near)) for part in each] for each in parts]
         best = [
-            passage
-            for place, scene in enumerate(found)
-            for passage in nlargest(_FROM_SCENE, scored.get(place) or [scene], key=lambda each: each.score)
+            part
+            for each, nearest in zip(found, scored, strict=True)
+            for part in nlargest(_FROM_EACH, nearest or each, key=lambda one: one.score)
         ]
         return sorted(best, key=lambda each: (-each.score, each.uri, each.start))
 
-    async def _read(self, hit: KnowledgeHit, view: View, before: int) -> Found | None:
+    async def _parts(self, found: list[Found], view: View) -> list[Found]:
+        """Passages of a scene, or the records of a chapter; none where there is nothing to choose."""
+        scene = found[0]
+        if scene.start < 0:
+            return found if len(found) > 1 else []
+        return [
+            replace(scene, text=passage.text, start=passage.start, end=passage.end)
+            for passage in await view.passages(ChapterId(scene.uri.removeprefix("manuscript/")))
+            if scene.start <= passage.start < scene.end
+        ]
+
+    async def _story(self, hits: Sequence[KnowledgeHit], view: View, before: int) -> dict[str, list[Found]]:
+        """The records that hold before the target, of each hit in what the story says, by the hit's uri.
+
+        They are read from the view before the target: what the server has of a chapter is the same whatever comes
+        later, so another text means that it has not been told yet.
+        """
+        wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_told.ROOT}/")}
+        if not wanted:
+            return {}
+        chapters = await view.chapters()
+        target = next((one.id for one in chapters if one.position == before), None)
+        seen = await self._store.memory.view(target, self._generation)
+        told = await story_told.told(seen, wanted)
+        placed = {story_told.subject(one.id): one for one in chapters}
+        found: dict[str, list[Found]] = {}
+        for hit in hits:
+            here, chapter = told.get(hit.subject), placed.get(hit.subject)
+            text = "" if here is None else here.head if hit.start < 0 else here.text[hit.start : hit.end]
+            if here is None or digest(text) != hit.digest:
+                continue
+            title, position = (chapter.title, chapter.position) if chapter else ("", 0)
+            found[hit.uri] = [
+                Found(line.uri, title, line.words, hit.score, "L2", position)
+                for line in here.lines
+                if line.holds and (hit.start < 0 or hit.start <= line.start < hit.end)
+            ]
+        return found
+
+    async def _read(self, hit: KnowledgeHit, view: View, before: int) -> list[Found]:
         """The hit's text from our own store, as of the generation: the server's copy is only an index.
 
-        None when the book has no such text, or another one: the server has not been told yet.
+        Nothing when the book has no such text, or another one: the server has not been told yet.
         """
         uri, title, position, whole = hit.subject, "", hit.position, ""
         if hit.chapter is not None:
             chapter = next((one for one in await view.chapters() if one.id == hit.chapter), None)
             if chapter is None or chapter.position >= before:
-                return None
+                return []
             title, position = chapter.title, chapter.position
         if hit.chapter is not None and hit.level == "L2":
             whole = await view.chapter_text(hit.chapter)
@@ -124,9 +163,9 @@ class RememberingFinder:
             whole, title = state.text, title or await self._queries.title(uri)
         text = whole if hit.start < 0 else whole[hit.start : hit.end]
         if not text.strip() or digest(text) != hit.digest:
-            return None
+            return []
         at = (hit.start, hit.end) if hit.chapter is not None else (-1, -1)
-        return Found(uri, title, text, hit.score, hit.level, position, *at)
+        return [Found(uri, title, text, hit.score, hit.level, position, *at)]
 
 
 async def _entity(subject: str, view: View) -> Entity | None:

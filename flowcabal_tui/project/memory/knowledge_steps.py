@@ -8,6 +8,7 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
+from flowcabal_tui.project.memory import story_told
 from flowcabal_tui.project.queries import Queries, entity_text
 from flowcabal_tui.store import Store
 from flowcabal_tui.viking.sync import KnowledgeSync
@@ -17,8 +18,8 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
 
 
 class KnowledgeSteps:
-    """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, and the uris of derived texts:
-    all that is below `profiles/` and `summaries/`, whatever its kind."""
+    """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, `story/<chapter>`, and the uris of derived
+    texts: all that is below `profiles/` and `summaries/`, whatever its kind."""
 
     def __init__(self, store: Store, queries: Queries, sync: Callable[[], KnowledgeSync]) -> None:
         """`sync` raises KnowledgeError while the server is not there."""
@@ -34,6 +35,8 @@ class KnowledgeSteps:
             await self._sync().put_resource(task.subject, rest, "", "", text, source=task.source)
         elif root == "entity":
             await self._entity(task, EntityId(rest))
+        elif root == story_told.ROOT:
+            await self._story(task, rest)
         elif root in _DERIVED:
             await self._derived(task)
         else:
@@ -61,6 +64,18 @@ class KnowledgeSteps:
         uri = f"entities/{ENTITY_FOLDERS[entity.kind]}/{identity}"
         names, text = " · ".join(entity.names), entity_text(entity)
         await self._sync().put_resource(uri, entity.name, names, text, "", subject=task.subject, source=task.source)
+
+    async def _story(self, task: BackgroundTask, place: str) -> None:
+        """The records of the story that begin in a chapter, or before the book."""
+        view = await self._store.memory.view(None)
+        places = {str(chapter.id): chapter.position for chapter in await view.chapters()} | {story_told.BEFORE: 0}
+        known = (await story_told.told(view, (task.subject,))).get(task.subject)
+        if known is None or place not in places:
+            await self._sync().remove(task.subject)
+            return
+        await self._sync().put_resource(
+            task.subject, place, known.head, "", known.text, position=places[place], source=task.source
+        )
 
     async def _derived(self, task: BackgroundTask) -> None:
         view = await self._store.memory.view(None)

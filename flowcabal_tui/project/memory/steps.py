@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 from flowcabal_tui.agents.curation.curation_shapes import Dimension, DimensionAdvice
 from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
 from flowcabal_tui.agents.names.names import discover
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import BackgroundTask, Entity, TaskKind
+from flowcabal_tui.domain.memory import BackgroundTask, Entity, Freshness, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.memory import story_told
 from flowcabal_tui.project.memory.indexing import index_text
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.summary_steps import SummarySteps
@@ -107,7 +108,8 @@ class Steps:
         if curator is None or not curator.asks:
             return
         reader, memory = StoryReader(curator), self._store.memory
-        if await self._store.records.source(chapter.id) == reader.source(chapter, text):
+        read_from = await self._store.records.source(chapter.id)
+        if read_from == reader.source(chapter, text):
             return
         generation = await self._tools.generation()
         before = await memory.view(chapter.id, generation)
@@ -119,6 +121,9 @@ class Steps:
         elif entities:
             await self.enqueue_index()
         await self._store.records.put_reading(reading)
+        if reading.records or read_from is not None:
+            told = tasks(("knowledge",), story_told.subject(chapter.id), reading.source, chapter.position)
+            await self._store.outbox.add(told)
         self._tools.emit(BookChanged(chapter.id))
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
@@ -128,6 +133,18 @@ class Steps:
         taken = {name for entity in known for name in entity.names}
         candidates = await self._tools.workshop.do(discover, texts, self._tools.language)
         return tuple(entity for entity in candidates if not taken & set(entity.names))
+
+    async def enqueue_story(self) -> None:
+        """The knowledge server is told what the story says, wherever that is not what it was told last."""
+        known = await story_told.told(await self._store.memory.view(None))
+        asked = {task.subject for task in await self._store.outbox.all(get_args(Freshness)) if task.kind == "knowledge"}
+        gone = {each for each in asked - known.keys() if each.startswith(f"{story_told.ROOT}/")}
+        sources = {each: digest_of([told.head, told.text]) for each, told in known.items()}
+        await self._store.outbox.add(
+            task
+            for each, source in (sources | dict.fromkeys(gone, digest_of(["gone"]))).items()
+            for task in tasks(("knowledge",), each, source, 0)
+        )
 
     async def enqueue_entity(self, entity: Entity) -> None:
         """What follows an entity written by hand: its names everywhere, its newest profiles, the knowledge server."""

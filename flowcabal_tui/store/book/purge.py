@@ -38,6 +38,11 @@ _REFERENCES: Final = """SELECT digest FROM version UNION SELECT part FROM versio
     UNION SELECT digest FROM outcome UNION SELECT digest FROM standing UNION SELECT digest FROM edit
     UNION SELECT digest FROM reference_part"""
 
+_FINDS_OF_RECORDS: Final = (
+    "key LIKE 'find/%' AND EXISTS (SELECT 1 FROM record WHERE instr(body, ?) AND instr(value.json, record.id))"
+)
+"""Remembered finds with a record of the story that a chapter says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Purged:
@@ -72,6 +77,7 @@ def purge_chapter(
     forget_evidence(connection, chapter)
     for table in ("standing", "edit", "stale", "place"):
         gone.delete(table, "chapter=?", chapter)
+    gone.delete("value", _FINDS_OF_RECORDS, chapter)
     gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
     gone.delete("choice", "uri=?", f"manuscript/{chapter}")
     gone.delete("task", "instr(subject, ?)", chapter)
@@ -118,6 +124,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
         elif version.output is not None:
             changed.discard(version.text)
     gone.delete("curated", "id=?", output)
+    gone.delete("value", _FINDS_OF_RECORDS, subject)
     forget_read(connection, subject, part, get_text(connection, versions[-1].text))
     gone.runs([kept.run])
     for text in changed - {versions[-1].text}:

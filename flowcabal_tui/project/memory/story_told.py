@@ -1,0 +1,102 @@
+"""What the story says in the form in which it is searched by meaning: a line for each record, by the chapter where it
+begins, so that nothing of a line is from later in the story.
+
+What ends it, pays it or learns it is not in a line. Secrets have none: only those who know them are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story, StoryRecord
+from flowcabal_tui.store.memory.records import anchor
+from flowcabal_tui.store.memory.view import View
+
+ROOT: Final = "story"
+BEFORE: Final = "before"
+"""The place of what holds from before the book."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record in words; `uri` is that of its source, `start` and `end` are offsets in the text of its place."""
+
+    uri: str
+    words: str
+    start: int
+    end: int
+    record: StoryRecord
+
+    @property
+    def holds(self) -> bool:
+        """Is it open, as far as the view sees that it was read from?"""
+        match self.record:
+            case Relation(until=until) | Fact(until=until):
+                return until is None
+            case Promise(paid=paid, dropped=dropped):
+                return paid is None and not dropped
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The records of one place, in the order of the words that say them; `head` are the names that they are about."""
+
+    head: str
+    text: str
+    lines: tuple[Line, ...]
+
+
+def subject(chapter: ChapterId | None) -> str:
+    """What the knowledge server calls the records that begin in a chapter (None: before the book)."""
+    return f"{ROOT}/{chapter or BEFORE}"
+
+
+async def told(view: View, subjects: Collection[str] | None = None) -> dict[str, Told]:
+    """What the view sees of the story (of these subjects, or all of it), by its subject."""
+    names = {entity.id: entity.name for entity in await view.entities()}
+    places: dict[str, list[tuple[int, str, StoryRecord]]] = {}
+    for kind, record in _records(await view.story()):
+        place = anchor(record)
+        if subjects is not None and subject(place) not in subjects:
+            continue
+        start = min((each.start for each in record.evidence if each.chapter == place), default=0)
+        places.setdefault(subject(place), []).append((start, f"{kind}/{record.id}", record))
+    return {place: _told(sorted(found, key=lambda each: each[:2]), names) for place, found in places.items()}
+
+
+def _records(story: Story) -> list[tuple[str, StoryRecord]]:
+    open_facts = (fact for fact in story.facts if not fact.secret)
+    return [
+        *(("relations", each) for each in story.relations),
+        *(("facts", each) for each in open_facts),
+        *(("promises", each) for each in story.promises),
+        *(("moments", each) for each in story.moments),
+    ]
+
+
+def _told(records: list[tuple[int, str, StoryRecord]], names: Mapping[EntityId, str]) -> Told:
+    text, lines, concerned = "", list[Line](), dict[str, None]()
+    for _start, uri, record in records:
+        words = " ".join(_words(record, names).split())
+        lines.append(Line(uri, words, len(text), len(text) + len(words), record))
+        text += f"{words}\n"
+        concerned |= {names[each]: None for each in _about(record) if each in names}
+    return Told(" · ".join(concerned), text, tuple(lines))
+
+
+def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:
+    match record:
+        case Relation():
+            arrow = "→" if record.directed else "↔"
+            return f"{names.get(record.source, '')} {arrow} {names.get(record.target, '')}: {record.kind}"
+        case Moment(when=when) if when:
+            return f"{when}: {record.text}"
+    return record.text
+
+
+def _about(record: StoryRecord) -> tuple[EntityId, ...]:
+    return (record.source, record.target) if isinstance(record, Relation) else record.about
