@@ -176,6 +176,16 @@ async def test_of_a_chapters_records_the_nearest_are_found_and_opened_at_their_s
     assert (await desk.project.source(items[0].uri)).text == items[0].text
 
 
+async def test_records_leave_room_for_passages(desk: Desk) -> None:
+    chapter = await desk.chapter(1)
+    for number in range(9):
+        await desk.project.carry_out(
+            PutRecord(Moment(RecordId(f"m{number}"), f"The river rose {number} feet.", chapter))
+        )
+    items = await found(desk, FakeKnowledge([*await told_of(desk, 1), await hit(desk, score=0.1)]))
+    assert [item.uri.partition("/")[0] for item in items] == ["moments"] * 3 + ["manuscript"]
+
+
 async def test_through_the_eyes_of_somebody_no_record_is_found_that_rests_on_a_secret(desk: Desk) -> None:
     chapter = await desk.chapter(1)
     ines = Entity(EntityId("ines"), "character", "Ines")

@@ -31,7 +31,8 @@ PATIENCE: Final = 15.0
 """Seconds for which a run waits for a server that is starting: what it misses it would miss every time."""
 _FROM_EACH: Final = 2
 """Passages of a scene, and records of a chapter."""
-_SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entities", 3), (story_told.ROOT, 3))
+_OF_STORY: Final = 3
+_SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entities", 3), (story_told.ROOT, _OF_STORY))
 """What is searched, and the part of the limit that it may take: the book's own words first. Meta texts always go in."""
 
 
@@ -77,7 +78,9 @@ class RememberingFinder:
         once: dict[tuple[str, Level, int], Found] = {}
         for item in found:
             once.setdefault((item.uri, item.level, item.start), item)
-        return {"found": [asdict(item) for item in [*once.values()][:limit]]}
+        records = [item for item in once.values() if item.uri.partition("/")[0] in story_told.KINDS]
+        many = records[max(1, limit // _OF_STORY) :]  # a short line is nearer than the passage that it is from
+        return {"found": [asdict(item) for item in [one for one in once.values() if one not in many][:limit]]}
 
     async def _narrowed(self, query: str, found: list[list[Found]], view: View) -> list[Found]:
         """In place of each scene its nearest passages, and of a chapter's records the nearest: what is short leaves

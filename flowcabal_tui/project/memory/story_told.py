@@ -16,6 +16,8 @@ from flowcabal_tui.store.memory.records import anchor
 from flowcabal_tui.store.memory.view import View
 
 ROOT: Final = "story"
+KINDS: Final = ("relations", "facts", "promises", "moments")
+"""The roots of the uris of records."""
 BEFORE: Final = "before"
 """The place of what holds from before the book."""
 
