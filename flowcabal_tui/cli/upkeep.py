@@ -104,6 +104,9 @@ async def delete(arguments: Namespace) -> int:
         elif named.chapter is not None:
             await project.carry_out(EditChapter(named.chapter, deleted=not back))
         print(words)
+        gone = _("It is out of the book and its memory; `undelete {project} {id}` brings it back.")
+        name = named.output or named.chapter
+        print(_("It is back.") if back else gone.format(project=arguments.project, id=name))
         await project.settled()
     finally:
         await project.close()

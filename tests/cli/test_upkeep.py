@@ -49,7 +49,8 @@ def test_a_purge_wants_the_name_typed(demo: Path, call: Call) -> None:
 def test_what_was_deleted_is_listed_comes_back_or_is_purged(demo: Path, call: Call) -> None:
     before = chapters(call, demo)
     first = before[0]["id"]
-    assert call("delete", demo, 1).code == 0
+    gone = call("delete", demo, 1)
+    assert gone.code == 0 and f"undelete {demo} {first}" in gone.out
     assert first not in [chapter["id"] for chapter in chapters(call, demo)]
     (deleted,) = json.loads(call("chapters", demo, "--deleted", "--json").out)
     assert call("undelete", demo, deleted["id"]).code == 0
