@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.memory import TaskKind
-from flowcabal_tui.protocol import BackgroundChanged, CancelBackground, RetryBackground, WorkflowFailed, WriteChapter
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BackgroundChanged,
+    CancelBackground,
+    RetryBackground,
+    WorkflowFailed,
+    WriteChapter,
+)
 from flowcabal_tui.runner.limits import FAILURES, PAUSE_SECONDS
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
@@ -61,6 +69,24 @@ async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_h
         await desk.settled()
         assert await failed_kinds(desk) == set()
         assert {"L0", "L1"} <= set(await desk.levels(f"manuscript/{await desk.chapter(1)}"))
+
+
+async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_which_it_stands(folder: Path) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        for title in ("The Mill", "The Road"):
+            await desk.project.carry_out(AddChapter(title))
+        first, second, third = [chapter.id for chapter in await desk.project.chapters()]
+        await desk.project.carry_out(WriteChapter(first, "It snowed, and all were asleep."))
+        await desk.project.carry_out(WriteChapter(second, "The mill was dark, and Ines Marlow was gone."))
+        await desk.settled()
+        await desk.project.carry_out(WriteChapter(third, TEXT))
+        await desk.settled()
+        told = [event.task for event in desk.told(BackgroundChanged) if event.task and event.task.kind == "index"]
+        indexed = Counter(subject for subject, _source in {(task.subject, task.source) for task in told})
+        (ines,) = [each for each in await desk.project.entities() if each.name == "Ines Marlow"]
+    assert indexed == {first: 1, second: 2, third: 2}
+    assert ines.first_position == 2
 
 
 async def test_what_was_cancelled_stays_and_can_be_taken_up(folder: Path, server: FaultServer) -> None:

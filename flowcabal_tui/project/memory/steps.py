@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
@@ -77,11 +77,17 @@ class Steps:
         )
         await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
 
-    async def enqueue_index(self) -> None:
-        """One index step for each written chapter, under the digest of the names of this moment."""
+    async def enqueue_index(self, changed: Iterable[Entity] = ()) -> None:
+        """One index step for each written chapter, under the digest of the names of this moment.
+
+        With `changed`, which only got further names, just for those in which one of their names stands: nothing else
+        of the index can change, and a long book is not read anew for each name.
+        """
         entities = await self._store.memory.names()
         names = digest_of([[entity.id, *entity.names] for entity in entities])
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        if wanted := {name for entity in changed for name in entity.names}:
+            chapters = [chapter for chapter in chapters if await self._holds(chapter, wanted)]
         await self._store.outbox.add(
             [
                 task
@@ -90,13 +96,17 @@ class Steps:
             ]
         )
 
+    async def _holds(self, chapter: Chapter, names: Collection[str]) -> bool:
+        text = await self._store.book.text(chapter.id)
+        return any(name in text for name in names)
+
     async def _entities(self, task: BackgroundTask) -> None:
         """The names that rules find."""
         chapter, _text = await self._tools.chapter(task.subject)
         found = await self._discovered(chapter, await self._store.memory.entities())
         await self._put_entities(found)
         if found:
-            await self.enqueue_index()
+            await self.enqueue_index(found)
 
     async def _put_entities(self, found: Sequence[Entity]) -> None:
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in found))
@@ -119,7 +129,7 @@ class Steps:
         if entities and self._tools.pinned is not None:  # the rest of the chapters is the job's concern
             await self._index_chapter(chapter, text, await memory.names())
         elif entities:
-            await self.enqueue_index()
+            await self.enqueue_index(entities)
         await self._store.records.put_reading(reading)
         if reading.records or read_from is not None:
             told = tasks(("knowledge",), story_told.subject(chapter.id), reading.source, chapter.position)
