@@ -209,6 +209,8 @@ class Curator:
 
 def _supported(said: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
     """The sentences whose quotation stands in the text."""
+    if not said:
+        return ()
     whole = VerbatimText(text)
     return tuple(
         Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)

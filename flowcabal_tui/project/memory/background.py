@@ -169,11 +169,12 @@ class Background:
             await asyncio.sleep(0.05)
 
     async def _due(self) -> bool:
-        up, now = self._knowledge_is_up(), self._now()
-        return any(
-            task.kind in LOCAL or (up and (task.state == "running" or task.not_before <= now))
+        counts, now = await self._outbox.counts(LOCAL), self._now()
+        if "waiting" in counts or "running" in counts:
+            return True
+        return self._knowledge_is_up() and any(
+            task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.not_before <= now)
             for task in await self._outbox.all(("waiting", "running"))
-            if not task.job
         )
 
     @asynccontextmanager
