@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -19,11 +19,12 @@ _LEAST: Final = 3
 def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
     """The lines without a table of contents and without the first of two equal headings; how long the table was."""
     places = [place for place, line in enumerate(lines) if line.heading]
-    last_place = {_key(lines[place]): place for place in places}
+    last_place: dict[object, int] = {_key(lines[place]): place for place in places}
+    last_place |= {number: place for place in places if (number := _number(lines[place]))}
     gone: set[int] = set()
     listed = 0
     for run in _runs(lines, places):
-        again = [place for place in run[:-1] if last_place[_key(lines[place])] > place]
+        again = [place for place in run[:-1] if _last(lines[place], last_place) > place]
         if len(run) > _LEAST and 2 * len(again) >= len(run) - 1:
             gone.update(again)
             listed += len(again)
@@ -50,6 +51,15 @@ def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:
         run.append(place)
     if run:
         yield run
+
+
+def _last(line: Line, places: Mapping[object, int]) -> int:
+    """Where a heading stands last: as it is, or, since a table may have only numbers or only titles, by its number."""
+    return max(places[_key(line)], places.get(_number(line), -1))
+
+
+def _number(line: Line) -> tuple[str, int] | None:
+    return (line.heading.kind, line.heading.number) if line.heading and line.heading.number is not None else None
 
 
 def _key(line: Line) -> str:

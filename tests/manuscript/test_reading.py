@@ -230,3 +230,13 @@ def test_a_folder_is_a_chapter_a_file_in_natural_order(tmp_path: Path) -> None:
     chapters = read_manuscript(tmp_path).chapters
     assert [(c.title, c.number) for c in chapters] == [("第二章", 2), ("第九章 灯火", 9), ("第十章", 10)]
     assert all(c.text == ZH.strip() for c in chapters)
+
+
+def test_a_table_of_contents_may_have_only_the_numbers(tmp_path: Path) -> None:
+    listed = "\n".join(f"第{n}回" for n in "一二三四五六")
+    told = "\n\n".join(f"第{n}回　风雪{n}\n\n{'他走了很远的路。' * 30}" for n in "一二三四五六")
+    (tmp_path / "book.txt").write_text(f"目录\n{listed}\n\n上卷 山行\n\n{told}\n", encoding="utf-8")
+    preview = read_manuscript(tmp_path / "book.txt")
+    assert [chapter.title for chapter in preview.chapters] == [f"第{n}回　风雪{n}" for n in "一二三四五六"]
+    assert {chapter.volume for chapter in preview.chapters} == {"上卷 山行"}
+    assert any("table of contents" in warning for warning in preview.warnings)
