@@ -116,11 +116,12 @@ def _cuts(ends: list[int], least: int, most: int, text: str) -> list[int]:
 
 
 def _with_balanced_end(cuts: list[int], ends: list[int], least: int, most: int) -> list[int]:
-    """Joins a short last piece to the one before it, or shares the two evenly."""
+    """Joins a short last piece to the one before it, or shares the two evenly where a sentence ends in between."""
     if len(cuts) < 2 or cuts[-1] - cuts[-2] >= least:
         return cuts
     start, end = (cuts[-3] if len(cuts) > 2 else 0), cuts[-1]
     if end - start <= most:
         return [*cuts[:-2], end]
-    middle = min((cut for cut in ends if start < cut < end), key=lambda cut: abs(2 * cut - start - end))
+    between = (cut for cut in ends if start < cut < end)
+    middle = min(between, key=lambda cut: abs(2 * cut - start - end), default=start)
     return [*cuts[:-2], middle, end] if max(middle - start, end - middle) <= most else cuts

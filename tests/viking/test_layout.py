@@ -37,6 +37,10 @@ def test_a_text_without_any_stop_is_cut_anyway() -> None:
     assert max(map(len, pieces("字" * 4000, "zh"))) <= 1500
 
 
+def test_a_short_rest_of_a_sentence_too_long_stays_a_piece_of_its_own() -> None:
+    assert [*map(len, pieces("字" * 3200, "zh"))] == [1500, 1500, 200]
+
+
 def test_an_empty_chapter_has_no_scenes() -> None:
     assert layout.scenes("", "zh") == ()
 
