@@ -68,6 +68,15 @@ def read_text(path: Path) -> Decoded:
     return file
 
 
+def language_at(path: Path) -> str | None:
+    """The language of a manuscript by its first file; None when that cannot be read."""
+    try:
+        first = next(_files(path), None) if path.is_dir() else path
+        return None if first is None else language_of(read_text(first).text)
+    except (ManuscriptError, OSError):
+        return None
+
+
 def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
     """A sort key in which 第十章 and 10 come after 第九章 and 9, and 下卷 after 上卷."""
     pieces = _ORDER.split(unicodedata.normalize("NFKC", name))

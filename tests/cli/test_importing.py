@@ -63,6 +63,14 @@ def test_a_dry_run_tells_what_would_come_and_stores_nothing(project: Make, call:
     assert len(call("chapters", folder).out.splitlines()) == 1
 
 
+def test_a_manuscript_in_another_language_than_the_books_is_told(project: Make, call: Call, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("第一章 风雪\n\n" + "林远走进山道，风很大。" * 30, encoding="utf-8")
+    folder = project()
+    shown = call("import", folder, tmp_path / "one.txt", "--dry-run")
+    assert 'language = "zh"' in shown.err
+    assert "language =" not in call("import", folder, write_chapters(tmp_path / "texts"), "--dry-run").err
+
+
 def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: Call, tmp_path: Path) -> None:
     folder, texts = project(), write_chapters(tmp_path / "texts")
     call("import", folder, texts)

@@ -64,6 +64,23 @@ async def test_home_works_by_single_keys(tmp_path):
         assert isinstance(pilot.app.screen, FirstRunScreen)
 
 
+@pytest.mark.parametrize(("keys", "language"), [((), "zh"), (("tab", "tab", "tab", "j", "k", "end"), "en")])
+async def test_the_language_of_a_book_is_that_of_its_manuscript_unless_another_is_chosen(tmp_path, keys, language):
+    (tmp_path / "one.txt").write_text("第一章 风雪\n\n林远走进山道，风很大。", encoding="gb18030")
+    made = []
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        screen = NewProjectScreen(tmp_path, "en", manuscript=True)
+        pilot.app.push_screen(screen, made.append)
+        await pilot.pause()
+        screen.query_one("#new-manuscript", Input).value = str(tmp_path / "one.txt")
+        for key in keys:
+            await pilot.press(key)
+        await pilot.press("ctrl+s")
+        while not made:
+            await pilot.pause()
+    assert (made[0].language, made[0].name) == (language, "one")
+
+
 async def test_every_step_of_the_wizard_has_its_own_number(tmp_path):
     titles = []
     async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:

@@ -79,7 +79,7 @@ class Importer:
         return added
 
     async def preview(self, found: ImportPreview) -> ImportPreview:
-        """With what stands in the book already, and a warning where only the titles are the same."""
+        """With what stands in the book already, and warnings: only the titles are the same, the language is another."""
         there = await self._store.book.digests()
         titles = {chapter.title for chapter in await self._store.book.chapters()}
         known = frozenset(
@@ -89,6 +89,13 @@ class Importer:
         )
         changed = [one.title for at, one in enumerate(found.chapters) if at not in known and one.title in titles]
         warnings = found.warnings
+        if any(one.text for one in found.chapters) and found.language != self._language[:2]:
+            words = _(
+                "The text is {language}, the book is not: names would not be found. Before the import, set"
+                ' language = "{code}" under [project] in flowcabal.toml.'
+            )
+            name = _("Chinese") if found.language == "zh" else _("English")
+            warnings = (words.format(language=name, code=found.language), *warnings)
         if changed:
             words = _("In the book with another text, and added as chapters of their own: {titles}.")
             warnings = (*warnings, words.format(titles=named(changed)))

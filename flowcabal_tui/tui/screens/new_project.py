@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.typed_path import typed_path
 
 BOOK_LANGUAGES = (("zh", "中文"), ("en", "English"))
@@ -44,7 +46,8 @@ class NewProjectScreen(ModalScreen[NewProject | None]):
         super().__init__()
         self._parent_folder, self._wants_manuscript = parent, manuscript
         self._book_language = "zh" if language.startswith("zh") else "en"
-        self._folder_typed = False
+        self._folder_typed = self._language_chosen = False
+        self._manuscript_read: Path | None = None
 
     def compose(self) -> ComposeResult:
         """Name, folder, language."""
@@ -88,6 +91,27 @@ class NewProjectScreen(ModalScreen[NewProject | None]):
         """Enter goes to the next field."""
         self.focus_next()
 
+    @on(Input.Blurred, "#new-manuscript")
+    def look_into_manuscript(self) -> None:
+        """The language of the book is that of the manuscript, unless the writer says another."""
+        attempt(self, self._follow_language(), group="language", exclusive=True)
+
+    async def _follow_language(self) -> None:
+        path, languages = self._manuscript(), self.query_one("#new-language", OptionList)
+        if path is None or path == self._manuscript_read or self._language_chosen:
+            return
+        from flowcabal_tui.manuscript.reader import language_at  # the form is there sooner without
+
+        language, self._manuscript_read = await asyncio.to_thread(language_at, path), path
+        codes = [code for code, _words in BOOK_LANGUAGES]
+        if language in codes and not self._language_chosen:
+            languages.highlighted = codes.index(language)
+
+    @on(OptionList.OptionHighlighted, "#new-language")
+    def own_language(self, event: OptionList.OptionHighlighted) -> None:
+        """From here on the language is the writer's."""
+        self._language_chosen = self._language_chosen or event.option_list.has_focus
+
     @on(OptionList.OptionSelected, "#new-language")
     def choose_language(self) -> None:
         """Enter on the language is the end of the form."""
@@ -95,6 +119,10 @@ class NewProjectScreen(ModalScreen[NewProject | None]):
 
     def action_make(self) -> None:
         """Checks what can be checked here and gives the form back."""
+        attempt(self, self._make(), group="make", exclusive=True)
+
+    async def _make(self) -> None:
+        await self._follow_language()
         name = self.query_one("#new-name", Input).value.strip()
         folder = self.query_one("#new-folder", Input).value.strip()
         manuscript = self._manuscript()
