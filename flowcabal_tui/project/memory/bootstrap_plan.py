@@ -23,6 +23,8 @@ _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 800, "l0": 80, "pro
 """Tokens of a usual answer."""
 _READS_CHAPTER: Final = ("story", "l1")
 _CALL_SECONDS, _TOKENS_A_SECOND = 2.0, 50.0
+_OFFLINE_SECONDS = 0.2
+"""A step with the embedded model, which answers at once."""
 
 
 def undone(rows: Iterable[BackgroundTask]) -> list[BackgroundTask]:
@@ -98,5 +100,5 @@ def quote(chapters: int, calls: Counter[TaskKind], text_tokens: int, endpoint: E
         output_tokens=received,
         cost=cost(endpoint, Usage(sent, received)),
         currency=endpoint.currency,
-        seconds=max(one_by_one, side_by_side),
+        seconds=_OFFLINE_SECONDS * calls.total() if endpoint.provider == "offline" else max(one_by_one, side_by_side),
     )

@@ -23,7 +23,7 @@ def quoted(quote: BootstrapQuote) -> str:
 
 
 def _money(cost: Decimal | None, currency: str) -> str:
-    return _("cost unknown") if cost is None else f"{cost:.2f} {currency}"
+    return _("cost unknown") if cost is None else f"{cost:.2f} {currency}".rstrip()
 
 
 def _duration(seconds: float) -> str:
