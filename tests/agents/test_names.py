@@ -79,6 +79,18 @@ def test_of_two_surnames_before_a_name_that_of_most_people_is_its_own() -> None:
     assert (owner["贾宝玉"], owner["甄宝玉"]) == ("宝玉", "甄宝玉")
 
 
+def test_a_surname_that_stands_once_before_a_name_is_chance_or_its_only_one() -> None:
+    said = {"宝玉": 9, "贾宝玉": 4, "甄宝玉": 3, "黛玉": 5}
+    said |= dict.fromkeys(
+        ("贾母", "贾政", "贾琏", "甄英", "甄莲", "孙绍祖", "孙万", "赖升", "赖兴", "林如海", "林之孝"), 3
+    )
+    text = "".join(f"{name}道：“{n}。”" for name, n in said.items() for _ in range(n))
+    text += "子孙宝玉传家。无赖宝玉不理。他见了林黛玉。"
+    owner = {name: entity.name for entity in discover([text], "zh") for name in entity.names}
+    assert {"孙宝玉", "赖宝玉"} <= set(owner)
+    assert (owner["贾宝玉"], owner["甄宝玉"], owner["林黛玉"]) == ("宝玉", "甄宝玉", "黛玉")
+
+
 def test_discovery_gives_the_same_ids_every_time() -> None:
     text = "阿青笑道：“走罢。”阿青道：“快些。”阿青问道：“到了么？”"
     found = discover([text], "zh")

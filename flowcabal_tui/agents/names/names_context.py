@@ -195,5 +195,5 @@ def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) ->
     return {
         name: n
         for name, n in sorted(counts.items())
-        if name not in names and n >= _LEAST and (name[1:] in given or name[1:] in ADDRESS)
+        if name not in names and (name[1:] in given or (n >= _LEAST and name[1:] in ADDRESS))
     }

@@ -21,6 +21,8 @@ _SURELY: Final = 8
 _LEAST_PLACES: Final = 5
 _ENOUGH_TO_JUDGE: Final = 40
 _MOST_SURNAMES: Final = 3
+_LEAST_TO_COUNT: Final = 2
+"""A surname that stands once before a name is chance (子孙宝玉)."""
 _LEAST_TAKEN: Final = 0.008
 _LEAST_ENTERED: Final = 0.12
 
@@ -188,7 +190,8 @@ def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundNam
     for name in sorted(people):
         for base in _bases(name):
             of = owners.get(base, [])
-            if base in people and (base == name[:-1] or (of[0] == name and len(of) <= _MOST_SURNAMES)):
+            several = sum(people[other] >= _LEAST_TO_COUNT for other in of)
+            if base in people and (base == name[:-1] or (of[0] == name and several <= _MOST_SURNAMES)):
                 head[name] = base
                 break
     groups: dict[str, list[str]] = {}
