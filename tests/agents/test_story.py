@@ -42,13 +42,13 @@ async def names(reply: list[dict[str, Any]], *known: Entity) -> dict[str, Entity
     return {entity.name: entity for entity in entities}
 
 
-async def test_the_overview_is_in_the_answer_and_is_not_paid_for_again() -> None:
+async def test_what_was_answered_is_read_again_and_not_paid_for_again() -> None:
     said = {"sentences": [{"sentence": "林远到了渡口。", "quote": "林远到了白鹭渡"}]}
     story, model = reader(said)
-    assert await story.overview(goal(LIN)) == ()
+    assert (await story.answered(goal(LIN))).sentences == []
     assert model.requests == []
     await story.read(goal(LIN))
-    assert [each.sentence for each in await story.overview(goal(LIN))] == ["林远到了渡口。"]
+    assert [each.sentence for each in (await story.answered(goal(LIN))).sentences] == ["林远到了渡口。"]
     assert len(model.requests) == 1
 
 
