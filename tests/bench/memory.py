@@ -43,7 +43,7 @@ def _open(source: Path, *, knowledge: bool) -> Figure:
         new_project(book, nobody, nobody, knowledge=KnowledgeSettings(enabled=knowledge))
         asyncio.run(_import(book, source))
         with Terminal("--lang", "en", "open", book) as terminal:
-            terminal.wait_for("knowledge: ready" if knowledge else "Chapters", 60)
+            terminal.wait_for("knowledge: ready" if knowledge else "Chapters", 300)
             terminal.read(10.0)
             parts = {pid: rss_mib(pid) for pid in tree(terminal.pid)}
             shown = ", ".join(f"{_short(named(pid))} {size:.0f}" for pid, size in parts.items())
