@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _PROMISES: Final = 8
 _RELATIONS: Final = 16
 _FACTS: Final = 24
-_SECRETS: Final = 40
+_SECRETS: Final = 64
 """Many, and last: who shares a secret is told nowhere else, and what the class has no room for the budget drops."""
 _MOMENTS: Final = 3
 _LABEL: Final = 40
