@@ -140,6 +140,19 @@ async def test_sequels_belong_to_what_was_open_before() -> None:
     assert all(isinstance(each, Sequel) and each.chapter == "c2" and each.evidence for each in reading.sequels)
 
 
+async def test_a_null_in_the_answer_loses_nothing_else_of_it() -> None:
+    said: dict[str, Any] = {
+        "entities": [{"name": "老周", "aliases": None, "quote": "老周正在补船"}],
+        "line": None,
+        "keeping": [{"question": "new", "passed": None, "detail": None}],
+    }
+    story, model = reader(said)
+    found, _reading = await story.read(goal(LIN))
+    assert [each.name for each in found] == ["老周"]
+    assert len(model.requests) == 1
+    assert (await story.answered(goal(LIN))).keeping[0].passed is None
+
+
 async def test_asking_again_after_the_answer_was_stored_is_free_and_gives_the_same() -> None:
     asked, model = reader(
         {

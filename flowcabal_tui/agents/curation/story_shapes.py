@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Any
+
+from pydantic import BaseModel, Field, model_validator
 
 from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
 from flowcabal_tui.domain.memory import EntityKind
 
 
-class NamedThing(BaseModel):
+class Said(BaseModel):
+    """A part of an answer. A null is as if the key were not there: the rest of the answer was paid for too."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, said: Any) -> Any:
+        return {key: value for key, value in said.items() if value is not None} if isinstance(said, dict) else said
+
+
+class NamedThing(Said):
     """A name that the chapter holds."""
 
     kind: EntityKind = "character"
@@ -17,7 +28,7 @@ class NamedThing(BaseModel):
     quote: str = ""
 
 
-class SaidRelation(BaseModel):
+class SaidRelation(Said):
     """How one named thing stands to another."""
 
     source: str
@@ -27,7 +38,7 @@ class SaidRelation(BaseModel):
     quote: str = ""
 
 
-class SaidFact(BaseModel):
+class SaidFact(Said):
     """Something that holds from the chapter on."""
 
     text: str
@@ -38,7 +49,7 @@ class SaidFact(BaseModel):
     quote: str = ""
 
 
-class SaidPromise(BaseModel):
+class SaidPromise(Said):
     """Something planted."""
 
     text: str
@@ -46,7 +57,7 @@ class SaidPromise(BaseModel):
     quote: str = ""
 
 
-class SaidMoment(BaseModel):
+class SaidMoment(Said):
     """An event and its time."""
 
     text: str
@@ -55,7 +66,7 @@ class SaidMoment(BaseModel):
     quote: str = ""
 
 
-class SaidSequel(BaseModel):
+class SaidSequel(Said):
     """What the chapter does to an open line of the question."""
 
     open: str
@@ -63,15 +74,15 @@ class SaidSequel(BaseModel):
     quote: str = ""
 
 
-class Use(BaseModel):
+class Use(Said):
     """One question of the 4-D test."""
 
     question: str
-    passed: bool
+    passed: bool | None = None
     detail: str = ""
 
 
-class StoryAnswer(BaseModel):
+class StoryAnswer(Said):
     """The whole answer; `sentences` are the chapter's overview, `line` tells it in one, `keeping` is the 4-D test."""
 
     entities: list[NamedThing] = Field(default_factory=list)
