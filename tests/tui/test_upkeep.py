@@ -89,6 +89,15 @@ async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_
         assert "Kept for chapter 1, Rain" in screen_text(pilot) and "Outline" not in screen_text(pilot)
 
 
+async def test_the_question_before_money_names_what_is_changed_not_where_the_list_was_opened(tmp_path: Path) -> None:
+    async with opened(tmp_path, offline=False) as (workbench, pilot):
+        keep(workbench)
+        outline = replace(kept(OutputId("5555666677778888"), 3), kind="outline", chapter=None)
+        workbench.kept_rows += [(outline, "The outline.")]
+        await press(pilot, "M", "g", "K", "b", "g", "d")
+        assert "Change Outline?" in screen_text(pilot)
+
+
 async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         keep(workbench)

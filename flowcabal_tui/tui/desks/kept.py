@@ -49,7 +49,7 @@ class KeptDesk:
 
     async def take_out(self, output: OutputId, back: bool, name: str) -> None:
         """Out of the chapter and the memory, or back; asks first where the agents' model costs money."""
-        title = _("Change {title}?").format(title=one_line(self._chapter.title if self._chapter else name))
+        title = _("Change {title}?").format(title=one_line(name or (self._chapter.title if self._chapter else "")))
         if await may_spend(self._screen, self._workbench, title):
             await self._workbench.carry_out(DeleteOutput(output, restore=back))
 
