@@ -161,7 +161,7 @@ ModelEvent = TextDelta | ThinkingDelta | RetryWait | Queued | Finished
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer. `cached` is true when it was paid for earlier."""
+    """A whole answer. `cached` is true when it was paid for earlier, `summed` when `usage` is that of several tries."""
 
     text: str
     finish: Finish
@@ -171,6 +171,7 @@ class Answer:
     tool_calls: tuple[ToolCall, ...] = ()
     signature: str = ""
     cached: bool = False
+    summed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

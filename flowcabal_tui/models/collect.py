@@ -40,8 +40,16 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
         spent += [error.usage] if error.usage else []
         error.usage = total(spent) if spent else None
         raise
-    usage = total([*spent, last.usage])
-    return Answer("".join(text), last.finish, usage, last.model, "".join(thinking), last.tool_calls, last.signature)
+    return Answer(
+        "".join(text),
+        last.finish,
+        total([*spent, last.usage]),
+        last.model,
+        "".join(thinking),
+        last.tool_calls,
+        last.signature,
+        summed=bool(spent),
+    )
 
 
 def total(usages: list[Usage]) -> Usage:

@@ -67,7 +67,8 @@ async def structured(
         raw, problem = said or raw, "no answer was given"
         for value in _values(said, cut=answer.finish == "length"):
             try:
-                return shape.model_validate(value), replace(answer, text=said, usage=total(usages))
+                kept = replace(answer, text=said, usage=total(usages), summed=answer.summed or len(usages) > 1)
+                return shape.model_validate(value), kept
             except ValidationError as error:
                 problem = _problem(error)
         turns += _repair(answer, problem)

@@ -34,7 +34,7 @@ async def run_tools(
         answer = await model.answer(replace(request, tool_choice=choice))
         usages.append(answer.usage)
         if not answer.tool_calls:
-            return replace(answer, usage=total(usages))
+            return replace(answer, usage=total(usages), summed=answer.summed or number > 1)
         results = await asyncio.gather(*(_call(call, tools) for call in answer.tool_calls))
         said = Message(
             "assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature

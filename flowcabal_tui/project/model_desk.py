@@ -184,14 +184,14 @@ class ModelDesk:
             )
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Books one call and learns from its usage. The offline model costs nothing and is not booked."""
+        """Books one try and learns from its usage. The offline model costs nothing and is not booked."""
         await self.book(role, purpose, endpoint, request, usage)
         if endpoint.provider != "offline":
             self.counter.learn(request, usage)
             await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
 
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Books without learning: what failed may be the sum of several tries, or a count cut short."""
+        """Books without learning: the usage may be the sum of several tries, or a count cut short."""
         if endpoint.provider == "offline":
             return
         record = UsageRecord(
@@ -271,14 +271,18 @@ class _Booked:
     async def answer(self, request: ModelRequest) -> Answer:
         async with self._place(request):
             answer = await self._model.answer(request)
-            await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
+            await self._book(request, answer)
         return answer
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
         async with self._place(request):
             value, answer = await self._model.structured(request, shape)
-            await self._desk.spent(self._role, request.purpose, self.endpoint, request, answer.usage)
+            await self._book(request, answer)
         return value, answer
+
+    async def _book(self, request: ModelRequest, answer: Answer) -> None:
+        book = self._desk.book if answer.summed else self._desk.spent
+        await book(self._role, request.purpose, self.endpoint, request, answer.usage)
 
     @asynccontextmanager
     async def _place(self, request: ModelRequest) -> AsyncIterator[None]:

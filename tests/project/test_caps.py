@@ -31,6 +31,8 @@ THOUGHT = (
     ' "usage": {"prompt_tokens": 7, "completion_tokens": 5}}\n\n'
 )
 """What a model has thought, counted, before it says anything."""
+OVERLOADED = THOUGHT + 'data: {"error": {"message": "overloaded", "code": 503}}\n\n'
+"""A try that was counted, and is repeated."""
 
 
 class Cast(BaseModel):
@@ -83,6 +85,26 @@ async def test_what_failed_teaches_the_counter_nothing(folder: Path, server: Fau
         assert counter.calibration == before
 
 
+@pytest.mark.parametrize("how", ["repeated", "repaired"])
+async def test_the_sum_of_several_tries_teaches_the_counter_nothing(
+    folder: Path, server: FaultServer, how: str
+) -> None:
+    await make(folder, both(endpoint(server, retries=1)))
+    request = ModelRequest((Message("user", "Who is in it? " * 20),))
+    async with opened(folder) as desk:
+        counter, model = desk.project._parts.models.counter, model_of(desk)
+        await desk.project._ask(model.answer(request))
+        learned = counter.calibration
+        assert learned.samples == 1
+        if how == "repeated":
+            server.push({"raw": OVERLOADED})
+            await desk.project._ask(model.answer(request))
+        else:
+            server.push(NOT_JSON | {"times": 1}, {"content": '{"names": []}'})
+            await desk.project._ask(model.structured(request, Cast))
+        assert (calls(server), counter.calibration) == (3, learned)
+
+
 @pytest.mark.parametrize(
     "fault", [{"finish": "content_filter"}, {"content": "", "finish": "length"}], ids=["filtered", "empty"]
 )
@@ -122,16 +144,15 @@ async def test_a_node_whose_stream_breaks_off_is_booked_and_reaches_the_cap(fold
 
 async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server, retries=1, **PRICE)))
-    thought = THOUGHT + 'data: {"error": {"message": "overloaded", "code": 503}}\n\n'
     async with opened(folder) as desk:
         await desk.project.carry_out(AddChapter("The Glove"))
-        server.push({"raw": thought})
+        server.push({"raw": OVERLOADED})
         run = await desk.start("quick-draft", 1)
         assert await desk.follow(run) == "done"
         node = await desk.view(run, "draft")
         assert (await desk.project.totals()).output_tokens == 5 + (node.attempts[-1].usage.output_tokens or 0)
     async with opened(await make(folder.parent / "other", both(endpoint(server, retries=1, **PRICE)))) as desk:
-        server.push({"raw": thought})
+        server.push({"raw": OVERLOADED})
         answer = await desk.project._ask(model_of(desk).answer(REQUEST))
         assert answer.usage.output_tokens == 5 + len(answer.text)
 
