@@ -229,6 +229,7 @@ class ModelSteps:
                             self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
                             await self._lost(model, params, request, usage)
+                            self._services.spend.require_budget()
                             self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
                             self.state("retrying", reason)
                         case Queued():

@@ -39,9 +39,9 @@ class Cast(BaseModel):
     names: list[str]
 
 
-async def capped(folder: Path, server: FaultServer, provider: str = "openai") -> Path:
+async def capped(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> Path:
     """A project with a price, a cap that one answer reaches, and a model that answers one call at a time."""
-    await make(folder, both(endpoint(server, provider, concurrency=1, **PRICE)))
+    await make(folder, both(endpoint(server, provider, concurrency=1, **PRICE, **fields)))
     change(folder, "budget", max_cost=CAP)
     return folder
 
@@ -140,6 +140,15 @@ async def test_a_node_whose_stream_breaks_off_is_booked_and_reaches_the_cap(fold
         assert (await desk.project.run_details(run)).totals.output_tokens == 2
         assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
         assert calls(server) == 1, "the cap is reached"
+
+
+async def test_a_node_whose_first_try_reaches_the_cap_is_not_tried_again(folder: Path, server: FaultServer) -> None:
+    async with opened(await capped(folder, server, retries=5)) as desk:
+        await desk.project.carry_out(AddChapter("The Glove"))
+        server.push({"raw": OVERLOADED, "times": -1})
+        assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
+        assert calls(server) == 1
+        assert (await desk.project.totals()).output_tokens == 5
 
 
 async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(folder: Path, server: FaultServer) -> None:

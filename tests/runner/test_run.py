@@ -8,7 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.model_calls import RetryWait
+from flowcabal_tui.domain.model_calls import RetryWait, Usage
 from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.nodes.validation import require_valid, validate
@@ -202,6 +202,13 @@ async def test_the_hard_cap_stops_new_calls():
     bench.spend.left = 1
     assert await (await bench.run(CHAIN, inputs={"wish": "a"})).execute() == "failed"
     assert len(bench.model.calls) == 1
+
+
+async def test_a_failed_try_that_reaches_the_hard_cap_is_not_repeated():
+    bench = Bench(FakeModel(echo, waits=(RetryWait(7, "busy", 2, Usage(10, 5)), RetryWait(7, "busy", 3, Usage(10, 5)))))
+    bench.spend.left = 1
+    assert await (await bench.run(flow(prompt("a", "x")))).execute() == "failed"
+    assert (bench.spend.booked, bench.of(NodeRetrying), bench.model.going) == (1, [], 0)
 
 
 async def test_a_text_cut_at_the_length_limit_goes_to_the_human():
