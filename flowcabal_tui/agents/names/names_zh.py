@@ -166,14 +166,20 @@ def _is_one_word(book: str, name: str, count: int, singles: Mapping[str, int]) -
     if len(name) < 3 or name[-1] not in _ONLY_PLACES or name[0] in _GONE_TO:
         return False
     bound = math.log(count) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
-    before = Counter(re.findall(f"(?s)(.){re.escape(name)}", book))
-    return bound >= _BOUND and max(before.values(), default=0) <= _MOST_AFTER_ONE * count
+    if bound < _BOUND:
+        return False
+    return max(Counter(_before(book, name)).values(), default=0) <= _MOST_AFTER_ONE * count
 
 
 def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
     """The share of its occurrences with a word of `pattern` before: people are taken along, places gone to."""
-    before = [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
+    before = _before(book, name)
     return sum(1 for char in before if pattern.search(char)) / max(1, len(before))
+
+
+def _before(book: str, name: str) -> list[str]:
+    """The character before each occurrence ("": the book begins with it)."""
+    return [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
 
 
 def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundName]:
