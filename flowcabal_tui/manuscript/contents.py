@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from flowcabal_tui.manuscript.headings import is_untitled
 from flowcabal_tui.manuscript.lines import Line
 
 _LEADERS: Final = re.compile(r"(?:[.…·]{2,}|\t)[\s\d]*$")
@@ -19,12 +20,18 @@ _LEAST: Final = 3
 def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
     """The lines without a table of contents and without the first of two equal headings; how long the table was."""
     places = [place for place, line in enumerate(lines) if line.heading]
-    last_place: dict[object, int] = {_key(lines[place]): place for place in places}
-    last_place |= {number: place for place in places if (number := _number(lines[place]))}
+    last = {_key(lines[place]): place for place in places}
+    numbered = {number: place for place in places if (number := _number(lines[place]))}
+    opening = next((place for place in places if (one := _number(lines[place])) and one[0] == "chapter"), -1)
     gone: set[int] = set()
     listed = 0
     for run in _runs(lines, places):
-        again = [place for place in run[:-1] if _last(lines[place], last_place) > place]
+        at_start = opening in run  # only there are numbers a table's: later they are chapters still to be written
+        again = [
+            place
+            for place in run[:-1]
+            if last[_key(lines[place])] > place or (at_start and _by_number(lines, place, numbered) > place)
+        ]
         if len(run) > _LEAST and 2 * len(again) >= len(run) - 1:
             gone.update(again)
             listed += len(again)
@@ -53,9 +60,17 @@ def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:
         yield run
 
 
-def _last(line: Line, places: Mapping[object, int]) -> int:
-    """Where a heading stands last: as it is, or, since a table may have only numbers or only titles, by its number."""
-    return max(places[_key(line)], places.get(_number(line), -1))
+def _by_number(lines: Sequence[Line], place: int, numbered: Mapping[tuple[str, int], int]) -> int:
+    """Where the number of a heading stands last, if there or here it has no title; else `place` itself.
+
+    A table may have only numbers, or a book its titles only in the table; two titles are two chapters of two volumes.
+    """
+    last = numbered.get(_number(lines[place]) or ("", 0), place)
+    return last if _untitled(lines[place]) or _untitled(lines[last]) else place
+
+
+def _untitled(line: Line) -> bool:
+    return line.heading is not None and is_untitled(_LEADERS.sub("", line.heading.title))
 
 
 def _number(line: Line) -> tuple[str, int] | None:

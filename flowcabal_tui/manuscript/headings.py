@@ -86,8 +86,8 @@ def heading_of(line: str) -> Heading | None:
 
 
 def is_untitled(title: str) -> bool:
-    """Does the title of a chapter only count (第一回, CHAPTER XII., 12)?"""
-    if found := _CHAPTER_ZH.match(title):
+    """Does the title of a chapter or volume only count (第一回, 卷二, CHAPTER XII., 12)?"""
+    if found := _CHAPTER_ZH.match(title) or _VOLUME_ZH.match(title):
         return not found["rest"].strip()
     if found := _UNITS_EN.match(title):
         number, rest = leading_number(title[found.end() :])

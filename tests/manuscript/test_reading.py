@@ -240,3 +240,40 @@ def test_a_table_of_contents_may_have_only_the_numbers(tmp_path: Path) -> None:
     assert [chapter.title for chapter in preview.chapters] == [f"第{n}回　风雪{n}" for n in "一二三四五六"]
     assert {chapter.volume for chapter in preview.chapters} == {"上卷 山行"}
     assert any("table of contents" in warning for warning in preview.warnings)
+
+
+def test_chapters_without_text_are_no_table_when_numbers_begin_anew_in_each_volume(tmp_path: Path) -> None:
+    first = "".join(f"Chapter {n} Snow {n}\n\n{EN}\n" for n in range(1, 6))
+    planned = "".join(f"Chapter {n} Planned {n}\n\n" for n in range(6, 11))
+    for second in ("Chapter {n} Thaw {n}", "Chapter {n}"):
+        told = "".join(f"{second.format(n=n)}\n\n{EN}\n" for n in range(1, 11))
+        preview = read(tmp_path, f"Volume One\n\n{first}{planned}Volume Two\n\n{told}")
+        assert [chapter.number for chapter in preview.chapters] == [*range(1, 11)] * 2
+        assert [c.title for c in preview.chapters if c.volume == "Volume One"][5:] == [
+            f"Chapter {n} Planned {n}" for n in range(6, 11)
+        ]
+        assert not any("table of contents" in warning for warning in preview.warnings)
+
+
+def test_chapters_still_to_be_written_are_kept_before_the_next_volume(tmp_path: Path) -> None:
+    first = f"第一卷 风起\n第一章 雪\n{ZH}第二章 灯\n{ZH}第三章 待写\n第四章 待写\n第五章 待写\n"
+    second = "第二卷 云涌\n" + "".join(f"第{n}章 云{n}\n{ZH}" for n in "一二三四五")
+    assert len(read(tmp_path, first + second).chapters) == 10
+    planned = "第一卷 风起\n" + "".join(f"第{n}章 待写\n" for n in "一二三四五")
+    assert len(read(tmp_path, planned + second).chapters) == 10, "also if nothing of the first volume is written"
+
+
+def test_a_table_of_volumes_may_have_only_the_numbers(tmp_path: Path) -> None:
+    listed = "目录\n" + "".join(f"第{v}卷\n" + "".join(f"第{n}章\n" for n in "一二三") for v in "一二")
+    told = "".join(f"第{v}卷 山{v}\n" + "".join(f"第{n}章 雪{n}\n{ZH}" for n in "一二三") for v in "一二")
+    chapters = read(tmp_path, f"{listed}\n楔子\n{ZH}{told}").chapters
+    assert [(c.volume, c.title) for c in chapters] == [
+        ("", "楔子"),
+        *((f"第{v}卷 山{v}", f"第{n}章 雪{n}") for v in "一二" for n in "一二三"),
+    ]
+
+
+def test_a_table_may_have_titles_that_stand_only_there(tmp_path: Path) -> None:
+    listed = "".join(f"第{n}章 雪{n}......{n}\n" for n in "一二三四")
+    told = "".join(f"第{n}章\n{ZH}" for n in "一二三四")
+    assert [c.title for c in read(tmp_path, f"目录\n{listed}\n{told}").chapters] == [f"第{n}章" for n in "一二三四"]
