@@ -123,6 +123,22 @@ async def test_what_is_said_again_is_evidence_and_no_second_record(store, book):
     assert [(each.since, each.until, len(each.evidence)) for each in now.facts] == [(one.id, None, 2)]
 
 
+async def test_a_relation_said_again_before_it_ends_ends_with_it_and_after_that_it_is_a_new_one(store, book):
+    one, two, three, four = book
+    friends = Relation(RecordId("r1"), LIN, JIA, "朋友", since=one.id, by="agent")
+    await read(store, one, friends)
+    await read(store, two, replace(friends, id=RecordId("r2"), since=two.id))
+    await read(store, three, sequels=(Sequel(RecordId("s1"), friends.id, three.id),))
+    seen = [[(each.id, each.until) for each in (await story(store, at)).relations] for at in (three, four, None)]
+    assert seen == [[("r1", None)], [("r1", three.id)], [("r1", three.id)]]
+    await read(store, four, replace(friends, id=RecordId("r3"), since=four.id))
+    assert [(each.id, each.until) for each in (await story(store)).relations] == [("r1", three.id), ("r3", None)]
+    await read(store, three, sequels=(Sequel(RecordId("s2"), RecordId("r2"), three.id),))
+    assert [(each.id, each.until) for each in (await story(store, four)).relations] == [("r1", three.id)]
+    await store.book.delete(one.id)
+    assert [(each.id, each.until) for each in (await story(store, four)).relations] == [("r2", three.id)]
+
+
 async def test_a_hands_word_wins_over_every_later_reading(store, book):
     one, two, *_rest = book
     fact, other = lives(one, "扬州", "林住在扬州。", TEXTS[0]), lives(one, "苏州", "林住在扬州。", TEXTS[0])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
@@ -81,6 +82,10 @@ class _Horizon:
         """The chapter where something ends; None (it is open) when that is not before the target."""
         return chapter if self.position(chapter) else None
 
+    def ending(self, chapter: ChapterId | None) -> float:
+        """The position where something ends; above all others when it is open."""
+        return self.position(chapter) or math.inf
+
     def sees(self, evidence: Evidence) -> bool:
         """Has its chapter a text that can be read?"""
         place = self.chapters.get(evidence.chapter)
@@ -132,7 +137,10 @@ def story_before(index: StoryIndex, before: int, entities: Set[EntityId]) -> Sto
         found.append(_cut(_continued(read.record, seen) if seen else read.record, horizon))
     moments = [one for one in found if isinstance(one, Moment)]
     return Story(
-        _once(one for one in found if isinstance(one, Relation) and one.source in entities and one.target in entities),
+        _once(
+            (one for one in found if isinstance(one, Relation) and one.source in entities and one.target in entities),
+            horizon,
+        ),
         _superseded((one for one in found if isinstance(one, Fact)), horizon),
         tuple(one for one in found if isinstance(one, Promise)),
         tuple(sorted(moments, key=lambda one: one.order if one.order is not None else _place(one, horizon)[0])),
@@ -226,17 +234,23 @@ def _seen(evidence: Iterable[Evidence], horizon: _Horizon) -> tuple[Evidence, ..
     return tuple(filter(horizon.sees, evidence))
 
 
-def _once(relations: Iterable[Relation]) -> tuple[Relation, ...]:
-    """What a later chapter says again of a relation that holds is evidence of it, and no second one."""
-    open_ones: dict[tuple[object, str], int] = {}
+def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, ...]:
+    """What a later chapter says again of a relation that holds is evidence of it, and no second one.
+
+    Relations come in story order. An end that is told after that counts as well, so that this is the same whether
+    the end is seen already or not; the first end counts.
+    """
+    newest: dict[tuple[object, str], int] = {}
     found: list[Relation] = []
     for one in relations:
         ends = (one.source, one.target) if one.directed else frozenset((one.source, one.target))
-        at = open_ones.setdefault((ends, one.kind), len(found))
-        if at < len(found) and found[at].until is None and one.by == "agent":
-            found[at] = replace(found[at], until=one.until, evidence=(*found[at].evidence, *one.evidence))
+        at = newest.setdefault((ends, one.kind), len(found))
+        begins = horizon.position(one.since) or 0
+        if at < len(found) and one.by == "agent" and horizon.ending(found[at].until) > begins:
+            until = min(found[at].until, one.until, key=horizon.ending)
+            found[at] = replace(found[at], until=until, evidence=(*found[at].evidence, *one.evidence))
             continue
-        open_ones[ends, one.kind] = len(found)
+        newest[ends, one.kind] = len(found)
         found.append(one)
     return tuple(found)
 
