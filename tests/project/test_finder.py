@@ -15,13 +15,21 @@ from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, loo
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Derived, Entity
-from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.story_told import subject, told
 from flowcabal_tui.project.queries import entity_text
-from flowcabal_tui.protocol import EditChapter, ImportManuscript, PutEntity, PutRecord, RemoveRecord, WriteChapter
+from flowcabal_tui.protocol import (
+    AddChapter,
+    EditChapter,
+    ImportManuscript,
+    PutEntity,
+    PutRecord,
+    RemoveRecord,
+    WriteChapter,
+)
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.viking.search import KnowledgeHit
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
@@ -126,11 +134,14 @@ async def test_an_entity_by_hand_is_cited_by_its_own_uri(desk: Desk) -> None:
     assert item.uri == "entities/items/bell" and "year of the flood" in item.text
 
 
-async def told_of(desk: Desk, number: int, *, apart: bool = True) -> list[KnowledgeHit]:
-    """The records that begin in a chapter, as the server has them: each in a file of its own, or all in one."""
+async def told_of(desk: Desk, number: int, *, apart: bool = True, head: bool = False) -> list[KnowledgeHit]:
+    """The records that begin in a chapter, as the server has them: each in a file of its own, all in one, or only whom
+    they are about."""
     place = subject(await desk.chapter(number))
     view = await desk.project._ask(desk.project._parts.store.memory.view(None))
     here = (await desk.project._ask(told(view)))[place]
+    if head:
+        return [KnowledgeHit(f"{place}-1", "L0", 0.9, number, place, digest(here.head))]
     spans = [(line.start, line.end) for line in here.lines] if apart else [(0, len(here.text))]
     return [
         KnowledgeHit(f"{place}-1/{at}.md", "L2", 0.9, number, place, digest(here.text[at:end]), None, at, end)
@@ -164,6 +175,46 @@ async def test_of_what_the_story_says_only_what_holds_before_the_target_is_found
     assert await uris(2, two) == set(), "from later in the story"
     await desk.project.carry_out(RemoveRecord(RecordId("p1")))
     assert await uris(2, one) == {"facts/f1"}, "what stands elsewhere by now the server has not been told"
+
+
+async def read(desk: Desk, number: int, *records: StoryRecord, ends: RecordId | None = None) -> None:
+    """What an agent read from a chapter, which may end a record there."""
+    place = await desk.chapter(number)
+    sequels = (Sequel(RecordId(f"{ends}-ends"), ends, place),) if ends else ()
+    reading = Reading(place, number, Digest(""), Digest("read"), records, sequels)
+    await desk.project._ask(desk.project._parts.store.records.put_reading(reading))
+
+
+async def test_what_a_later_chapter_changes_hides_nothing_of_an_earlier_one(desk: Desk) -> None:
+    first, second = [chapter.id for chapter in await desk.project.chapters()][:2]
+    ines, tobias = [Entity(EntityId(name.lower()), "character", name) for name in ("Ines", "Tobias")]
+    late = Entity(EntityId("late"), "character", "Whom nobody named yet", by="agent")
+    await desk.project.carry_out(PutEntity(ines))
+    await desk.project.carry_out(PutEntity(tobias))
+    await desk.project._ask(desk.project._parts.store.memory.put_entity(late))
+    ally = Relation(RecordId("r1"), ines.id, tobias.id, "ally of", since=first, by="agent")
+    moment = Moment(RecordId("m1"), "The ferry sank.", second, about=(late.id, ines.id))
+    text = "At night Whom nobody named yet came to the ferry."
+    await desk.project.carry_out(WriteChapter(await desk.chapter(3), text))
+    await desk.settled()
+    await read(desk, 1, ally, replace(ally, id=RecordId("r3"), target=late.id))
+    await read(desk, 2, replace(ally, id=RecordId("r2"), since=second), moment)
+    await read(desk, 3, ends=ally.id)
+    hits = [*await told_of(desk, 1), *await told_of(desk, 2, apart=False), *await told_of(desk, 2, head=True)]
+    for before, wanted in ((2, {"r1"}), (3, {"r1", "m1"}), (4, {"r3", "m1"})):
+        items = await found(desk, FakeKnowledge(hits), before)
+        assert {item.uri.partition("/")[2] for item in items} == wanted
+        assert before == 4 or all("nobody" not in item.text for item in items), "a name from later in the story"
+
+
+async def test_before_a_chapter_that_is_not_written_yet_nothing_later_is_known(desk: Desk) -> None:
+    first, *_rest, third = [chapter.id for chapter in await desk.project.chapters()]
+    await desk.project.carry_out(PutRecord(Promise(RecordId("p1"), "The bell will ring.", first, paid=third)))
+    await desk.project.carry_out(PutRecord(Moment(RecordId("m1"), "The bell rings.", third)))
+    await desk.project.carry_out(AddChapter("Not written", position=2))
+    hits = [*await told_of(desk, 1), *await told_of(desk, 4)]
+    assert {item.uri for item in await found(desk, FakeKnowledge(hits), 2)} == {"promises/p1"}
+    assert {item.uri for item in await found(desk, FakeKnowledge(hits), 5)} == {"moments/m1"}
 
 
 async def test_of_a_chapters_records_the_nearest_are_found_and_opened_at_their_source(desk: Desk) -> None:

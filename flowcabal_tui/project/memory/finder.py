@@ -121,17 +121,15 @@ class RememberingFinder:
     async def _story(self, hits: Sequence[KnowledgeHit], view: View, before: int) -> dict[str, list[Found]]:
         """The records that hold before the target, of each hit in what the story says, by the hit's uri.
 
-        They are read from the view before the target: what the server has of a chapter is the same whatever comes
-        later, so another text means that it has not been told yet.
+        What the server has is compared with the whole generation, as which it was told; what is found comes from the
+        view before the target, since a later chapter decides whether what an earlier one says is a line of its own.
         """
         wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_told.ROOT}/")}
         if not wanted:
             return {}
-        chapters = await view.chapters()
-        target = next((one.id for one in chapters if one.position == before), None)
-        seen = await self._store.memory.view(target, self._generation)
-        told = await story_told.told(seen, wanted)
-        placed = {story_told.subject(one.id): one for one in chapters}
+        told, seen = [await story_told.told(each, wanted) for each in (view, view.up_to(before))]
+        holding = {line.uri: line for here in seen.values() for line in here.lines if line.holds}
+        placed = {story_told.subject(one.id): one for one in await view.chapters()}
         found: dict[str, list[Found]] = {}
         for hit in hits:
             here, chapter = told.get(hit.subject), placed.get(hit.subject)
@@ -141,8 +139,8 @@ class RememberingFinder:
             title, position = (chapter.title, chapter.position) if chapter else ("", 0)
             found[hit.uri] = [
                 Found(line.uri, title, line.words, hit.score, "L2", position)
-                for line in here.lines
-                if line.holds and (hit.start < 0 or hit.start <= line.start < hit.end)
+                for each in here.lines
+                if (line := holding.get(each.uri)) and (hit.start < 0 or hit.start <= each.start < hit.end)
             ]
         return found
 

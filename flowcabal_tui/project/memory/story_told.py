@@ -61,7 +61,7 @@ async def told(view: View, subjects: Collection[str] | None = None) -> dict[str,
     """What the view sees of the story (of these subjects, or all of it), by its subject."""
     names = {entity.id: entity.name for entity in await view.entities()}
     places: dict[str, list[tuple[int, str, StoryRecord]]] = {}
-    for kind, record in _records(await view.story()):
+    for kind, record in _records(await view.story(), names):
         place = anchor(record)
         if subjects is not None and subject(place) not in subjects:
             continue
@@ -70,10 +70,12 @@ async def told(view: View, subjects: Collection[str] | None = None) -> dict[str,
     return {place: _told(sorted(found, key=lambda each: each[:2]), names) for place, found in places.items()}
 
 
-def _records(story: Story) -> list[tuple[str, StoryRecord]]:
+def _records(story: Story, names: Mapping[EntityId, str]) -> list[tuple[str, StoryRecord]]:
+    """A relation to somebody who was not named yet cannot be told."""
+    between_named = (each for each in story.relations if each.source in names and each.target in names)
     open_facts = (fact for fact in story.facts if not fact.secret)
     return [
-        *(("relations", each) for each in story.relations),
+        *(("relations", each) for each in between_named),
         *(("facts", each) for each in open_facts),
         *(("promises", each) for each in story.promises),
         *(("moments", each) for each in story.moments),
@@ -94,7 +96,7 @@ def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:
     match record:
         case Relation():
             arrow = "→" if record.directed else "↔"
-            return f"{names.get(record.source, '')} {arrow} {names.get(record.target, '')}: {record.kind}"
+            return f"{names[record.source]} {arrow} {names[record.target]}: {record.kind}"
         case Moment(when=when) if when:
             return f"{when}: {record.text}"
     return record.text

@@ -56,6 +56,10 @@ class View:
     def language(self) -> str:
         return self._language
 
+    def up_to(self, before: int) -> View:
+        """The same generation as it is seen before another chapter position."""
+        return View(self._database, self._cache, self._language, self._snapshot, self._generation, before)
+
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         """Those that are not empty, in the order of META_NAMES."""
         kept = await self._snapshot.meta()
