@@ -180,6 +180,7 @@ class Parts:
             emit,
             self.background.wake,
             self.knowledge.set_positions,
+            self.steps.enqueue_story,
         )
         self.upkeep = UpkeepDesk(
             UpkeepTools(

@@ -85,6 +85,30 @@ async def test_records_leave_with_their_text_and_with_their_chapter(desk):
     assert (await desk.project.story()).relations == ()
 
 
+async def owed(desk: Desk) -> dict[str, tuple[int, str]]:
+    """What the knowledge server, which is not there, will be told of the story."""
+    tasks = await desk.project.background()
+    return {task.subject: (task.id, task.source) for task in tasks if task.subject.startswith("story/")}
+
+
+async def test_the_knowledge_server_is_told_of_all_chapters_whose_lines_change_and_of_no_others(desk):
+    one, two, three = await written(desk, FERRY, f"{FERRY} It rained.", LATER)
+    told = await owed(desk)
+    assert told.keys() == {f"story/{chapter}" for chapter in (one, two, three)}
+    await desk.project.carry_out(PutEntity(Entity(EntityId("mill"), "place", "The old mill")))
+    assert await owed(desk) == told, "a reading and a hand ask for the same"
+    await desk.project.carry_out(WriteChapter(one, FERRY.replace("was Tobias Crane's sister", "hummed")))
+    await desk.settled()
+    read = await owed(desk)
+    assert {subject for subject in told if read[subject] != told[subject]} == {f"story/{one}", f"story/{two}"}
+    await desk.project.carry_out(EditChapter(one, deleted=True))
+    gone = await owed(desk)
+    assert {subject for subject in told if gone[subject] != read[subject]} == {f"story/{one}", f"story/{two}"}
+    await desk.project.carry_out(EditChapter(one, deleted=False))
+    back = {subject: source for subject, (_id, source) in (await owed(desk)).items()}
+    assert back == {subject: source for subject, (_id, source) in read.items()}
+
+
 async def test_what_a_hand_writes_and_removes_stays_so_when_the_chapter_is_read_again(desk):
     one, _two = await written(desk, FERRY, LATER)
     story = await desk.project.story()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
@@ -69,10 +69,12 @@ class Curation:
         emit: Callable[[Event], None],
         wake: Callable[[], None],
         moved: Callable[[Mapping[ChapterId, int]], None],
+        retell: Callable[[], Awaitable[None]],
     ) -> None:
-        """`wake` starts the background worker; `moved` is told the chapters' places."""
+        """`wake` starts the background worker; `moved` is told the chapters' places; `retell` has the knowledge
+        server told what the story says by now."""
         self._store, self._mirror = store, mirror
-        self._emit, self._wake, self._moved = emit, wake, moved
+        self._emit, self._wake, self._moved, self._retell = emit, wake, moved, retell
         self._outside: dict[ChapterId, Edited] = {}
 
     async def persist(self, command: PersistOutput) -> OutputId:
@@ -180,9 +182,8 @@ class Curation:
             place = [chapter.position, chapter.title, chapter.volume, chapter.digest, new is not None]
             kinds: tuple[TaskKind, ...] = ("mirror",) if same_name else ("mirror", "knowledge")
             found += tasks(kinds, chapter.id, digest_of(place), chapter.position)
-            if old is None or new is None:
-                found += tasks(("knowledge",), f"story/{chapter.id}", digest_of(place), chapter.position)
         await self._store.outbox.add(found)
+        await self._retell()
 
     async def watch_outside(self) -> None:
         """Offers what other programs changed in the chapters' files as new versions, as long as the project is open.

@@ -131,9 +131,7 @@ class Steps:
         elif entities:
             await self.enqueue_index(entities)
         await self._store.records.put_reading(reading)
-        if reading.records or read_from is not None:
-            told = tasks(("knowledge",), story_told.subject(chapter.id), reading.source, chapter.position)
-            await self._store.outbox.add(told)
+        await self.enqueue_story()
         self._tools.emit(BookChanged(chapter.id))
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
@@ -145,14 +143,19 @@ class Steps:
         return tuple(entity for entity in candidates if not taken & set(entity.names))
 
     async def enqueue_story(self) -> None:
-        """The knowledge server is told what the story says, wherever that is not what it was told last."""
+        """The knowledge server is told what the story says, wherever that is not what it was told last.
+
+        All of it is looked at: what a chapter says may be a line of its own or not because of another chapter.
+        """
         known = await story_told.told(await self._store.memory.view(None))
-        asked = {task.subject for task in await self._store.outbox.all(get_args(Freshness)) if task.kind == "knowledge"}
-        gone = {each for each in asked - known.keys() if each.startswith(f"{story_told.ROOT}/")}
+        every = await self._store.outbox.all(get_args(Freshness))
+        asked = {task.subject: task.source for task in every if task.kind == "knowledge"}
+        gone = {each for each in asked.keys() - known.keys() if each.startswith(f"{story_told.ROOT}/")}
         sources = {each: digest_of([told.head, told.text]) for each, told in known.items()}
         await self._store.outbox.add(
             task
             for each, source in (sources | dict.fromkeys(gone, digest_of(["gone"]))).items()
+            if asked.get(each) != source
             for task in tasks(("knowledge",), each, source, 0)
         )
 
