@@ -125,7 +125,9 @@ class RunError(FlowCabalError):
 
 
 class BudgetExceeded(RunError):
-    """The hard cap on money or tokens stops new calls."""
+    """The hard cap on money or tokens stops new calls; `usage` is what is still to be booked of tries before it."""
+
+    usage: Usage | None = None
 
 
 class ContextOverflow(RunError):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from contextvars import ContextVar
+from typing import Final
 
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.model_calls import (
@@ -16,9 +19,17 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 
+BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | None]] = ContextVar(
+    "BEFORE_REPEATING", default=None
+)
+"""Takes over what a failed try has cost; if it raises, the try is not repeated."""
+
 
 async def collect(model: ModelPort, request: ModelRequest) -> Answer:
-    """Raises ModelError as the stream does; the usage is that of all tries, also an error's."""
+    """Raises ModelError as the stream does.
+
+    The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over.
+    """
     text: list[str] = []
     thinking: list[str] = []
     spent: list[Usage] = []
@@ -33,7 +44,10 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                         thinking.append(piece)
                     case RetryWait(spent=usage):
                         thinking.clear()  # the next try thinks anew
-                        spent += [usage] if usage else []
+                        if take_over := BEFORE_REPEATING.get():
+                            await take_over(usage)
+                        elif usage:
+                            spent.append(usage)
                     case Finished():
                         last = event
     except ModelError as error:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Message,
@@ -56,7 +56,7 @@ async def structured(
     for _try in range(1 + REPAIRS):
         try:
             answer, mode = await _ask(model, request, schema, modes, turns)
-        except ModelError as error:
+        except (ModelError, BudgetExceeded) as error:
             if error.usage is not None:
                 usages.append(error.usage)
             error.usage = total(usages) if usages else None

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, replace
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from flowcabal_tui.agents.paid import PaidOnce
@@ -29,6 +30,7 @@ from flowcabal_tui.domain.model_calls import (
     UsageRecord,
 )
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.collect import BEFORE_REPEATING
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
@@ -288,13 +290,25 @@ class _Booked:
     async def _place(self, request: ModelRequest) -> AsyncIterator[None]:
         """A place for one call, to be booked before another has it. Raises BudgetExceeded.
 
-        The budget is asked after the wait: the calls before this one may have reached the cap.
+        The budget is asked after the wait: the calls before this one may have reached the cap. So may a try that
+        failed, which is booked before it is repeated.
         """
         async with self._limits.slot(self.endpoint, _priority(request)):
             self._desk.require_budget()
+            outside = BEFORE_REPEATING.set(partial(self._before_repeating, request))
             try:
                 yield
-            except ModelError as error:
-                if error.usage is not None:
-                    await self._desk.book(self._role, request.purpose, self.endpoint, request, error.usage)
+            except (ModelError, BudgetExceeded) as error:
+                await self._lost(request, error.usage)
                 raise
+            finally:
+                BEFORE_REPEATING.reset(outside)
+
+    async def _before_repeating(self, request: ModelRequest, usage: Usage | None) -> None:
+        await self._lost(request, usage)
+        self._desk.require_budget()
+
+    async def _lost(self, request: ModelRequest, usage: Usage | None) -> None:
+        """Books what the provider counted before it failed."""
+        if usage is not None:
+            await self._desk.book(self._role, request.purpose, self.endpoint, request, usage)

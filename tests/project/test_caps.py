@@ -86,7 +86,7 @@ async def test_what_failed_teaches_the_counter_nothing(folder: Path, server: Fau
 
 
 @pytest.mark.parametrize("how", ["repeated", "repaired"])
-async def test_the_sum_of_several_tries_teaches_the_counter_nothing(
+async def test_the_counter_does_not_learn_from_the_sum_of_several_tries(
     folder: Path, server: FaultServer, how: str
 ) -> None:
     await make(folder, both(endpoint(server, retries=1)))
@@ -102,7 +102,7 @@ async def test_the_sum_of_several_tries_teaches_the_counter_nothing(
         else:
             server.push(NOT_JSON | {"times": 1}, {"content": '{"names": []}'})
             await desk.project._ask(model.structured(request, Cast))
-        assert (calls(server), counter.calibration) == (3, learned)
+        assert (calls(server), counter.calibration.factor) == (3, learned.factor)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +151,29 @@ async def test_a_node_whose_first_try_reaches_the_cap_is_not_tried_again(folder:
         assert (await desk.project.totals()).output_tokens == 5
 
 
+@pytest.mark.parametrize("how", ["answer", "structured"])
+async def test_an_agent_whose_first_try_reaches_the_cap_does_not_try_again(
+    folder: Path, server: FaultServer, how: str
+) -> None:
+    async with opened(await capped(folder, server, retries=5)) as desk:
+        server.push({"raw": OVERLOADED, "times": -1})
+        model = model_of(desk)
+        asked: Any = model.answer(REQUEST) if how == "answer" else model.structured(REQUEST, Cast)
+        with pytest.raises(BudgetExceeded):
+            await desk.project._ask(asked)
+        assert calls(server) == 1
+        assert (await desk.project.totals()).output_tokens == 5
+
+
+async def test_an_answer_whose_repair_the_cap_stops_is_booked(folder: Path, server: FaultServer) -> None:
+    async with opened(await capped(folder, server, retries=5)) as desk:
+        server.push(NOT_JSON | {"times": 1}, {"raw": OVERLOADED, "times": -1})
+        with pytest.raises(BudgetExceeded):
+            await ask(desk)
+        assert calls(server) == 2
+        assert (await desk.project.totals()).output_tokens == len(WORDS) + 5
+
+
 async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server, retries=1, **PRICE)))
     async with opened(folder) as desk:
@@ -163,7 +186,7 @@ async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(fol
     async with opened(await make(folder.parent / "other", both(endpoint(server, retries=1, **PRICE)))) as desk:
         server.push({"raw": OVERLOADED})
         answer = await desk.project._ask(model_of(desk).answer(REQUEST))
-        assert answer.usage.output_tokens == 5 + len(answer.text)
+        assert (await desk.project.totals()).output_tokens == 5 + len(answer.text)
 
 
 @pytest.mark.parametrize("how", ["answer", "structured"])
