@@ -9,20 +9,21 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
-from flowcabal_tui.tui.screens.entities import EntitiesScreen
-from flowcabal_tui.tui.screens.records import RecordsScreen
-from flowcabal_tui.tui.screens.story_page import Place, StoryPage
-from flowcabal_tui.tui.story.shelves import Shelf
 from flowcabal_tui.tui.trouble import attempt
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.screens.story_page import Place
+    from flowcabal_tui.tui.story.shelves import Shelf
 
 GoTo = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
 
 
 class StoryDesk:
-    """What the writer looks up and corrects in names, relations, promises, moments and facts."""
+    """What the writer looks up and corrects in names, relations, promises, moments and facts.
+
+    The screens are loaded when one is opened: a project is on the screen sooner.
+    """
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, go_to: GoTo) -> None:
         """`go_to` opens a chapter at characters of its text."""
@@ -30,10 +31,14 @@ class StoryDesk:
 
     def names(self, entity: EntityId | None = None) -> None:
         """Everyone and everything with a name."""
+        from flowcabal_tui.tui.screens.entities import EntitiesScreen
+
         self._screen.app.push_screen(EntitiesScreen(self._doors, entity), self._go)
 
     def records(self, shelf: Shelf, position: int = 0) -> None:
         """Promises, timeline or facts, these as of the chapter at a position (0: the last that is written)."""
+        from flowcabal_tui.tui.screens.records import RecordsScreen
+
         self._screen.app.push_screen(RecordsScreen(self._doors, shelf, position=position), self._go)
 
     def _go(self, place: Place | None) -> None:
@@ -42,6 +47,8 @@ class StoryDesk:
 
     def book_moved(self) -> None:
         """Names and records are read again where they are shown."""
+        from flowcabal_tui.tui.screens.story_page import StoryPage
+
         for screen in self._screen.app.screen_stack:
             if isinstance(screen, StoryPage):
                 screen.book_moved()

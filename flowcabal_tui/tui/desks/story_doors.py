@@ -9,12 +9,12 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.protocol import PutEntity, PutRecord, RemoveEntity, RemoveRecord
-from flowcabal_tui.tui.story.around import Companion
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import SourceText, Workbench
+    from flowcabal_tui.tui.story.around import Companion
 
 
 class StoryDoors:

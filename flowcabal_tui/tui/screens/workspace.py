@@ -23,10 +23,10 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.facts import FactsScreen
-from flowcabal_tui.tui.story.shelves import Shelf
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.story.shelves import Shelf
 
 
 class WorkspaceScreen(FactsScreen):
