@@ -34,11 +34,12 @@ async def import_(arguments: Namespace) -> int:
     """Reads chapters from a file or folder into the book, or a reference book onto the shelf."""
     project = await Project.open(arguments.project, knowledge=False)
     try:
-        preview = await project.preview_import(arguments.source)
+        reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
+        preview = await project.preview_import(arguments.source, arguments.last, reference=bool(reference))
         for warning in preview.warnings:
             print(_("note: {text}").format(text=warning), file=sys.stderr)
-        reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
-        preview = _asked_for(preview, arguments.last, all_of_it=bool(reference) or arguments.again)
+        if arguments.again:
+            preview = replace(preview, known=frozenset())
         if arguments.dry_run:
             _print_preview(preview, arguments.json)
             return DONE
@@ -69,13 +70,6 @@ async def _settled(project: Project) -> None:
         following.cancel()
         if told and moving:
             print("\r\x1b[K", end="", file=sys.stderr)
-
-
-def _asked_for(preview: ImportPreview, last: int | None, *, all_of_it: bool) -> ImportPreview:
-    """The first chapters; with `all_of_it` none of them is left out because it is there already."""
-    chapters = preview.chapters[:last]
-    known = frozenset[int]() if all_of_it else preview.known & {*range(len(chapters))}
-    return replace(preview, chapters=chapters, known=known)
 
 
 def _print_preview(preview: ImportPreview, as_json: bool) -> None:

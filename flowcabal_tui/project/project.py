@@ -28,7 +28,6 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.manuscript.writer import export_manuscript
 from flowcabal_tui.project.book.reading import Reading
 from flowcabal_tui.project.book.upkeep import RebuildPlan
@@ -324,11 +323,9 @@ class Project(Reading):
     async def totals(self) -> Totals:
         return await self._ask(self._parts.store.usage.totals())
 
-    async def preview_import(self, path: Path) -> ImportPreview:
-        return await self._ask(self._preview_import(path.expanduser()))
-
-    async def _preview_import(self, path: Path) -> ImportPreview:
-        return await self._parts.importer.preview(await self._parts.workshop.do(read_manuscript, path))
+    async def preview_import(self, path: Path, last: int | None = None, *, reference: bool = False) -> ImportPreview:
+        """Of the first `last` chapters (None: all), compared with the book unless it is for the shelf."""
+        return await self._ask(self._parts.importer.preview(path, last, reference=reference))
 
     async def export(self, path: Path, form: str) -> Path:
         return await self._ask(self._export(path.expanduser(), form))

@@ -88,6 +88,28 @@ def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: 
     assert "Imported 4 chapters" in call("import", folder, texts, "--again").out
 
 
+def test_a_note_about_the_book_is_of_the_chapters_that_were_asked_for(
+    project: Make, call: Call, tmp_path: Path
+) -> None:
+    folder, texts = project(), write_chapters(tmp_path / "texts")
+    call("import", folder, texts)
+    (texts / "03.txt").write_text("Chapter 3 The Bell\n\nThe bell fell into the river.", encoding="utf-8")
+    assert "another text" in call("import", folder, texts, "--dry-run", "--last", 3).err
+    assert "another text" not in call("import", folder, texts, "--dry-run", "--last", 2).err
+    assert call("import", folder, texts, "--dry-run", "--last", 2).out.splitlines()[-1].endswith("2 are in the book.")
+
+
+def test_a_reference_book_is_not_compared_with_the_writers_own(project: Make, call: Call, tmp_path: Path) -> None:
+    folder, texts = project(), write_chapters(tmp_path / "texts")
+    call("import", folder, texts)
+    (texts / "03.txt").write_text("Chapter 3 The Bell\n\n" + "林远走进山道，风很大。" * 90, encoding="utf-8")
+    own = call("import", folder, texts, "--dry-run").err
+    assert "another text" in own and 'language = "zh"' in own
+    for more in (["--dry-run"], ["--title", "The Bells"]):
+        shelved = call("import", folder, texts, "--as", "reference", *more)
+        assert (shelved.code, shelved.err) == (0, ""), "nothing of it is about the writer's own book"
+
+
 def test_an_import_that_the_memory_follows_for_long_says_so(
     project: Make, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

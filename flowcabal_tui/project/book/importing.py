@@ -42,7 +42,7 @@ class Importer:
 
         Those that stand in the book already are left out, unless `again` is wished.
         """
-        preview = await self.preview(await self._read(command))
+        preview = await self._compared(await self._read(command))
         known = frozenset[int]() if command.again else preview.known
         chapters = [chapter for at, chapter in enumerate(preview.chapters) if at not in known]
         if not chapters:
@@ -78,7 +78,12 @@ class Importer:
         self._emit(ImportProgress(len(preview.chapters), len(preview.chapters)))
         return added
 
-    async def preview(self, found: ImportPreview) -> ImportPreview:
+    async def preview(self, path: Path, last: int | None, *, reference: bool) -> ImportPreview:
+        """Of the first `last` chapters (None: all); a reference book is not compared with the writer's own."""
+        found = await self._first(path, last)
+        return found if reference else await self._compared(found)
+
+    async def _compared(self, found: ImportPreview) -> ImportPreview:
         """With what stands in the book already, and warnings: only the titles are the same, the language is another."""
         there = await self._store.book.digests()
         titles = {chapter.title for chapter in await self._store.book.chapters()}
@@ -102,11 +107,14 @@ class Importer:
         return replace(found, warnings=warnings, known=known)
 
     async def _read(self, command: ImportManuscript) -> ImportPreview:
-        preview = await self._workshop.do(read_manuscript, Path(command.path).expanduser())
-        chapters = preview.chapters[: command.last]
-        if not chapters:
+        preview = await self._first(Path(command.path), command.last)
+        if not preview.chapters:
             raise ManuscriptError(
                 _("No chapter was found in {file}.").format(file=command.path), _("Nothing was imported.")
             )
-        self._emit(ImportProgress(0, len(chapters), preview.warnings))
-        return ImportPreview(chapters, preview.encoding, preview.language, preview.warnings)
+        self._emit(ImportProgress(0, len(preview.chapters), preview.warnings))
+        return preview
+
+    async def _first(self, path: Path, last: int | None) -> ImportPreview:
+        found = await self._workshop.do(read_manuscript, path.expanduser())
+        return replace(found, chapters=found.chapters[:last])
