@@ -88,6 +88,18 @@ def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: 
     assert "Imported 4 chapters" in call("import", folder, texts, "--again").out
 
 
+def test_a_chapter_with_the_text_of_another_one_is_named(project: Make, call: Call, tmp_path: Path) -> None:
+    folder, texts = project(), write_chapters(tmp_path / "texts")
+    call("import", folder, texts)
+    assert "another title" not in call("import", folder, texts, "--dry-run").err
+    (texts / "04.txt").write_text(f"Chapter 4 The Rope\n\n{CHAPTERS['Chapter 3 The Bell']}", encoding="utf-8")
+    (texts / "05.txt").write_text("Chapter 5 The Fog\n\nFog lay on the river.", encoding="utf-8")
+    made = call("import", folder, texts)
+    (told,) = [line for line in made.err.splitlines() if "another title" in line]
+    assert "Chapter 4 The Rope" in told and "The Bell" not in told
+    assert "Imported 1 chapters" in made.out
+
+
 def test_a_note_about_the_book_is_of_the_chapters_that_were_asked_for(
     project: Make, call: Call, tmp_path: Path
 ) -> None:

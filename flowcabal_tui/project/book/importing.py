@@ -84,8 +84,8 @@ class Importer:
         return found if reference else await self._compared(found)
 
     async def _compared(self, found: ImportPreview) -> ImportPreview:
-        """With what stands in the book already, and warnings: only the titles are the same, the language is another."""
-        there = await self._store.book.digests()
+        """With what stands in the book already, and warnings: only title or text is known, the language is another."""
+        there = await self._store.book.titles_by_text()
         titles = {chapter.title for chapter in await self._store.book.chapters()}
         known = frozenset(
             at
@@ -93,8 +93,13 @@ class Importer:
             if (digest(one.text) in there if one.text else one.title in titles)
         )
         changed = [one.title for at, one in enumerate(found.chapters) if at not in known and one.title in titles]
+        texts = [one for one in found.chapters if one.text]
+        renamed = [one.title for one in texts if one.title not in there.get(digest(one.text), {one.title})]
         warnings = found.warnings
-        if any(one.text for one in found.chapters) and found.language != self._language[:2]:
+        if renamed:  # before what the file says of itself: the screen shows the first few
+            words = _("In the book with the same text under another title: {titles}.")
+            warnings = (words.format(titles=named(renamed)), *warnings)
+        if texts and found.language != self._language[:2]:
             words = _(
                 "The text is {language}, the book is not: names would not be found. Before the import, set"
                 ' language = "{code}" under [project] in flowcabal.toml.'

@@ -75,11 +75,14 @@ class Book:
             raise KeyError((chapter, version))
         return unpack(row[0]) if row else ""
 
-    async def digests(self) -> frozenset[Digest]:
-        """Of all texts that the chapters of the book have, or had."""
-        here = {chapter.id for chapter in await self.chapters()}
-        rows = await self._database.rows("SELECT subject, digest FROM version")
-        return frozenset(Digest(text) for subject, text in rows if subject in here)
+    async def titles_by_text(self) -> dict[Digest, set[str]]:
+        """Of all texts that the chapters of the book have, or had, the titles of those chapters."""
+        here = {chapter.id: chapter.title for chapter in await self.chapters()}
+        titles: dict[Digest, set[str]] = {}
+        for subject, text in await self._database.rows("SELECT subject, digest FROM version"):
+            if subject in here:
+                titles.setdefault(Digest(text), set()).add(here[subject])
+        return titles
 
     async def versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
         """Newest first."""
