@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import ahocorasick
 
-from flowcabal_tui.agents.names.names_en import english_names
-from flowcabal_tui.agents.names.names_zh import chinese_names
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind, Mention
 from flowcabal_tui.domain.text import digest
@@ -30,6 +28,10 @@ def entity_id(kind: EntityKind, name: str) -> EntityId:
 
 def discover(texts: Sequence[str], language: str, limit: int = 5_000) -> tuple[Entity, ...]:
     """The names that a text uses for people and places, most frequent first; by rule, so some will be wrong."""
+    # Loaded here: their word lists are wanted when a text is read, and a project is opened sooner without.
+    from flowcabal_tui.agents.names.names_en import english_names
+    from flowcabal_tui.agents.names.names_zh import chinese_names
+
     found = chinese_names(texts) if language.startswith("zh") else english_names(texts)
     return tuple(
         Entity(entity_id(each.kind, each.name), each.kind, each.name, each.aliases, by="discovered")
