@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.agents.curation.curator import Curator
-from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
+from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity
@@ -144,13 +144,14 @@ async def test_a_null_in_the_answer_loses_nothing_else_of_it() -> None:
     said: dict[str, Any] = {
         "entities": [{"name": "老周", "aliases": None, "quote": "老周正在补船"}],
         "line": None,
-        "keeping": [{"question": "new", "passed": None, "detail": None}],
+        "keeping": [{"question": "new", "passed": None}, {"question": "reusable", "passed": True, "detail": None}],
     }
     story, model = reader(said)
     found, _reading = await story.read(goal(LIN))
     assert [each.name for each in found] == ["老周"]
     assert len(model.requests) == 1
-    assert (await story.answered(goal(LIN))).keeping[0].passed is None
+    advice = {each.dimension: each.passed for each in four_questions(await story.answered(goal(LIN)))}
+    assert advice == {"prevents_errors": None, "reusable": True, "self_contained": None, "new": None}
 
 
 async def test_asking_again_after_the_answer_was_stored_is_free_and_gives_the_same() -> None:

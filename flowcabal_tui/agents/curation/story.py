@@ -103,11 +103,16 @@ class StoryReader:
 
 
 def four_questions(answer: StoryAnswer) -> tuple[DimensionAdvice, ...]:
-    """The 4-D test as the answer holds it; nothing where it leaves out one of the four questions."""
+    """The 4-D test as the answer holds it, open where it says nothing; empty where it leaves out all four."""
     said = {use.question: use for use in answer.keeping}
-    if not said.keys() >= set(DIMENSIONS):
+    if not said.keys() & set(DIMENSIONS):
         return ()
-    return tuple(DimensionAdvice(each, said[each].passed, clean(said[each].detail).strip()) for each in DIMENSIONS)
+    return tuple(
+        DimensionAdvice(each, use.passed, clean(use.detail).strip())
+        if (use := said.get(each))
+        else DimensionAdvice(each, None, "")
+        for each in DIMENSIONS
+    )
 
 
 def _question(goal: StoryGoal, open_lines: Mapping[str, tuple[str, StoryRecord]]) -> dict[str, str | Fenced]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
 from flowcabal_tui.domain.memory import EntityKind
@@ -78,7 +78,7 @@ class Use(Said):
     """One question of the 4-D test."""
 
     question: str
-    passed: bool | None = None
+    passed: bool
     detail: str = ""
 
 
@@ -94,3 +94,13 @@ class StoryAnswer(Said):
     sentences: list[QuotedSentence] = Field(default_factory=list)
     line: str = ""
     keeping: list[Use] = Field(default_factory=list)
+
+    @field_validator("keeping", mode="before")
+    @classmethod
+    def _answered(cls, said: Any) -> Any:
+        """Without the questions that were left open: a `bool | None` would make the schema too hard for some models."""
+        return [use for use in said if not _is_open(use)] if isinstance(said, list) else said
+
+
+def _is_open(use: Any) -> bool:
+    return isinstance(use, dict) and use.get("passed") is None
