@@ -222,7 +222,9 @@ async def test_the_offline_model_reads_what_was_imported_before_it_was_chosen(fo
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
         assert (status.done, status.failed) == (status.total, 0)
-        assert [fact.text for fact in (await desk.project.story()).facts] == ["Ines Marlow moved to Saltreach."]
+        (fact,) = (await desk.project.story()).facts
+        assert fact.text == "Ines Marlow moved to Saltreach."
+        assert f"story/{fact.since}" in {task.subject for task in await desk.project.background()}
         assert (await desk.project.quote_bootstrap()).chapters == 0
 
 

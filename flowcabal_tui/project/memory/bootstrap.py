@@ -250,6 +250,8 @@ class Bootstrap:
         self._weight_done, self._began = 0.0, time.monotonic()
         try:
             reason = await self._all(job)
+            await self._steps(None).enqueue_story()
+            self._wake()
         except FlowCabalError as error:  # the store cannot be read or written just now
             reason = error.title
         state: Literal["paused", "done"] = "paused" if reason or self._stopping.is_set() else "done"

@@ -131,7 +131,8 @@ class Steps:
         elif entities:
             await self.enqueue_index(entities)
         await self._store.records.put_reading(reading)
-        await self.enqueue_story()
+        if self._tools.pinned is None:  # a job tells the whole at its end
+            await self.enqueue_story()
         self._tools.emit(BookChanged(chapter.id))
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
