@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.story import Fact, Promise, RecordId, Relation
-from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, PutRecord, RemoveRecord, WriteChapter
+from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, PutRecord, Rebuild, RemoveRecord, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, make_one, opened
 
@@ -184,3 +185,14 @@ async def test_the_sample_novel_brings_its_story_and_the_agents_add_to_it(demos,
             assert texts[evidence.chapter][evidence.start : evidence.end] == evidence.sentence
         moved = [fact for fact in story.facts if fact.until]
         assert moved, "where the book is has changed"
+
+
+async def test_a_rebuild_asks_for_the_records_of_a_book_for_which_nobody_asked(desk, folder):
+    await written(desk, FERRY)
+    told = await owed(desk)
+    with sqlite3.connect(folder / ".flowcabal" / "project.db") as connection:
+        connection.execute("DELETE FROM task WHERE subject LIKE 'story/%'")
+    connection.close()
+    assert await owed(desk) == {}
+    await desk.project.carry_out(Rebuild("knowledge"))
+    assert (await owed(desk)).keys() == told.keys() != set()

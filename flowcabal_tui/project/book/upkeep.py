@@ -106,6 +106,7 @@ class UpkeepDesk:
             await self._add_missing()
         if what in ("knowledge", "all"):
             await self._empty_knowledge()
+            await self._tools.placed(await self._store.book.chapters())  # also what nobody has asked for yet
         stale = [text for text in await self.stale() if not uris or text.uri in uris]
         concerned = _subjects(stale) if what == "stale" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
