@@ -139,6 +139,17 @@ async def test_a_relation_said_again_before_it_ends_ends_with_it_and_after_that_
     assert [(each.id, each.until) for each in (await story(store, four)).relations] == [("r2", three.id)]
 
 
+async def test_a_fact_said_again_before_it_ends_ends_with_it_and_after_that_it_holds_again(store, book):
+    one, two, three, four = book
+    home = replace(lives(one, "扬州", "林住在扬州。", TEXTS[0]), evidence=())
+    await read(store, one, home)
+    await read(store, two, replace(home, id=RecordId("f2"), since=two.id))
+    await read(store, three, sequels=(Sequel(RecordId("s1"), home.id, three.id),))
+    assert [(each.id, each.until) for each in (await story(store)).facts] == [(home.id, three.id)]
+    await read(store, four, replace(home, id=RecordId("f4"), since=four.id))
+    assert [(each.id, each.until) for each in (await story(store)).facts] == [(home.id, three.id), ("f4", None)]
+
+
 async def test_a_hands_word_wins_over_every_later_reading(store, book):
     one, two, *_rest = book
     fact, other = lives(one, "扬州", "林住在扬州。", TEXTS[0]), lives(one, "苏州", "林住在扬州。", TEXTS[0])

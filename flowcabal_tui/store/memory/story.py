@@ -264,14 +264,15 @@ def _superseded(facts: Iterable[Fact], horizon: _Horizon) -> tuple[Fact, ...]:
     open_ones: defaultdict[tuple[EntityId, str], list[int]] = defaultdict(list)
     for fact in facts:
         holding = open_ones[fact.about[0], fact.attribute] if fact.attribute and fact.about else []
+        begins = horizon.position(fact.since) or 0
         same = [at for at in holding if (found[at].text, found[at].secret) == (fact.text, fact.secret)]
-        if same and fact.by == "agent":
-            found[same[0]] = replace(found[same[0]], evidence=(*found[same[0]].evidence, *fact.evidence))
+        if same and fact.by == "agent" and horizon.ending(found[same[0]].until) > begins:
+            until = min(found[same[0]].until, fact.until, key=horizon.ending)
+            found[same[0]] = replace(found[same[0]], until=until, evidence=(*found[same[0]].evidence, *fact.evidence))
             continue
         for at in [at for at in holding if found[at].secret or not fact.secret]:
             holding.remove(at)
-            end = horizon.position(found[at].until) if found[at].until else None
-            if end is None or end > (horizon.position(fact.since) or 0):
+            if horizon.ending(found[at].until) > begins:
                 found[at] = replace(found[at], until=fact.since)
         holding.append(len(found))
         found.append(fact)
