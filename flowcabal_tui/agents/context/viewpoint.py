@@ -14,7 +14,7 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Finder, Found
 from flowcabal_tui.agents.ports import MemoryView
-from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Passage, PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Level
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
@@ -100,22 +100,11 @@ class VeiledView:
 
     def __init__(self, view: MemoryView, viewpoint: Viewpoint) -> None:
         self._view, self._viewpoint = view, viewpoint
+        self.generation, self.before, self.language = view.generation, view.before, view.language
         self.meta, self.chapters = view.meta, view.chapters
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
         self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with
         self.postings, self.waived = view.postings, view.waived
-
-    @property
-    def generation(self) -> Generation:
-        return self._view.generation
-
-    @property
-    def before(self) -> int:
-        return self._view.before
-
-    @property
-    def language(self) -> str:
-        return self._view.language
 
     async def entities(self) -> tuple[Entity, ...]:
         """Without the notes that say a secret."""

@@ -29,6 +29,7 @@ class NamelessMemory:
 class _NamelessView:
     def __init__(self, view: MemoryView) -> None:
         self._view = view
+        self.generation, self.before, self.language = view.generation, view.before, view.language
         self.meta, self.chapters, self.chapter_text = view.meta, view.chapters, view.chapter_text
         self.passages, self.search, self.waived = view.passages, view.search, view.waived
         self.postings = view.postings
@@ -36,18 +37,6 @@ class _NamelessView:
         self.derived_of, self.chapter_texts = view.derived_of, view.chapter_texts
         self.relations, self.facts = view.relations, view.facts
         self.promises, self.moments = view.promises, view.moments
-
-    @property
-    def generation(self) -> Generation:
-        return self._view.generation
-
-    @property
-    def before(self) -> int:
-        return self._view.before
-
-    @property
-    def language(self) -> str:
-        return self._view.language
 
     async def entities(self) -> tuple[Entity, ...]:
         return ()
