@@ -15,6 +15,7 @@ from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from tests.snapshots.test_shell import SIZES, app, settled
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
+from tests.tui.waiting import answered
 
 EVERY_SIZE = pytest.mark.parametrize("size", SIZES)
 BOTH = pytest.mark.parametrize("language", ["en", "zh"])
@@ -52,8 +53,7 @@ def typed(*keys: str):
         workbench(pilot).stale_rows = [stale]
         for key in keys:
             await pilot.press(key)
-            await pilot.pause(0.15)
-            await pilot.pause()
+            await answered(pilot)
 
     return before
 

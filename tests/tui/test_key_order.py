@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
@@ -27,6 +26,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.hosts import Host
 from tests.tui.test_app import app_at_home
+from tests.tui.waiting import until
 
 BACKSPACE, DELETE, LEFT, RIGHT, HOME, END = "\x7f", "\x1b[3~", "\x1b[D", "\x1b[C", "\x1b[H", "\x1b[F"
 ENTER, ASK, ASK_LATER, TAKE_AWAY, NOTE, FIND = "\r", "\x07", "\x14", "\x12", "\x02", "\x06"
@@ -85,12 +85,6 @@ def send(pilot: Pilot[Any], typed: str) -> None:
     assert driver is not None
     for event in XTermParser().feed(typed):
         driver.process_message(event)
-
-
-async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():
-            await pilot.pause()
 
 
 async def burst(pilot: Pilot[Any], typed: str) -> None:

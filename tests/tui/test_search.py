@@ -16,6 +16,7 @@ from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.found_row import cut_before
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
+from tests.tui.waiting import answered, until
 
 
 class Doors:
@@ -46,9 +47,7 @@ class Doors:
 async def typed(app: Host, pilot: Pilot[None], words: str) -> None:
     """Types all at once and waits until the answer is there."""
     app.screen.query_one(Input).value = words
-    await pilot.pause(0.15)
-    await app.workers.wait_for_complete()
-    await pilot.pause()
+    await answered(pilot)
 
 
 def page_text(app: Host) -> str:
@@ -87,6 +86,20 @@ async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:
     assert text[hit.start : hit.end] == "左手"
 
 
+async def test_enter_on_words_that_still_rest_opens_what_they_find_and_not_what_is_shown() -> None:
+    app, given, doors = Host(), [], Doors()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(doors), given.append)
+        await typed(app, pilot, "Joss")
+        doors.held["lost her"] = asyncio.Event()
+        app.screen.query_one(Input).value = "lost her"
+        await pilot.press("enter")
+        assert given == []
+        doors.held["lost her"].set()
+        await until(pilot, lambda: bool(given))
+    assert "lost her" in given[0].line
+
+
 async def test_up_and_down_move_in_the_list_while_the_line_keeps_the_focus() -> None:
     app, given = Host(), []
     async with app.run_test(size=(80, 24)) as pilot:
@@ -104,10 +117,9 @@ async def test_an_older_answer_never_takes_the_place_of_a_newer_one() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(SearchScreen(doors))
         app.screen.query_one(Input).value = "Mara"
-        await pilot.pause(0.15)
+        await until(pilot, lambda: doors.asked[-1][0] == "Mara")
         app.screen.query_one(Input).value = "Joss"
-        await pilot.pause(0.15)
-        assert "text · 1" in page_text(app), "keys and newer answers do not wait for an older question"
+        await until(pilot, lambda: "text · 1" in page_text(app))  # newer answers do not wait for an older question
         doors.held["Mara"].set()
         await app.workers.wait_for_complete()
         await pilot.pause()

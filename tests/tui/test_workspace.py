@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -48,6 +48,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import invented_doors
+from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 PANE_IDS = ("chapters", "workflow", "manuscript", "output", "prompt", "context", "profiles")
@@ -107,13 +108,6 @@ async def settled(pilot: Pilot[int]) -> None:
     await pilot.pause()
     await pilot.app.workers.wait_for_complete()
     await pilot.pause()
-
-
-async def until(pilot: Pilot[int], true: Callable[[], bool]) -> None:
-    """Waits for something that the loop will bring about; fails after five seconds."""
-    async with asyncio.timeout(5):
-        while not true():
-            await pilot.pause()
 
 
 async def told(pilot: Pilot[int], workbench: FakeWorkbench, *events: Event) -> None:

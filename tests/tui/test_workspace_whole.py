@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -41,6 +41,7 @@ from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_doors
+from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
@@ -71,15 +72,6 @@ async def settled(pilot: Pilot[int]) -> None:
     """A worker may wait for the next key, so none is waited for."""
     for _round in range(10):
         await pilot.pause(0.03)
-
-
-async def until(pilot: Pilot[int], true: Callable[[], bool]) -> None:
-    """What a worker brings about comes later on a busy machine; it fails when it never comes."""
-    for _round in range(300):
-        if true():
-            return
-        await pilot.pause(0.03)
-    raise AssertionError("it never came")
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:

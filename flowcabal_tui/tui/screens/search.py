@@ -104,11 +104,22 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._counts: dict[SearchKind, int] = {}
         self._listed: dict[str, SearchHit] = {}
         self._resting: Timer | None = None
+        self._opens = False
+        """Enter was pressed before the words in the line were answered: the first hit is opened when they are."""
 
     @property
     def hit(self) -> SearchHit | None:
         """The hit under the cursor."""
         return self._listed.get(self.query_one(PickList).picked or "")
+
+    @property
+    def is_answered(self) -> bool:
+        """The hits are those of the words in the line."""
+        return self._typed == self.words and self._resting is None and self._answered == self._asked
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one(Input).value.strip()
 
     def compose(self) -> ComposeResult:
         """The line to type in, how much was found, the hits."""
@@ -128,12 +139,18 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         message.stop()
         if message.value.strip() == self.words:
             return
-        self.words = message.value.strip()
-        if self._resting is not None:
-            self._resting.stop()
+        self.words, self._opens = message.value.strip(), False
+        self._stop_resting()
         self._resting = self.set_timer(_REST, self._ask)
 
+    def _stop_resting(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = None
+
     def _ask(self) -> None:
+        self._stop_resting()
+        self.words = self._typed
         self._asked += 1
         attempt(self, self._answer(self._asked, self.words), group="search")
 
@@ -155,6 +172,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             kept = next((key for key, hit in self._listed.items() if _same_place(hit, self._first_hit)), None)
             self.query_one(PickList).pick(kept)
             self._first_hit = None
+        if self._opens and self.is_answered:
+            self._opens = False
+            self.action_open()
 
     def _fill(self) -> None:
         self._listed = {}
@@ -208,6 +228,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     def action_open(self) -> None:
         """Go to the place in the chapter; what is no chapter's text is read here."""
+        if not self.is_answered:
+            self._opens = True
+            self._ask()
+            return
         hit = self.hit
         if hit is not None and hit.uri.startswith("manuscript/") and hit.level == "L2":
             self.dismiss(hit)
