@@ -161,7 +161,11 @@ ModelEvent = TextDelta | ThinkingDelta | RetryWait | Queued | Finished
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer. `cached` is true when it was paid for earlier, `summed` when `usage` is that of several tries."""
+    """A whole answer.
+
+    `cached`: it was paid for earlier. `summed`: `usage` is not that of the request alone, but of several tries or of a
+    repair, so that nothing can be learned from it.
+    """
 
     text: str
     finish: Finish

@@ -22,7 +22,7 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.models.cleaning import clean_value
-from flowcabal_tui.models.collect import total
+from flowcabal_tui.models.collect import BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures
 
 LADDER: Final[tuple[StructuredMode, ...]] = ("tool", "native", "prompted")
@@ -44,16 +44,20 @@ class Ladder:
 async def structured(
     model: ModelPort, request: ModelRequest, shape: type[T], ladder: Ladder, failures: Failures
 ) -> tuple[T, Answer]:
-    """A `shape`, and the answer that it was read from; its usage is that of all tries, as is an error's.
+    """A `shape`, and the answer that it was read from.
 
-    Raises ModelError: the call's own, or SCHEMA with the last raw text as `partial`.
+    The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over. Raises ModelError: the
+    call's own, or SCHEMA with the last raw text as `partial`.
     """
     schema = _closed(shape.model_json_schema())
     usages: list[Usage] = []
     turns: tuple[Message, ...] = ()
     modes = LADDER[LADDER.index(ladder.mode) :]
     raw = problem = ""
-    for _try in range(1 + REPAIRS):
+    for repair in range(1 + REPAIRS):
+        if repair and (take_over := BEFORE_REPEATING.get()):
+            await take_over(total(usages))
+            usages.clear()
         try:
             answer, mode = await _ask(model, request, schema, modes, turns)
         except (ModelError, BudgetExceeded) as error:
@@ -67,7 +71,7 @@ async def structured(
         raw, problem = said or raw, "no answer was given"
         for value in _values(said, cut=answer.finish == "length"):
             try:
-                kept = replace(answer, text=said, usage=total(usages), summed=answer.summed or len(usages) > 1)
+                kept = replace(answer, text=said, usage=total(usages), summed=answer.summed or repair > 0)
                 return shape.model_validate(value), kept
             except ValidationError as error:
                 problem = _problem(error)

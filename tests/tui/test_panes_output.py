@@ -183,6 +183,9 @@ async def test_text_that_still_arrives_is_not_offered_for_keeping() -> None:
         pane.show(node(state="running", partial="Half a"))
         await pilot.press("tab", "s")
         assert app.posted(OutputPane) == []
+        assert [notice.message for notice in app._notifications] == [
+            "The text still arrives: it can be kept when it has ended."
+        ]
 
 
 async def test_reading_an_older_attempt_is_not_disturbed_by_what_arrives() -> None:

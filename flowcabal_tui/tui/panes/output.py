@@ -47,6 +47,8 @@ class OutputPane(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
         Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."), id="output.keep"),
+        Binding("s,ctrl+s", "keep_later", mark("Keep"), show=False, tooltip=mark("Keep this attempt in the book."),
+                id="output.keep"),
         Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; pays again."), id="output.again"),
         Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
                 tooltip=mark("Attempt before")),
@@ -263,6 +265,8 @@ class OutputPane(Vertical):
                 return len(self._numbers()) > 1
             case "keep":
                 return self._settled() is not None
+            case "keep_later":
+                return self._settled() is None
             case "stop":
                 return self._view is not None and self._view.state in ARRIVING
             case _:
@@ -312,6 +316,12 @@ class OutputPane(Vertical):
         """Ask to keep the shown attempt; one that is still arriving cannot be kept."""
         if self._view is not None and (settled := self._settled()):
             self.post_message(self.KeepRequested(self._view.run, self._view.node, settled.number))
+
+    def action_keep_later(self) -> None:
+        """Say why nothing can be kept now."""
+        arrives = self._view is not None and self._view.state in ARRIVING
+        words = _("The text still arrives: it can be kept when it has ended.") if arrives else _("There is no text.")
+        self.notify(words, markup=False)
 
     def action_again(self) -> None:
         """Ask for another sample."""
