@@ -10,15 +10,12 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
-from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
-from textual.events import Event, Key, Paste, Resize
-from textual.geometry import Size
-from textual.notifications import SeverityLevel
+from textual.events import Event, Key, Paste
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -27,17 +24,15 @@ from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.actions import bindings, shown_key
 from flowcabal_tui.tui.crash import last_words, write_report
-from flowcabal_tui.tui.departure import Departure
-from flowcabal_tui.tui.driver import PatientDriver
 from flowcabal_tui.tui.entry import Doors, ModelProposal, Preferences
-from flowcabal_tui.tui.front_door import DEFAULT_THEME, TERMINAL_THEMES, FrontDoor
+from flowcabal_tui.tui.front_door import FrontDoor
 from flowcabal_tui.tui.key_order import KeyOrder
 from flowcabal_tui.tui.keymap import checked_keymap, clashes
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.opening import OpeningScreen
-from flowcabal_tui.tui.screens.too_small import TooSmallScreen, is_too_small
 from flowcabal_tui.tui.signals import listen
+from flowcabal_tui.tui.stage import Stage
 from flowcabal_tui.tui.trouble import Trouble, attempt
 from flowcabal_tui.tui.widgets.help import HelpScreen
 
@@ -49,10 +44,6 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-TOLD_SECONDS: Final = 3.0
-WARNED_SECONDS: Final = 8.0
-
-
 def _palette() -> type[Provider]:
     """Loaded when the palette is first opened."""
     from flowcabal_tui.tui.commands import ActionCommands
@@ -60,7 +51,7 @@ def _palette() -> type[Provider]:
     return ActionCommands
 
 
-class FlowCabalApp(App[int]):
+class FlowCabalApp(Stage):
     """Home, the wizard and one workspace at a time."""
 
     TITLE = "FlowCabal"
@@ -81,11 +72,9 @@ class FlowCabalApp(App[int]):
         clock: Callable[[], datetime] = datetime.now,
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
-        self.screen_language = use_language(preferences.language or None)
-        super().__init__(driver_class=PatientDriver)
+        super().__init__(preferences.language)
         self._doors, self._preferences, self._first_path = doors, preferences, path
         self._state_folder, self._now = state_folder, clock
-        self.departure = Departure(self)
         self.crash_words = ""
         self._kept_theme = preferences.theme
         self.front = FrontDoor(self, doors, preferences, proposals, clock)
@@ -114,6 +103,8 @@ class FlowCabalApp(App[int]):
 
     def _after_first_frame(self) -> None:
         """The project is opened, or the wizard asked, behind a screen that is painted already."""
+        if not self.is_running:  # who quits at once is let go
+            return
         if self._first_path is not None:
             self.front.open_project(self._first_path)
         else:
@@ -143,40 +134,7 @@ class FlowCabalApp(App[int]):
             words = _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
             self.notify(words, severity="warning", markup=False)
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = False,
-    ) -> None:
-        """One saying at a time, for they lie over the text, and a short one unless it warns."""
-        self.clear_notifications()
-        seconds = timeout or (TOLD_SECONDS if severity == "information" else WARNED_SECONDS)
-        super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
-
     # Doors
-
-    def put_base(self, screen: Screen[Any]) -> None:
-        """Replaces every screen but the first, which Textual cannot switch, by this one."""
-        while len(self.screen_stack) > 2:
-            self.pop_screen()
-        if len(self.screen_stack) > 1:
-            self.switch_screen(screen)
-        else:
-            self.push_screen(screen)
-        self.call_after_refresh(lambda: self._notice_size(self.size))
-
-    def use_theme(self, name: str) -> None:
-        """The theme of that name, or the one that is always there."""
-        known = (name, DEFAULT_THEME, TERMINAL_THEMES[0])
-        self.theme = next(item for item in known if item in self.available_themes)
-
-    def use_screen_language(self, code: str) -> None:
-        """The words of what is made from here on."""
-        self.screen_language = use_language(code or None)
 
     @on(HomeScreen.OpenWanted)
     def open_chosen(self, event: HomeScreen.OpenWanted) -> None:
@@ -303,17 +261,6 @@ class FlowCabalApp(App[int]):
             report = write_report(self._state_folder, self._exception or RuntimeError("unknown"), self._now())
             self.crash_words = last_words(report)
         self._close_messages_no_wait()
-
-    def on_resize(self, event: Resize) -> None:
-        """Too small: a notice over everything, gone when there is room again."""
-        self._notice_size(event.size)
-
-    def _notice_size(self, size: Size) -> None:
-        shown = isinstance(self.screen, TooSmallScreen)
-        if is_too_small(size) and not shown:
-            self.push_screen(TooSmallScreen())
-        elif shown and not is_too_small(size):
-            self.pop_screen()
 
 
 def run_app(

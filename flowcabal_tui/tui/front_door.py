@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from textual.theme import Theme
 
@@ -15,18 +15,15 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.entry import Doors, FirstChoices, ModelProposal, Preferences
 from flowcabal_tui.tui.screens.home import HomeScreen
 from flowcabal_tui.tui.screens.opening import OpeningScreen
+from flowcabal_tui.tui.stage import TERMINAL_THEMES, Stage
 from flowcabal_tui.tui.themes import load_themes
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.typed_path import typed_path
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
-    from flowcabal_tui.tui.app import FlowCabalApp
     from flowcabal_tui.tui.screens.new_project import NewProject
     from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
-
-TERMINAL_THEMES: Final = ("ansi-dark", "ansi-light")
-DEFAULT_THEME: Final = "ink"
 
 
 class FrontDoor:
@@ -34,7 +31,7 @@ class FrontDoor:
 
     def __init__(
         self,
-        app: FlowCabalApp,
+        app: Stage,
         doors: Doors,
         preferences: Preferences,
         proposals: tuple[ModelProposal, ...],

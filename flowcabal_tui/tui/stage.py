@@ -1,0 +1,75 @@
+"""The app as its parts know it: one screen at the bottom, a theme, a language, one saying at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from textual.app import App
+from textual.events import Resize
+from textual.geometry import Size
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.departure import Departure
+from flowcabal_tui.tui.driver import PatientDriver
+from flowcabal_tui.tui.screens.too_small import TooSmallScreen, is_too_small
+
+TERMINAL_THEMES: Final = ("ansi-dark", "ansi-light")
+DEFAULT_THEME: Final = "ink"
+TOLD_SECONDS: Final = 3.0
+WARNED_SECONDS: Final = 8.0
+
+
+class Stage(App[int]):
+    """Shows screens; which ones, and when, is for those who stand on it."""
+
+    def __init__(self, language: str) -> None:
+        """`language` is a code, or empty for that of the environment."""
+        self.screen_language = use_language(language or None)
+        super().__init__(driver_class=PatientDriver)
+        self.departure = Departure(self)
+
+    def put_base(self, screen: Screen[Any]) -> None:
+        """Replaces every screen but the first, which Textual cannot switch, by this one."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        if len(self.screen_stack) > 1:
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+        self.call_after_refresh(lambda: self._notice_size(self.size))
+
+    def use_theme(self, name: str) -> None:
+        """The theme of that name, or the one that is always there."""
+        known = (name, DEFAULT_THEME, TERMINAL_THEMES[0])
+        self.theme = next(item for item in known if item in self.available_themes)
+
+    def use_screen_language(self, code: str) -> None:
+        """The words of what is made from here on."""
+        self.screen_language = use_language(code or None)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """One saying at a time, for they lie over the text, and a short one unless it warns."""
+        self.clear_notifications()
+        seconds = timeout or (TOLD_SECONDS if severity == "information" else WARNED_SECONDS)
+        super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
+
+    def on_resize(self, event: Resize) -> None:
+        """Too small: a notice over everything, gone when there is room again."""
+        self._notice_size(event.size)
+
+    def _notice_size(self, size: Size) -> None:
+        shown = isinstance(self.screen, TooSmallScreen)
+        if is_too_small(size) and not shown:
+            self.push_screen(TooSmallScreen())
+        elif shown and not is_too_small(size):
+            self.pop_screen()
