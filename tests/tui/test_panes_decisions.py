@@ -135,6 +135,30 @@ async def test_an_attempt_is_edited_in_place_and_handed_in() -> None:
         assert app.decided == [DecisionsScreen.Decided(REVIEW.id, Decision("edit", 2, text=text))]
 
 
+async def test_an_answer_that_leaves_an_edited_text_behind_asks_first() -> None:
+    app = Queue(REVIEW)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.opened(pilot)
+        await pilot.press("e", "X", "escape")
+        assert "your edited text is not handed in yet" in screen_text(app)
+        for key in ("a", "x", "r"):
+            await pilot.press(key, "enter")
+            assert app.decided == []
+            assert app.screen is app.decisions
+        await pilot.press("a", "y")
+        assert app.decided == [DecisionsScreen.Decided(REVIEW.id, Decision("approve", 2))]
+
+
+async def test_an_edit_that_is_taken_back_leaves_nothing_behind() -> None:
+    app = Queue(REVIEW)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.opened(pilot)
+        await pilot.press("e", "X", "escape", "e", "delete", "escape")
+        assert "not handed in" not in screen_text(app)
+        await pilot.press("a")
+        assert app.decided == [DecisionsScreen.Decided(REVIEW.id, Decision("approve", 2))]
+
+
 async def test_what_was_typed_stays_with_its_question() -> None:
     app = Queue(REVIEW, INPUT)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -14,7 +14,9 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import Decide, Event, WaiveFinding
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.play import PlayScreen, is_told
+from flowcabal_tui.tui.screens.unsent import Unsent
 from flowcabal_tui.tui.terminal import set_terminal_title
+from flowcabal_tui.tui.trouble import attempt
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
@@ -27,6 +29,7 @@ class QuestionDesk:
         self._screen, self._workbench, self._editor = screen, workbench, editor
         self._waiting: tuple[Question, ...] = ()
         self._answered: set[QuestionId] = set()
+        self._unsent = Unsent(workbench)
 
     @property
     def count(self) -> int:
@@ -67,7 +70,12 @@ class QuestionDesk:
         if not self._waiting:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return
-        self._screen.app.push_screen(DecisionsScreen(self._waiting, self._node_of, run=run, editor=self._editor))
+        await self._unsent.load(self._waiting)
+        queue = DecisionsScreen(self._waiting, self._node_of, run=run, editor=self._editor, unsent=self._unsent)
+        self._screen.app.push_screen(queue, self._write_down)
+
+    def _write_down(self, _left: None) -> None:
+        attempt(self._screen, self._unsent.save(), group="unsent")
 
     async def play(self, run: RunId | None, title: str) -> None:
         """A run as a story on one page; what cannot be answered there is answered in the queue."""
@@ -99,6 +107,8 @@ class QuestionDesk:
         except FlowCabalError:
             self._answered.discard(question)
             raise
+        self._unsent.forget(question)
+        await self._unsent.save()
 
     async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
         """A finding is intended; the reason is remembered."""

@@ -20,13 +20,13 @@ from flowcabal_tui.domain.run import Attempt, CheckFinding, Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.answers import AnswerList
 from flowcabal_tui.tui.panes.bench import Bench
 from flowcabal_tui.tui.panes.finding_view import FindingView
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens import question_kinds as kinds
-from flowcabal_tui.tui.screens.decision_findings import FindingsScreen
+from flowcabal_tui.tui.screens.decision_typing import TypingScreen
+from flowcabal_tui.tui.screens.unsent import Unsent
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -34,7 +34,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class DecisionsScreen(FindingsScreen):
+class DecisionsScreen(TypingScreen):
     """Shows one question after the other, oldest first, from that of `run` on; typed text stays. `now`: seconds."""
 
     help = HelpData(
@@ -69,14 +69,13 @@ class DecisionsScreen(FindingsScreen):
 
     def __init__(
         self, questions: Sequence[Question], load: kinds.Load, *, run: RunId | None = None,
-        editor: str = "", now: kinds.Clock = time.monotonic,
+        editor: str = "", now: kinds.Clock = time.monotonic, unsent: Unsent | None = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self._waiting, self._load_view, self._editor, self._now = list(questions), load, editor, now
+        super().__init__(unsent or Unsent(), editor)
+        self._waiting, self._load_view, self._now = list(questions), load, now
         self._place = next((place for place, item in enumerate(questions) if item.run == run), 0)
         self._node_view: NodeView | None = None
         self._number = 0
-        self._typed: dict[tuple[QuestionId, int], str] = {}
         self._appeared = now()
 
     def compose(self) -> ComposeResult:
@@ -103,14 +102,6 @@ class DecisionsScreen(FindingsScreen):
     def question(self) -> Question | None:
         """The question that is shown."""
         return self._waiting[self._place] if self._waiting else None
-
-    @property
-    def _editor_area(self) -> ProseArea:
-        return self.query_one("#editor", ProseArea)
-
-    @property
-    def _face(self) -> str | None:
-        return self.query_one(ContentSwitcher).current
 
     def show_questions(self, questions: Sequence[Question]) -> None:
         """Another queue; the question that is shown stays if it still waits, else the screen goes on."""
@@ -163,7 +154,7 @@ class DecisionsScreen(FindingsScreen):
             self._show_choices(question)
             return
         if question.kind == "input":
-            self._editor_area.load_text(self._typed.get((question.id, 0), text))
+            self.editor_area.load_text(self.unsent.text((question.id, 0), text))
             self.query_one(ContentSwitcher).current = "editor"
             self.set_focus(None)
             self._refresh_keys()
@@ -206,25 +197,33 @@ class DecisionsScreen(FindingsScreen):
     def _refresh_keys(self) -> None:
         if self.question is not None:
             attempts = len(self._node_view.attempts) if self._node_view else 0
-            findings, is_editing = self.query_one(FindingView).count, self._face == "editor"
+            findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
             self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle))
 
-    def _shown_attempt(self) -> Attempt | None:
+    def shown_attempt(self) -> Attempt | None:
+        """The attempt that is shown, if the question has any."""
         attempts = self._node_view.attempts if self._node_view else ()
         return next((item for item in attempts if item.number == self._number), None)
 
     def _show_attempt(self, number: int) -> None:
         self._number = number
-        attempt = self._shown_attempt()
+        attempt = self.shown_attempt()
         if attempt is None or self._node_view is None:
             return
-        numbers = [item.number for item in self._node_view.attempts]
-        self.query_one(".attempt", Static).update(kinds.attempt_words(attempt, numbers))
+        self.refresh_attempt()
         self.query_one(FindingView).show(attempt.evaluation)
         self.query_one("#text", StreamView).set_text(attempt.text, follow=False)
         self._turn_to("text")
         self.call_after_refresh(self.mark_finding)
+
+    def refresh_attempt(self) -> None:
+        """Tell which attempt is shown, and whether its edited text waits."""
+        attempt, place = self.shown_attempt(), self.place()
+        if attempt is not None and place is not None and self._node_view is not None:
+            numbers = [item.number for item in self._node_view.attempts]
+            words = kinds.attempt_words(attempt, numbers, unsent=self.unsent.has(place))
+            self.query_one(".attempt", Static).update(words)
 
     def _turn_to(self, face: str) -> None:
         self.query_one(ContentSwitcher).current = face
@@ -246,10 +245,10 @@ class DecisionsScreen(FindingsScreen):
             return True
         if action == "question":
             return not isinstance(self.focused, (ProseArea, PickList))
-        if self._face == "bench" and self.query_one(Bench).is_preview:
+        if self.face == "bench" and self.query_one(Bench).is_preview:
             return action in ("submit", "leave")
         if action == "submit":
-            return self._face == "editor"
+            return self.face == "editor"
         return kinds.allows(self.question, action)
 
     def is_grace(self) -> bool:
@@ -275,75 +274,54 @@ class DecisionsScreen(FindingsScreen):
             self._decide(Decision("choose", self.query_one(Bench).number))
         elif question.kind == "choice":
             self.query_one(AnswerList).action_select()
-        elif question.kind in ("confirm", "gate") or self._shown_attempt() is not None:
-            self._decide(Decision("approve", self._number))
+        elif question.kind in ("confirm", "gate") or self.shown_attempt() is not None:
+            self.past_unsent(lambda: self._decide(Decision("approve", self._number)))
 
     def action_retry(self) -> None:
         """Want another attempt; the note may be empty, and counts only while the same question is there."""
         asked, number = self.question, self._number
-        if self.is_grace() or self._shown_attempt() is None:
+        if self.is_grace() or self.shown_attempt() is None:
             return
 
         def noted(note: str | None) -> None:
             if note is not None and self.question == asked:
                 self._decide(Decision("retry", number, note=note.strip()))
 
-        self.app.push_screen(PromptLine(_("What should be different? (may be empty)")), noted)
+        words = _("What should be different? (may be empty)")
+        self.past_unsent(lambda: self.app.push_screen(PromptLine(words), noted))
 
     def action_reject(self) -> None:
         """Turn it down: what depends on it does not run."""
         if not self.is_grace():
-            self._decide(Decision("reject", self._number))
+            self.past_unsent(lambda: self._decide(Decision("reject", self._number)))
 
     def action_edit(self) -> None:
         """Edit the attempt, or write the answer."""
-        attempt, question = self._shown_attempt(), self.question
+        attempt, question = self.shown_attempt(), self.question
         if self.is_grace() or question is None:
             return
         if kinds.is_bench(question):
             self.query_one(Bench).action_preview()
             return
         if attempt is not None:
-            self._editor_area.load_text(self._typed.get((question.id, attempt.number), attempt.text))
+            self.editor_area.load_text(self.unsent.text((question.id, attempt.number), attempt.text))
         if attempt is not None or question.kind == "input":
             self._turn_to("editor")
-
-    def action_editor(self) -> None:
-        """Edit in the writer's own editor."""
-        self.action_edit()
-        if self._face == "editor" and self._editor_area.has_focus:
-            self.run_worker(self._edit_outside(), exclusive=True, exit_on_error=False)
-
-    async def _edit_outside(self) -> None:
-        area, question = self._editor_area, self.question
-        title = question.node_title or question.node if question else ""
-        try:
-            edited = await edit_outside(self.app, area.text, title, editor_command(self._editor))
-        except FlowCabalError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        if edited is not None:
-            area.load_text(edited)
-            self._remember()
-
-    def _remember(self) -> None:
-        if self.question is not None and self._face == "editor":
-            self._typed[self.question.id, self._number] = self._editor_area.text
 
     def action_submit(self) -> None:
         """Hand in what stands in the editor."""
         question = self.question
-        if self.is_grace() or question is None or self._face not in ("editor", "bench"):
+        if self.is_grace() or question is None or self.face not in ("editor", "bench"):
             return
         if question.kind == "input":
             self._hand_in(question)
         elif question.kind == "choice":
             self._decide(Decision("edit", text=self.query_one(Bench).put_together))
         else:
-            self._decide(Decision("edit", self._number, text=self._editor_area.text))
+            self._decide(Decision("edit", self._number, text=self.editor_area.text))
 
     def _hand_in(self, question: Question) -> None:
-        text = self._editor_area.text
+        text = self.editor_area.text
         if not text.strip():
             self.notify(_("Write an answer first: `e`."), markup=False)
         elif text == clean(question.proposal):
@@ -355,16 +333,16 @@ class DecisionsScreen(FindingsScreen):
         """Show the attempt before or after."""
         numbers = [item.number for item in self._node_view.attempts] if self._node_view else []
         if self._number in numbers:
-            self._remember()
+            self.remember()
             self._show_attempt(numbers[min(max(numbers.index(self._number) + step, 0), len(numbers) - 1)])
 
     def action_changes(self) -> None:
         """Switch between the attempt and what it changed in the one before."""
         attempts = self._node_view.attempts if self._node_view else ()
         earlier = [item for item in attempts if item.number < self._number]
-        if self._face == "changes":
+        if self.face == "changes":
             self._turn_to("text")
-        elif earlier and (attempt := self._shown_attempt()) is not None:
+        elif earlier and (attempt := self.shown_attempt()) is not None:
             self.query_one(DiffView).set_texts(earlier[-1].text, attempt.text)
             self._turn_to("changes")
         else:
@@ -376,7 +354,7 @@ class DecisionsScreen(FindingsScreen):
 
     def action_question(self, step: int) -> None:
         """The next question or the one before."""
-        self._remember()
+        self.remember()
         place = min(max(self._place + step, 0), len(self._waiting) - 1)
         if place != self._place:
             self._place = place
@@ -384,15 +362,15 @@ class DecisionsScreen(FindingsScreen):
 
     def action_leave(self) -> None:
         """Out of the editor or the difference; else back to the workspace."""
-        if self._face == "bench" and self.query_one(Bench).is_preview:
+        if self.face == "bench" and self.query_one(Bench).is_preview:
             self.query_one(Bench).leave_preview()
-        elif self._editor_area.has_focus and self.question is not None:
-            self._remember()
+        elif self.editor_area.has_focus and self.question is not None:
+            self.remember()
             if self.question.kind == "input":
                 self.set_focus(None)
             else:
                 self._turn_to("text")
-        elif self._face == "changes":
+        elif self.face == "changes":
             self._turn_to("text")
         else:
             self.dismiss(None)

@@ -153,10 +153,11 @@ def proposal_hint(question: Question) -> str:
     return _("`a` allows it, `x` does not.")
 
 
-def attempt_words(attempt: Attempt, numbers: Sequence[int]) -> str:
+def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> str:
     """Which attempt is shown, of those there are, and what is to be known of it."""
     parts = [_("attempt {n} of {m}").format(n=numbers.index(attempt.number) + 1, m=len(numbers))]
     parts += [_("written by hand")] if attempt.author == "human" else []
     parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
+    parts += [_("your edited text is not handed in yet: `e`, then F2")] if unsent else []
     parts += [_("`[` and `]` show the others")] if len(numbers) > 1 else []
     return " · ".join(parts)
