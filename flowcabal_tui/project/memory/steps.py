@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, get_args
@@ -77,24 +76,25 @@ class Steps:
         )
         await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
 
-    async def enqueue_index(self, changed: Iterable[Entity] = ()) -> None:
-        """One index step for each written chapter, under the digest of the names of this moment.
+    async def enqueue_index(self) -> None:
+        """One index step for each written chapter, under the digest of the names of this moment."""
+        await self._store.outbox.add(await self._index_tasks(await self._store.memory.names()))
+
+    async def _index_tasks(self, entities: Sequence[Entity], changed: Iterable[Entity] = ()) -> list[BackgroundTask]:
+        """One for each written chapter, under the digest of these names.
 
         With `changed`, which only got further names, just for those in which one of their names stands: nothing else
         of the index can change, and a long book is not read anew for each name.
         """
-        entities = await self._store.memory.names()
         names = digest_of([[entity.id, *entity.names] for entity in entities])
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         if wanted := {name for entity in changed for name in entity.names}:
             chapters = [chapter for chapter in chapters if await self._holds(chapter, wanted)]
-        await self._store.outbox.add(
-            [
-                task
-                for chapter in chapters
-                for task in tasks(("index",), chapter.id, digest_of([chapter.digest, names]), chapter.position)
-            ]
-        )
+        return [
+            task
+            for chapter in chapters
+            for task in tasks(("index",), chapter.id, digest_of([chapter.digest, names]), chapter.position)
+        ]
 
     async def _holds(self, chapter: Chapter, names: Collection[str]) -> bool:
         text = await self._store.book.text(chapter.id)
@@ -103,13 +103,14 @@ class Steps:
     async def _entities(self, task: BackgroundTask) -> None:
         """The names that rules find."""
         chapter, _text = await self._tools.chapter(task.subject)
-        found = await self._discovered(chapter, await self._store.memory.entities())
-        await self._put_entities(found)
-        if found:
-            await self.enqueue_index(found)
+        await self._put_entities(await self._discovered(chapter, await self._store.memory.entities()))
 
     async def _put_entities(self, found: Sequence[Entity]) -> None:
-        await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in found))
+        """Together with the steps that look for them in the book: what is known already is not found again."""
+        if found:
+            known = {entity.id: entity for entity in await self._store.memory.names()}
+            names = sorted((known | {entity.id: entity for entity in found}).values(), key=lambda each: each.id)
+            await self._store.memory.put_entities(found, await self._index_tasks(names, found))
 
     async def _story(self, task: BackgroundTask) -> None:
         """What the chapter adds to the story, read once from each text."""
@@ -125,11 +126,11 @@ class Steps:
         before = await memory.view(chapter.id, generation)
         known = await memory.entities(generation)
         entities, reading = await reader.read(StoryGoal(chapter, text, known, before))
-        await self._put_entities(entities)
-        if entities and self._tools.pinned is not None:  # the rest of the chapters is the job's concern
+        if self._tools.pinned is None:
+            await self._put_entities(entities)
+        elif entities:  # the rest of the chapters is the job's concern
+            await memory.put_entities(entities, ())
             await self._index_chapter(chapter, text, await memory.names())
-        elif entities:
-            await self.enqueue_index(entities)
         await self._store.records.put_reading(reading)
         if self._tools.pinned is None:  # a job tells the whole at its end
             await self.enqueue_story()

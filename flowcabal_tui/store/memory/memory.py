@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
-from flowcabal_tui.domain.memory import Derived, Entity, Mention
+from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.book.generations import NOW, next_generation
+from flowcabal_tui.store.book.outbox import add_tasks
 from flowcabal_tui.store.book.shelf import NewVersion, append_version
 from flowcabal_tui.store.book.withdrawn import confirm
 from flowcabal_tui.store.file.connection import Database
@@ -68,6 +69,20 @@ class Memory:
 
         An agent's word never changes what a hand has written or removed; the names that it proposes are noted.
         """
+        return await self._database.do(lambda connection: self._put_entity(connection, entity))
+
+    async def put_entities(self, entities: Iterable[Entity], tasks: Iterable[BackgroundTask]) -> None:
+        """The same for several, in one transaction with the background work that follows from them."""
+        given, following = tuple(entities), tuple(tasks)
+
+        def put(connection: sqlite3.Connection) -> None:
+            for entity in given:
+                self._put_entity(connection, entity)
+            add_tasks(connection, following)
+
+        await self._database.do(put)
+
+    def _put_entity(self, connection: sqlite3.Connection, entity: Entity) -> Entity:
         new = replace(
             entity,
             name=clean(entity.name),
@@ -76,24 +91,20 @@ class Memory:
             note=clean(entity.note),
             first_position=None,
         )
-
-        def put(connection: sqlite3.Connection) -> Entity:
-            old = entity_now(connection, entity_subject(new.id))
-            if old == new:
-                return new
-            stands = new
-            if new.by != "hand" and (old.by == "hand" if old else _removed(connection, new.id)):
-                stands = _with_proposals(old, new.proposed) if old else new
-                if old in (None, stands):
-                    return stands
-            generation = next_generation(connection, "truth" if new.by == "hand" else "derived", 0, self._now())
-            put_entity_row(connection, stands, generation)
-            if new.by == "hand" and new.note != (old.note if old else ""):
-                note = NewVersion(entity_subject(new.id), new.note, "human")
-                append_version(connection, note, generation, self._language, self._now())
-            return stands
-
-        return await self._database.do(put)
+        old = entity_now(connection, entity_subject(new.id))
+        if old == new:
+            return new
+        stands = new
+        if new.by != "hand" and (old.by == "hand" if old else _removed(connection, new.id)):
+            stands = _with_proposals(old, new.proposed) if old else new
+            if old in (None, stands):
+                return stands
+        generation = next_generation(connection, "truth" if new.by == "hand" else "derived", 0, self._now())
+        put_entity_row(connection, stands, generation)
+        if new.by == "hand" and new.note != (old.note if old else ""):
+            note = NewVersion(entity_subject(new.id), new.note, "human")
+            append_version(connection, note, generation, self._language, self._now())
+        return stands
 
     async def remove_entity(self, entity: EntityId) -> None:
         """By hand: agents do not bring it back. KeyError if there is none."""
