@@ -60,6 +60,8 @@ class RunDesk:
         self._paused: set[RunId] = set()
         self._last_words: dict[RunId, RunStateChanged] = {}
         self._kept_state: DualState | None = None
+        self._taking_up = asyncio.Lock()
+        """Held while a run of the past is taken up: what stops it waits until it is there to be stopped."""
 
     @property
     def quiet(self) -> bool:
@@ -95,15 +97,16 @@ class RunDesk:
 
     async def resume(self, run: RunId) -> RunId:
         """Goes on with a run that is not being executed; what ended well is not done again."""
-        if run in self._runs:
-            return run
-        history = await self._store.runs.history(run)
-        if not history:
-            raise RunError(_("There is no run {run}.").format(run=run))
-        workflow = await self._store.runs.workflow_of(run)
-        request = await self._store.runs.run_request(run)
-        generation = await self._store.runs.generation_of(run)
-        self._execute(await self.scope(run, workflow, request, generation), fold(history))
+        async with self._taking_up:
+            if run in self._runs:
+                return run
+            history = await self._store.runs.history(run)
+            if not history:
+                raise RunError(_("There is no run {run}.").format(run=run))
+            workflow = await self._store.runs.workflow_of(run)
+            request = await self._store.runs.run_request(run)
+            generation = await self._store.runs.generation_of(run)
+            self._execute(await self.scope(run, workflow, request, generation), fold(history))
         return run
 
     async def generation(self, request: RunRequest) -> Generation:
@@ -256,10 +259,20 @@ class RunDesk:
     async def cancel(self, run: RunId, node: NodeId | None, *, branch: bool = False) -> None:
         """Stops at once; a run that an earlier process left is ended, and its questions with it. Raises RunError."""
         if run in self._runs:
-            stopped = [self._runs[run].cancel(each) for each in (self._branch(run, node) if branch else (node,))]
-            if any(stopped):
-                return
+            self._cancel_now(run, node, branch=branch)
+            return
+        async with self._taking_up:
+            if run in self._runs:
+                self._cancel_now(run, node, branch=branch)
+            else:
+                await self._cancel_left(run, node)
+
+    def _cancel_now(self, run: RunId, node: NodeId | None, *, branch: bool) -> None:
+        stopped = [self._runs[run].cancel(each) for each in (self._branch(run, node) if branch else (node,))]
+        if not any(stopped):
             raise RunError(_("The step {node} is not running.").format(node=node), _("Nothing was stopped."))
+
+    async def _cancel_left(self, run: RunId, node: NodeId | None) -> None:
         history = await self._store.runs.history(run)
         left = fold(history)
         if node is not None or not history or left.state != "running":
