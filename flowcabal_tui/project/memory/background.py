@@ -41,6 +41,8 @@ class Background:
         self._knowledge_is_up = knowledge_is_up
         self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: asyncio.Event(), KNOWLEDGE: asyncio.Event()}
         self._running: dict[int, asyncio.Task[None]] = {}
+        self._untold: set[int] = set()
+        """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
         self._workers: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -73,6 +75,9 @@ class Background:
         """Does the next task of a lane; False when there is none that can be done now."""
         if kinds is KNOWLEDGE and not self._knowledge_is_up():
             return False
+        for left in sorted(self._untold):
+            await self._outbox.move(("running",), "waiting", left)
+            self._untold.discard(left)
         due = await self._outbox.next(1, self._now(), kinds)
         if not due:
             return False
@@ -85,6 +90,7 @@ class Background:
             self._running.pop(task.id, None)
             work.cancel()
         if not work.cancelled() and (error := work.exception()) is not None:
+            self._untold.add(task.id)
             raise error
         return True
 
