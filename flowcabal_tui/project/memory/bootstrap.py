@@ -151,6 +151,7 @@ class Bootstrap:
         endpoint = self._models.model("agent").endpoint
         if self._worker and not self._worker.done():
             raise RunError(_("The chapters are being read already."), "", _("Pause it first to change what it does."))
+        self._stopping.clear()
         if max_cost is not None and (endpoint.price_in is None or endpoint.price_out is None):
             raise RunError(
                 _("The cap on money cannot be kept: the price of {model} is unknown.").format(model=endpoint.model),
@@ -164,7 +165,6 @@ class Bootstrap:
         else:
             job = await self._new(await self.unread(first, last), max_cost)
         await self._put(replace(job, state="running", reason=""))
-        self._stopping.clear()
         self._worker = asyncio.create_task(self._work(), name="bootstrap")
         return job.id
 
@@ -300,6 +300,7 @@ class Bootstrap:
         try:
             begun = await self._store.jobs.begin(task)
             await self._steps(begun.pinned).do(begun)
+            await self._done(task)
         except (BudgetExceeded, SettingsError) as error:
             reason = error.title
             await self._store.outbox.set_state(task.id, "waiting", reason)
@@ -313,8 +314,6 @@ class Bootstrap:
         except Exception as error:  # the edge of a worker: one step must not end the others
             log.exception("bootstrap %s of %s", task.kind, task.subject)
             await self._store.outbox.set_state(task.id, "failed", repr(error))
-        else:
-            await self._done(task)
         await self.tell()
         return reason
 
