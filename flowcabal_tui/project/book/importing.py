@@ -36,12 +36,18 @@ class Importer:
         """`wake` starts the background worker; `free_agent` tells whether the agents' model costs nothing."""
         self._store, self._workshop, self._language = store, workshop, language
         self._emit, self._wake, self._free_agent = emit, wake, free_agent
+        self._turn = asyncio.Lock()
+        """One after the other, so that the second finds what the first has brought."""
 
     async def manuscript(self, command: ImportManuscript) -> int:
         """Reads chapters to the end of the book, in one transaction; returns how many. Raises ManuscriptError.
 
         Those that stand in the book already are left out, unless `again` is wished.
         """
+        async with self._turn:
+            return await self._manuscript(command)
+
+    async def _manuscript(self, command: ImportManuscript) -> int:
         preview = await self._compared(await self._read(command))
         known = frozenset[int]() if command.again else preview.known
         chapters = [chapter for at, chapter in enumerate(preview.chapters) if at not in known]
@@ -64,6 +70,10 @@ class Importer:
 
     async def reference(self, command: ImportManuscript) -> ReferenceId:
         """Puts a book on the shelf in one transaction. Raises ManuscriptError."""
+        async with self._turn:
+            return await self._reference(command)
+
+    async def _reference(self, command: ImportManuscript) -> ReferenceId:
         preview = await self._read(command)
         new = command.reference, len(preview.chapters), sum(len(chapter.text) for chapter in preview.chapters)
         if new in [(one.title, one.parts, one.length) for one in await self._store.references.all()]:
