@@ -35,6 +35,7 @@ from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.protocol import Event, UsageChanged
+from flowcabal_tui.runner.effects import whole
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.settings.secrets import find_key
@@ -207,12 +208,12 @@ class ModelDesk:
             run=PAYING_RUN.get() or "",
             node=purpose.removeprefix("node:") if purpose.startswith("node:") else "",
         )
-        await self._store.usage.add(record)
-        self._totals = self._totals.plus(record)
+        self._totals = self._totals.plus(record)  # first: it was spent, whatever becomes of the writing
         if (job := PAYING_RUN.get()) in self._caps and job is not None:
             limit, so_far = self._caps[job]
             self._caps[job] = (limit, so_far.plus(record))
         self._emit(UsageChanged(self._totals))
+        await self._store.usage.add(record)
 
     async def check_all(self) -> tuple[EndpointCheck, ...]:
         """One small call to each configured role."""
@@ -283,8 +284,9 @@ class _Booked:
         return value, answer
 
     async def _book(self, request: ModelRequest, answer: Answer) -> None:
+        """A cancel comes too late for it: the answer is paid for, and who asked may keep it."""
         book = self._desk.book if answer.summed else self._desk.spent
-        await book(self._role, request.purpose, self.endpoint, request, answer.usage)
+        await whole(book(self._role, request.purpose, self.endpoint, request, answer.usage))
 
     @asynccontextmanager
     async def _place(self, request: ModelRequest) -> AsyncIterator[None]:
