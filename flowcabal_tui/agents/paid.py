@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -96,18 +97,23 @@ class PaidOnce:
         call = self._under_way.get(key)
         if call is None:
             call = self._under_way[key] = _Call(asyncio.create_task(self._pay(key, ask)))
-            call.task.add_done_callback(lambda done: self._under_way.pop(key, None))
+            call.task.add_done_callback(partial(self._ended, key))
         call.waiting += 1
         try:
             return await asyncio.shield(call.task)
         except asyncio.CancelledError:
             if call.waiting == 1 and not call.task.done():
-                self._under_way.pop(key, None)
+                self._ended(key, call.task)
                 call.task.cancel()
                 await asyncio.wait([call.task])
             raise
         finally:
             call.waiting -= 1
+
+    def _ended(self, key: Digest, task: asyncio.Task[Answer]) -> None:
+        """Another call may have taken the place of one that was given up."""
+        if (known := self._under_way.get(key)) is not None and known.task is task:
+            del self._under_way[key]
 
     async def _pay(self, key: Digest, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         answer = await ask()

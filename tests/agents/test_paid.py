@@ -106,3 +106,37 @@ async def test_the_call_is_cancelled_when_nobody_waits_for_it() -> None:
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert model.cancelled
+
+
+class LingeringModel(SlowModel):
+    """Takes a while to end when it is cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends = asyncio.Event()
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        try:
+            return await super().answer(request)
+        except asyncio.CancelledError:
+            await self.ends.wait()
+            raise
+
+
+async def test_a_call_that_was_given_up_does_not_end_the_sharing_of_the_one_in_its_place() -> None:
+    model = LingeringModel()
+    paid = PaidOnce(model, FakeAnswers())
+    given_up = asyncio.create_task(paid.answer(ASK))
+    await model.asked.wait()
+    given_up.cancel()
+    model.asked.clear()
+    await asyncio.sleep(0)
+    second = asyncio.create_task(paid.answer(ASK))
+    await model.asked.wait()
+    model.ends.set()
+    await asyncio.wait([given_up])
+    third = asyncio.create_task(paid.answer(ASK))
+    await asyncio.sleep(0)
+    model.release.set()
+    assert (await second).text == (await third).text == "slow"
+    assert len(model.requests) == 1
