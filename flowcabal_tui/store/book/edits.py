@@ -14,6 +14,7 @@ from datetime import datetime
 from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
+from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.generations import next_generation
 from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
@@ -64,6 +65,7 @@ class Edits:
                 _("Nothing was changed in any chapter."),
                 _("Look at the places again."),
             )
+        texts = [new for new in texts if digest(clean(new.text)) != now[new.chapter].digest]  # the same is no version
         positions = [now[new.chapter].position for new in texts]
         generation = self._begin(connection, min(positions, default=0))
         for new, position in zip(texts, positions, strict=True):
