@@ -1,0 +1,210 @@
+"""What is cut off, fails or is overtaken between two of its steps: repeated safely, stopped at once, paid once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.protocol import (
+    BootstrapChanged,
+    CancelRun,
+    ImportManuscript,
+    PauseBootstrap,
+    ReplaceText,
+    ResumeRun,
+    StartBootstrap,
+    WriteChapter,
+)
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.faultserver import FaultServer
+from tests.project.desk import CHAPTERS, both, calls, change, endpoint, leave, make, make_one, opened, write_chapters
+from tests.project.test_bootstrap import ended, imported
+from tests.project.test_stopping import left_waiting
+
+TEXT = "the river rose all night, and nobody slept in the house by the water."
+
+
+class Gate:
+    """Holds up a coroutine function of the engine until it is let through."""
+
+    def __init__(self, inner: Callable[..., Awaitable[Any]]) -> None:
+        self._inner, self._test = inner, asyncio.get_running_loop()
+        self.reached, self._open = asyncio.Event(), asyncio.Event()
+        self._engine: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, *given: Any, **named: Any) -> Any:
+        self._engine = asyncio.get_running_loop()
+        self._test.call_soon_threadsafe(self.reached.set)
+        await self._open.wait()
+        return await self._inner(*given, **named)
+
+    def open(self) -> None:
+        assert self._engine is not None
+        self._engine.call_soon_threadsafe(self._open.set)
+
+
+@pytest.mark.parametrize("reads", [False, True], ids=["by rule", "by the model"])
+async def test_names_are_indexed_although_the_project_was_closed_when_they_had_just_been_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, reads: bool
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    change(folder, "agents", curator=reads)
+    with monkeypatch.context() as patched:
+        gate = Gate(Steps._holds)
+        patched.setattr(Steps, "_holds", lambda *given: gate(*given))
+        async with opened(folder) as desk:
+            await desk.project.carry_out(WriteChapter(await desk.chapter(1), "\n\n".join(CHAPTERS.values())))
+            await gate.reached.wait()
+    async with opened(folder) as desk:
+        await desk.settled()
+        found = await desk.project.entities()
+        assert found and {each.first_position for each in found} == {1}
+
+
+async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await left_waiting(folder)
+    async with opened(folder) as desk:
+        runs = desk.project._parts.runs
+        gate = Gate(runs._services)
+        monkeypatch.setattr(runs, "_services", gate)
+        resumed = asyncio.create_task(desk.project.carry_out(ResumeRun(run)))
+        await gate.reached.wait()
+        stopped = asyncio.create_task(desk.project.carry_out(CancelRun(run)))
+        await desk.project.runs()
+        gate.open()
+        await asyncio.gather(resumed, stopped)
+        assert await desk.follow(run, leave) == "cancelled"
+        assert await desk.project.questions() == ()
+        assert desk.project._parts.runs.idle
+
+
+async def test_a_step_whose_end_could_not_be_written_is_done_again_when_there_is_room(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        outbox = desk.project._parts.store.outbox
+        whole, failed = outbox.set_state, list[int]()
+
+        async def full(task: int, *told: Any) -> None:
+            if not failed:
+                failed.append(task)
+                raise DiskFull("no room")
+            await whole(task, *told)
+
+        monkeypatch.setattr(outbox, "set_state", full)
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        await desk.settled()
+        assert failed
+        assert {task.state for task in await desk.project.background() if task.kind != "knowledge"} <= {"fresh"}
+
+
+async def test_a_chapter_that_goes_while_it_is_read_leaves_the_reading_and_the_rest_is_read(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        reading, book = desk.project._parts.bootstrap, desk.project._parts.store.book
+        steps, gone = reading._steps, list[str]()
+
+        def deleting(pinned: Any) -> Steps:
+            made = steps(pinned)
+            do = made.do
+
+            async def then_gone(task: BackgroundTask) -> None:
+                await do(task)
+                if task.kind == "l0" and not gone:
+                    gone.append(task.subject)
+                    await book.delete(ChapterId(task.subject))
+
+            monkeypatch.setattr(made, "do", then_gone)
+            return made
+
+        monkeypatch.setattr(reading, "_steps", deleting)
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert (status.done, status.failed, len(gone)) == (status.total, 0, 1)
+
+
+async def test_a_pause_that_overtakes_the_start_of_a_reading_holds(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        jobs = desk.project._parts.store.jobs
+        gate = Gate(jobs.add)
+        monkeypatch.setattr(jobs, "add", gate)
+        begun = asyncio.create_task(desk.project.carry_out(StartBootstrap()))
+        await gate.reached.wait()
+        await desk.project.carry_out(PauseBootstrap())
+        gate.open()
+        await begun
+        await desk.until(BootstrapChanged, lambda event: event.status.state in ("paused", "done"))
+        status = await desk.project.bootstrap()
+        assert status is not None and (status.state, calls(server)) == ("paused", 0)
+
+
+async def test_a_manuscript_that_is_imported_twice_at_once_stands_in_the_book_once(folder: Path) -> None:
+    await make(folder, both(OFFLINE))
+    command = ImportManuscript(str(write_chapters(folder.parent / "novel")))
+    async with opened(folder) as desk:
+        both_ways = await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
+        assert len(await desk.project.chapters()) == 3
+        assert [type(each) for each in both_ways].count(ManuscriptError) == 1
+
+
+async def test_a_book_is_put_on_the_shelf_once_although_it_is_imported_twice_at_once(folder: Path) -> None:
+    await make(folder, both(OFFLINE))
+    command = ImportManuscript(str(write_chapters(folder.parent / "novel")), reference="The Ferry")
+    async with opened(folder) as desk:
+        await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
+        assert len(await desk.project.references()) == 1
+
+
+async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_cancelled_then(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(2))))
+    async with opened(folder) as desk:
+        models, store = desk.project._parts.models, desk.project._parts.store
+        ask = ModelRequest((Message("user", "which word?"),), purpose="curator.l1")
+        gate = Gate(store.usage.add)
+        monkeypatch.setattr(store.usage, "add", gate)
+
+        async def cancelled() -> None:
+            asking = asyncio.create_task(models.agent().answer(ask))
+            while not gate.reached.is_set():  # noqa: ASYNC110  # it is set by the test's own loop
+                await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.sleep(0)
+            gate.open()
+            await asyncio.wait([asking])
+
+        await desk.project._ask(cancelled())
+        assert models._totals.calls == 1 and models._totals.cost != Decimal(0)
+        assert (await desk.project._ask(models.agent().answer(ask))).cached
+        assert calls(server) == 1
+
+
+async def test_words_that_are_replaced_by_themselves_leave_the_chapter_in_the_index(folder: Path) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        chapter, memory = await desk.chapter(1), desk.project._parts.store.memory
+        await desk.project.carry_out(WriteChapter(chapter, TEXT))
+        await desk.settled()
+        places = tuple(each.place for each in await desk.project.occurrences("river"))
+        await desk.project.carry_out(ReplaceText("river", "river", places))
+        await desk.settled()
+        assert await desk.project._ask((await memory.view(None)).passages(chapter))
