@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
@@ -13,12 +14,23 @@ _SIZE: Final = 512 * 1024
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
+class _LogFile(RotatingFileHandler):
+    """Goes without what cannot be written: a full disk is told by the command that needs the room, not by its log."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
+        """Logging's own would print a traceback to the terminal for each line."""
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 def open_log(folder: Path, *, read_only: bool) -> logging.Handler:
     """Sends what the program logs to `.flowcabal/flowcabal.log` (one old file is kept); nowhere when read-only."""
     handler: logging.Handler = (
         logging.NullHandler()
         if read_only
-        else RotatingFileHandler(
+        else _LogFile(
             folder / PROJECT_STATE / "flowcabal.log", maxBytes=_SIZE, backupCount=1, encoding="utf-8", delay=True
         )
     )

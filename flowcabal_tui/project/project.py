@@ -337,7 +337,7 @@ class Project(Reading):
             for chapter in await book.chapters()
             if chapter.digest
         ]
-        target = path if path.suffix else path.with_suffix(f".{form}")
+        target = path if path.suffix or not form else path.with_suffix(f".{form}")
         settings = self._parts.settings.project
         await asyncio.to_thread(export_manuscript, target, settings.name, settings.language, chapters)
         return target

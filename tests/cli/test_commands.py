@@ -86,6 +86,13 @@ def test_an_unknown_form_of_book_is_refused(demo: Path, call: Call, tmp_path: Pa
     assert not (tmp_path / "book.pdf").exists()
 
 
+def test_a_file_without_an_ending_names_no_form(demo: Path, call: Call, tmp_path: Path) -> None:
+    exported = call("export", demo, tmp_path / "book")
+    assert exported.code == 1
+    assert "Unknown format: book" in exported.err
+    assert ".epub" in exported.err
+
+
 def test_the_context_is_shown_without_a_call(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
     folder = project(both(endpoint(server)))
     call("import", folder, write_chapters(tmp_path / "texts"))
