@@ -198,11 +198,12 @@ class ModelSteps:
         return attempt
 
     async def _paid(self, model: ModelPort, params: PromptParams, request: ModelRequest, attempt: Attempt) -> None:
-        """Keeps and books what was paid for."""
-        await self._services.journal.keep_result(
-            stored_result(attempt.key, attempt), self.event("attempt-done", attempt.number, **done_payload(attempt))
-        )
-        await self._services.spend.spent(params.role, f"node:{self._path}", model.endpoint, request, attempt.usage)
+        """Keeps and books what was paid for; what could not be kept was paid for too."""
+        done = self.event("attempt-done", attempt.number, **done_payload(attempt))
+        try:
+            await self._services.journal.keep_result(stored_result(attempt.key, attempt), done)
+        finally:
+            await self._services.spend.spent(params.role, f"node:{self._path}", model.endpoint, request, attempt.usage)
 
     async def _lost(self, model: ModelPort, params: PromptParams, request: ModelRequest, usage: Usage | None) -> None:
         """Books what the provider counted before it failed."""

@@ -22,16 +22,31 @@ from flowcabal_tui.protocol import (
     PauseBootstrap,
     ReplaceText,
     ResumeRun,
+    SaveWorkflow,
     StartBootstrap,
     WriteChapter,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
-from tests.project.desk import CHAPTERS, both, calls, change, endpoint, leave, make, make_one, opened, write_chapters
+from tests.project.desk import (
+    CHAPTERS,
+    PATIENCE,
+    both,
+    calls,
+    change,
+    endpoint,
+    leave,
+    make,
+    make_one,
+    opened,
+    write_chapters,
+)
 from tests.project.test_bootstrap import ended, imported
 from tests.project.test_stopping import left_waiting
+from tests.runner.fakes import flow, prompt
 
 TEXT = "the river rose all night, and nobody slept in the house by the water."
+LAST_WAITS = flow(prompt("a", "Say one word.", context=False), prompt("b", "@a", review="always", context=False))
 
 
 class Gate:
@@ -208,3 +223,29 @@ async def test_words_that_are_replaced_by_themselves_leave_the_chapter_in_the_in
         await desk.project.carry_out(ReplaceText("river", "river", places))
         await desk.settled()
         assert await desk.project._ask((await memory.view(None)).passages(chapter))
+
+
+async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        standings = desk.project._parts.store.standings
+        write, failed = standings.write, list[str]()
+
+        async def full(workflow: str, changes: Any) -> None:
+            if not failed:
+                failed.append(workflow)
+                raise DiskFull("no room")
+            await write(workflow, changes)
+
+        monkeypatch.setattr(standings, "write", full)
+        await desk.project.carry_out(SaveWorkflow(LAST_WAITS))
+        run = await desk.start("flow", 1)
+        assert await desk.follow(run, leave) == "waiting"
+        async with asyncio.timeout(PATIENCE):
+            while not failed:  # noqa: ASYNC110  # the engine's loop sets it
+                await asyncio.sleep(0.005)
+        assert await desk.follow(run) == "done"
+        standing = await desk.project.standing("flow", await desk.chapter(1))
+        assert [each.node for each in standing if each.output] == ["a", "b"]

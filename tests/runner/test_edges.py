@@ -165,3 +165,15 @@ async def test_the_state_of_a_run_is_the_last_that_is_told_of_it():
     bench = Bench(FakeModel(echo))
     await (await bench.run(flow(prompt("a", "x")))).execute()
     assert bench.events[-1] == RunStateChanged(RunId("r1"), "done")
+
+
+async def test_what_was_paid_for_and_could_not_be_kept_is_booked():
+    bench = Bench(FakeModel(echo))
+
+    async def full(*_given):
+        raise DiskFull("no room")
+
+    bench.journal.keep_result = full
+    run = await bench.run(flow(prompt("a", "x")))
+    assert await run.execute() == "failed"
+    assert (len(bench.model.calls), bench.spend.booked) == (1, 1)

@@ -67,14 +67,15 @@ class RunMarks:
         fresh = [node for node in outputs if node not in self._noted]
         if not fresh:
             return
-        self._noted.update(fresh)
         name, chapter = self._scope.workflow.id, self._scope.request.chapter
         known = await self._store.standings.all(name, chapter)
         stale = await self._store.standings.stale(name, chapter)
         change = self._change(fresh, outputs, known, stale)
+        if change:
+            await self._store.standings.write(name, {chapter: change})
+        self._noted.update(fresh)  # last: what could not be written is noted with the next
         if not change:
             return
-        await self._store.standings.write(name, {chapter: change})
         touched = (*(output.node for output in change.put), *change.fresh, *(mark[0] for mark in change.marks))
         self._emit(MarksChanged(name, chapter, tuple(dict.fromkeys(touched))))
 
