@@ -7,6 +7,8 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens.shelf import ShelfPlace, ShelfScreen
 from flowcabal_tui.tui.widgets.progress import progress_bar
 from tests.tui import fake_books as books
@@ -155,6 +157,42 @@ async def test_chapters_are_moved_renamed_deleted_and_asked_for_their_versions()
         await settle(app, pilot)
         assert doors.done[-1] == ("origin", books.chapter_id(4), 0), "there is nothing behind the last to merge with"
         assert not isinstance(app.screen, ShelfScreen), "a run was opened below"
+
+
+class Losing(Doors):
+    """What is deleted or split off is gone from the book."""
+
+    scene_count = 9
+
+    async def delete(self, chapter: ChapterId) -> None:
+        rows = [row for row in self.workbench.chapter_rows if row.id != chapter]
+        self.workbench.chapter_rows = [replace(row, position=at) for at, row in enumerate(rows, 1)]
+
+    async def split(self, chapter: Chapter, at: int) -> None:
+        self.scene_count = 1
+        half = replace(chapter, digest=digest("half"))
+        self.workbench.chapter_rows = [half if row.id == chapter.id else row for row in self.workbench.chapter_rows]
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        return (await super().scenes(chapter))[: self.scene_count]
+
+
+async def test_the_cursor_stays_where_a_chapter_was_deleted_or_split() -> None:
+    app, third = Host(), books.chapter_id(3)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ShelfScreen("Book", "en", Losing(), SECOND))
+        await settle(app, pilot)
+        await pilot.press("d")
+        await settle(app, pilot)
+        assert app.screen.query_one(PickList).picked == f"chapter/{third}", "the one that took its place"
+        await pilot.press("G", "d")
+        await settle(app, pilot)
+        assert app.screen.query_one(PickList).picked == f"chapter/{third}", "the last of those that are left"
+        await pilot.press("g", "l")
+        await settle(app, pilot)
+        await pilot.press("j", "j", "s")
+        await settle(app, pilot)
+        assert app.screen.query_one(PickList).picked == f"chapter/{FIRST}", "the first part, which `m` merges again"
 
 
 async def test_an_empty_book_can_be_opened() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from textual.events import DescendantFocus
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
 from flowcabal_tui.domain.ids import OutputId, RunId
@@ -338,6 +338,23 @@ async def test_chapters_are_added_renamed_moved_and_deleted(tmp_path):
         EditChapter(chapter, position=2),
         EditChapter(chapter, deleted=True),
     ]
+
+
+async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_deleted_one_leaves_its_neighbour(tmp_path):
+    workbench = FakeWorkbench()
+    first, third = books.chapter_id(1), books.chapter_id(3)
+    async with workspace(workbench, tmp_path) as pilot:
+        screen = screen_of(pilot)
+        await screen.book.open(third)
+        for gone in (first, third):
+            screen.post_message(ChapterList.DeleteRequested(gone))
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            await pilot.press("y")
+            await settled(pilot)
+            if gone == first:
+                head = screen.query_one(ManuscriptPane).query_one(".head", Static)
+                assert str(head.content).startswith(f"2 {workbench.words.titles[2]}")
+        assert screen.book.current == books.chapter_id(4)
 
 
 async def test_saving_a_chapter_keeps_it_with_the_version_it_was_made_from_and_drops_the_draft(tmp_path):

@@ -94,12 +94,13 @@ class BookDesk:
         self._screen.query_one(ManuscriptPane).show_version(version, text)
 
     async def refresh(self, chapter: ChapterId | None) -> None:
-        """The book has changed: the list, and the open chapter if it was that one."""
-        self.chapters = await self._workbench.chapters()
+        """The book has changed: the list, and the open chapter if it was that one, or stands elsewhere now."""
+        before, self.chapters = self.chapter, await self._workbench.chapters()
         if self.chapter is None:
-            self.current = self.chapters[0].id if self.chapters else None
+            at = min(before.position, len(self.chapters)) - 1 if before else 0
+            self.current = self.chapters[at].id if self.chapters else None
         self._list()
-        if chapter is None or chapter == self.current:
+        if chapter is None or chapter == self.current or self.chapter != before:
             await self.show()
 
     async def add(self) -> None:

@@ -161,7 +161,17 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             return
         first, self._first = self._first, None
         self.query_one(".head", Static).update("\n".join(self._head(self._seen)))
-        self.query_one(PickList).refill(self._rows(self._seen), cursor or (_key(first) if first else None))
+        rows = list(self._rows(self._seen))
+        self.query_one(PickList).refill(rows, cursor or (_key(first) if first else self._nearest(rows)))
+
+    def _nearest(self, rows: Sequence[Option]) -> str | None:
+        """The row under the cursor; for a scene that is gone its chapter, for a chapter that is gone what took its
+        place, so that the next key is not meant for one at the other end of the book."""
+        names, ids = self.query_one(PickList), [row.id for row in rows]
+        if (picked := names.picked) is None or picked in ids or not ids:
+            return picked
+        chapter = f"chapter/{picked.split('/')[1]}"
+        return chapter if chapter in ids else ids[min(names.highlighted or 0, len(ids) - 1)]
 
     def _head(self, seen: Overview) -> Iterator[str]:
         chapters = ngettext("{n} chapter", "{n} chapters", len(seen.chapters)).format(n=len(seen.chapters))
