@@ -119,10 +119,13 @@ class Limits:
     async def slot(
         self, endpoint: Endpoint, priority: float, tell: Callable[[float], None] = lambda _seconds: None
     ) -> AsyncIterator[None]:
-        """Waits for a place at the provider, then for one among all calls. `tell` is given a pause in seconds."""
+        """Waits for a place at the provider, then for one among all calls. `tell` is given a pause in seconds.
+
+        Whether the provider is left alone is asked by who has a place there: those in the queue may be many.
+        """
         breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
         provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.concurrency))
-        async with breaker.watched(tell), _Held(provider, priority), _Held(self.work, priority):
+        async with _Held(provider, priority), breaker.watched(tell), _Held(self.work, priority):
             yield
 
     def hurry(self) -> None:

@@ -110,3 +110,23 @@ async def test_each_provider_has_its_own_limit_under_the_one_over_all():
     leave.set()
     await asyncio.gather(*tasks)
     assert len(inside) == 5
+
+
+async def test_calls_that_waited_for_a_place_are_not_sent_to_a_provider_that_fails_meanwhile():
+    limits, endpoint, sent, told = Limits(8, pause=60), Endpoint("openai", "a", concurrency=2), [], []
+
+    async def call(number: int) -> None:
+        async with limits.slot(endpoint, 0.0, told.append):
+            sent.append(number)
+            await asyncio.sleep(0)
+            raise ModelError(ModelFault.SERVER, "no")
+
+    calls = [asyncio.create_task(call(number)) for number in range(30)]
+    await until(lambda: told)
+    assert len(sent) <= FAILURES + 1, "one was under way when the third failed"
+    async with asyncio.timeout(2), limits.slot(Endpoint("anthropic", "b"), 0.0):
+        pass  # another provider has its place
+    for each in calls:
+        each.cancel()
+    await asyncio.wait(calls)
+    assert {each.cancelled() for each in calls[len(sent) :]} == {True}
