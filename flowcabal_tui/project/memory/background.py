@@ -199,3 +199,4 @@ class Background:
         for worker in tasks:
             worker.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._untold.clear()
