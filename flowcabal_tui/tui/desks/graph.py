@@ -61,7 +61,7 @@ class GraphDesk:
     async def opened(self) -> None:
         """Another document, run or version is in view."""
         if self._runs.workflow is not None:
-            self._history.opened(self._runs.workflow)
+            self._history.opened(self._runs.workflow, self._runs.stored)
             starred = await self._workbench.draft(self._star_key) or ""
             known = {node.id for node in self._runs.workflow.nodes}
             self.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)

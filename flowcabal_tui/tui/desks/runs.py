@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
@@ -17,6 +17,7 @@ from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, needs_chapter, quote_words, run_words
+from flowcabal_tui.tui.desks.unsaved import Unsaved
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.messages import WorkflowShown
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -25,6 +26,7 @@ from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen
+from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 class RunDesk:
     """What the writer does with the workflow.
 
-    `run` and `node` are in view; while `following`, the view goes to each node that starts.
+    `run` and `node` are in view; while `following`, the view goes to each node that starts. `stored` is the version
+    below an edited document that was taken up again, else None.
     """
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, bridge: Bridge) -> None:
@@ -49,6 +52,8 @@ class RunDesk:
         self.node_states: dict[NodeId, NodeState] = {}
         self._templates: tuple[Workflow, ...] = ()
         self._unsaved: Workflow | None = None
+        self._drafts = Unsaved(workbench)
+        self.stored: Workflow | None = None
 
     @property
     def title(self) -> str:
@@ -72,13 +77,13 @@ class RunDesk:
 
     async def open_chapter(self, chapter: ChapterId | None) -> None:
         """Shows the newest run of the chapter, or the template as it would run."""
-        await self.save()
+        await self.put_away()
         await self._place_chapters()
         summaries = await self._runs()
         self.run_states = {item.id: item.state for item in summaries}
         newest = next((item for item in summaries if item.chapter == chapter), None)
         if newest is not None:
-            await self.show_run(newest)
+            await self.show_run(newest, as_it_was=False)
         elif self._templates:
             chosen = self.workflow.id if self.workflow else self._templates[0].id
             known = next((item for item in self._templates if item.id == chosen), self._templates[0])
@@ -98,17 +103,21 @@ class RunDesk:
 
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
-        await self.save()
+        await self.put_away()
         self.run, self.node_states = None, {}
         await self._show_workflow(await self._workbench.workflow(reference))
 
-    async def show_run(self, summary: RunSummary) -> None:
-        """Shows a run: its document as it was, its nodes as they are."""
+    async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
+        """Shows a run: its document as it was, or as it is now, so that an edit builds on the newest; its nodes."""
         self.run, self.node_states = summary.id, dict(summary.nodes)
-        await self._show_workflow(await self._workbench.run_workflow(summary.id))
+        document = await self._workbench.run_workflow(summary.id)
+        newest = next((item for item in self._templates if item.id == document.id), document)
+        await self._show_workflow(document if as_it_was else newest)
 
     async def _show_workflow(self, workflow: Workflow) -> None:
-        self.workflow = workflow
+        edited = await self._drafts.of(workflow)
+        self.stored, self._unsaved = None if edited is None else workflow, edited
+        self.workflow = workflow = edited or workflow
         pane = self._screen.query_one(WorkflowPane)
         pane.show_templates(self._templates, workflow.reference)
         pane.show(workflow, self.node_states)
@@ -310,9 +319,18 @@ class RunDesk:
     def edited(self, workflow: Workflow) -> None:
         """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
         self.workflow = self._unsaved = workflow
+        attempt(self._screen, self._drafts.put(workflow), group="document", exclusive=True)
+
+    async def put_away(self) -> None:
+        """The writer goes elsewhere: the edited document becomes a version, or stays as it is until it can run."""
+        try:
+            await self.save()
+        except WorkflowError:
+            words = _("{name} cannot run yet (`!` in the workflow says why). Your changes are kept until it can.")
+            self._screen.notify(words.format(name=self.title), markup=False)
 
     async def save(self) -> None:
-        """Stores the edited document, if there is one, as a new version."""
+        """Stores the edited document, if there is one, as a new version. Raises WorkflowError when it cannot run."""
         workflow, self._unsaved = self._unsaved, None
         if workflow is None:
             return
@@ -321,6 +339,7 @@ class RunDesk:
         except FlowCabalError:
             self._unsaved = workflow
             raise
+        await self._drafts.forget(workflow.id)
         self._templates = await self._workbench.workflows()
         if self._unsaved is None:
             self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
@@ -338,6 +357,7 @@ class RunDesk:
         summary = next((item for item in summaries if item.id == chosen), None)
         if summary is None:
             return None
+        await self.put_away()
         if summary.state == "interrupted":
             title, words = _("Go on with this run?"), _("What is finished is not run again.")
             if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):

@@ -17,10 +17,10 @@ class History:
         self._past: list[Workflow] = []
         self._future: list[Workflow] = []
 
-    def opened(self, workflow: Workflow) -> None:
-        """Another document begins a history of its own."""
+    def opened(self, workflow: Workflow, stored: Workflow | None = None) -> None:
+        """Another document begins a history of its own; with edits taken up again it begins at the `stored` version."""
         if workflow.id != self._of:
-            self._of, self._past, self._future = workflow.id, [], []
+            self._of, self._past, self._future = workflow.id, [stored] if stored is not None else [], []
 
     def changed(self, before: Workflow) -> None:
         """The document is about to leave this value."""

@@ -79,12 +79,12 @@ class WorkspaceScreen(FactsScreen):
     async def save_drafts(self) -> None:
         """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
         await self.book.save_drafts()
-        await self.runs.save()
+        await self.runs.put_away()
 
     def action_pane(self, pane: str, focus: bool = True) -> None:
         """Shows a pane; leaving the prompt stores what was changed there."""
         if self.pane_in_view == "prompt" and pane != "prompt":
-            self._work(self.runs.save(), "workflow")
+            self._work(self.runs.put_away(), "workflow")
         super().action_pane(pane, focus)
 
     @on(ChapterList.Chosen)
