@@ -1,7 +1,7 @@
 """The command line: a guest of the project like the screen. Exit codes:
 
 0 done · 1 an error · 2 a bad argument, setting or document · 3 a question waits for a human ·
-4 a model failed · 5 the run was cancelled · 130 interrupted
+4 a model failed · 5 the run was cancelled · 130 interrupted · 143 terminated
 """
 
 from __future__ import annotations

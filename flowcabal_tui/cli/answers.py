@@ -12,8 +12,14 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
 
+class BadArgument(RunError):
+    """Words on the command line that mean nothing."""
+
+    exit_code = 2
+
+
 def parse_answer(words: str) -> Decision:
-    """A decision from its words. Raises RunError."""
+    """A decision from its words. Raises BadArgument, and RunError for a file that cannot be read."""
     kind, _colon, rest = words.strip().partition(":")
     match kind:
         case "approve" if rest.isdecimal() or not rest:
@@ -26,7 +32,7 @@ def parse_answer(words: str) -> Decision:
             return Decision("retry", note=rest.strip())
         case "edit" if rest:
             return Decision("edit", text=_text(rest))
-    raise RunError(
+    raise BadArgument(
         _("{answer} is not an answer.").format(answer=words.strip()[:60] or '""'),
         "",
         _("Answer approve, approve:ATTEMPT, choose:N, reject, retry:NOTE or edit:@FILE."),

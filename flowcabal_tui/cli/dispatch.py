@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, Final
 
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.parser import COMMANDS, parser
@@ -14,6 +16,8 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.locale import _, use_language
 
 Handler = Callable[[Namespace], Coroutine[Any, Any, int]]
+INTERRUPTED: Final = 128 + signal.SIGINT
+TERMINATED: Final = 128 + signal.SIGTERM
 
 
 def dispatch(given: Sequence[str]) -> int:
@@ -28,15 +32,39 @@ def dispatch(given: Sequence[str]) -> int:
         print(f"flowcabal-tui {__version__}")
         return 0
     try:
-        return _run(arguments)
+        code = _run(arguments)
+        if sys.stdout is not None:  # it is None where it was closed before the start
+            sys.stdout.flush()
+        return code
     except FlowCabalError as error:
         print(_("flowcabal-tui: {error}").format(error=error), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        _give_up_output()
         return 1
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _give_up_output()
+        print(_("flowcabal-tui: {error}").format(error=_output_error(error)), file=sys.stderr)
+        return 1
+
+
+def _give_up_output() -> None:
+    """What is left in the buffer goes nowhere; else it would fail again, loudly, when the interpreter ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _output_error(error: OSError) -> FlowCabalError:
+    return FlowCabalError(
+        _("The output cannot be written."),
+        error.strerror or str(error),
+        _("What the command had done until then is kept. Make room, or send the output elsewhere."),
+    )
 
 
 def _run(arguments: Namespace) -> int:
@@ -49,7 +77,24 @@ def _run(arguments: Namespace) -> int:
 
         print(script(arguments.shell))
         return 0
-    return asyncio.run(_handler(arguments.command)(arguments))
+    return asyncio.run(_until_terminated(_handler(arguments.command)(arguments)))
+
+
+async def _until_terminated(work: Coroutine[Any, Any, int]) -> int:
+    """SIGTERM ends a command as Ctrl+C does: its text is journalled, its servers are stopped."""
+    task, terminated = asyncio.ensure_future(work), asyncio.Event()
+
+    def terminate() -> None:
+        terminated.set()
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if terminated.is_set():
+            return TERMINATED
+        raise
 
 
 def _handler(command: str) -> Handler:

@@ -11,7 +11,7 @@ from flowcabal_tui.cli.answers import how_to_answer
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import AngleCheck, Evaluation, Question, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import RUN_STATES, check_words
@@ -22,6 +22,7 @@ from flowcabal_tui.protocol import (
     NodeNeedsHuman,
     NodeRetrying,
     NodeStarted,
+    NodeStateChanged,
     NodeStreaming,
     OutputChecked,
     OutputPersisted,
@@ -44,6 +45,8 @@ class Printer(Protocol):
     def pauses(self) -> None: ...
 
     def waits(self, questions: tuple[Question, ...]) -> None: ...
+
+    def interrupted(self, run: RunId) -> None: ...
 
     def error(self, error: FlowCabalError) -> None: ...
 
@@ -71,6 +74,9 @@ class JsonPrinter:
 
     def waits(self, questions: tuple[Question, ...]) -> None:
         self._line({"type": "run:waits", "questions": [to_plain(question) for question in questions]})
+
+    def interrupted(self, run: RunId) -> None:
+        """Nobody may be there to read a last line."""
 
     def error(self, error: FlowCabalError) -> None:
         self._line({"type": "error", "title": error.title, "detail": error.detail, "advice": error.advice})
@@ -110,6 +116,8 @@ class PlainPrinter:
                 self._say(_("waits {n:.0f} s: {reason}").format(n=event.seconds, reason=event.reason))
             case NodeNeedsHuman(evaluation=Evaluation() as evaluation):
                 self._say(findings(evaluation))
+            case NodeStateChanged(state="failed", detail="rejected") | WorkflowFailed(error="rejected"):
+                self._say(_("{node} was turned down; what depends on it does not run.").format(node=event.node))
             case WorkflowFailed() | CommandFailed():
                 title = event.error if isinstance(event, WorkflowFailed) else event.title
                 self._say("\n".join(part for part in (title, event.detail, event.advice) if part))
@@ -177,6 +185,9 @@ class PlainPrinter:
                     id=question.id, node=question.node, reason=question.reason
                 )
             )
+
+    def interrupted(self, run: RunId) -> None:
+        self._say(_("Interrupted. What was written is kept; `run PROJECT --resume {run}` goes on.").format(run=run))
 
     def heading(self, words: str) -> None:
         """A line of its own, above what follows."""

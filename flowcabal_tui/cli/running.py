@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from flowcabal_tui.cli.answers import Answers, answer_to
+from flowcabal_tui.cli.answers import Answers, BadArgument, answer_to
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
@@ -61,8 +61,10 @@ async def the_chapter(project: Workbench, number: int) -> ChapterId:
 
 
 def given_inputs(arguments: Namespace) -> dict[str, str]:
-    """The inputs that flags give."""
-    inputs = dict(pair.partition("=")[::2] for pair in arguments.input)
+    """The inputs that flags give. Raises BadArgument."""
+    if nameless := [flag for flag in arguments.input if not flag.partition("=")[1]]:
+        raise BadArgument(_("{flag} gives no input.").format(flag=nameless[0]), "", _("Write NAME=TEXT."))
+    inputs = dict(flag.partition("=")[::2] for flag in arguments.input)
     return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
 
 
@@ -79,8 +81,18 @@ async def _request(project: Workbench, arguments: Namespace) -> RunRequest:
     )
 
 
+async def _keepable(project: Workbench, workflow: str, node: str) -> None:
+    """Raises BadArgument before anything is paid for, where the workflow cannot have such a node."""
+    nodes = [one.id for one in (await project.workflow(workflow)).nodes]
+    if node.split("/")[0] not in nodes:
+        raise BadArgument(
+            _("The workflow {name} has no node {node}.").format(name=workflow, node=node),
+            _("Its nodes: {names}").format(names=", ".join(nodes)),
+        )
+
+
 async def _overrides(project: Workbench, arguments: Namespace) -> tuple[tuple[NodeId, dict[str, Any]], ...]:
-    """From `NODE.PARAM=VALUE`; the value is JSON, or the text that it is. Raises RunError."""
+    """From `NODE.PARAM=VALUE`; the value is JSON, or the text that it is. Raises BadArgument."""
     if not arguments.set:
         return ()
     nodes = [node.id for node in (await project.workflow(arguments.workflow)).nodes]
@@ -89,7 +101,7 @@ async def _overrides(project: Workbench, arguments: Namespace) -> tuple[tuple[No
         place, equals, value = flag.partition("=")
         named = [node for node in nodes if place.startswith(f"{node}.") and len(place) > len(node) + 1]
         if not equals or not named:
-            raise RunError(
+            raise BadArgument(
                 _("{flag} sets nothing.").format(flag=flag),
                 _("Its nodes: {names}").format(names=", ".join(nodes)),
                 _("Write NODE.PARAM=VALUE, such as draft.temperature=0.3."),
@@ -109,7 +121,7 @@ def _value(text: str) -> Any:
 async def run(arguments: Namespace) -> int:
     """Runs a workflow; exit codes stand in the package's docstring."""
     if not arguments.workflow and not arguments.resume:
-        raise RunError(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
+        raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
     answers = Answers.from_flags(arguments.decide)
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
     begin_loading()
@@ -120,6 +132,8 @@ async def run(arguments: Namespace) -> int:
             command: Command = ResumeRun(RunId(arguments.resume))
         else:
             request = await _request(project, arguments)
+            if arguments.keep:
+                await _keepable(project, request.workflow, arguments.keep)
             for node in arguments.freeze:
                 await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
             if arguments.quote:
@@ -172,6 +186,9 @@ class _Session:
         reader = asyncio.create_task(self._read())
         try:
             state = await self._until_over(run)
+        except asyncio.CancelledError:
+            self._printer.interrupted(run)
+            raise
         finally:
             reader.cancel()
         if state == "done" and keep:
@@ -270,11 +287,22 @@ def _command(line: str) -> Command:
     try:
         message: Any = json.loads(line)
         value = from_message(message)
-    except (ValueError, KeyError, TypeError, ValidationError, RecursionError) as error:
-        raise RunError(_("That line is not a command."), str(error)[:300], _("It was ignored.")) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RunError(_("That line is not a command."), _why(error), _("It was ignored.")) from error
     if not isinstance(value, Command):
         raise RunError(_("That line is not a command."), str(message["type"]), _("It was ignored."))
     return value
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return _("column {n}").format(n=error.colno) + f": {error.msg}"
+        case ValidationError():
+            wrong = error.errors(include_url=False, include_input=False)[:5]
+            return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
+        case _:
+            return _("Its type is none that is known.")
 
 
 async def _lines() -> AsyncIterator[str]:

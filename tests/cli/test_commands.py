@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,23 @@ def test_the_screen_needs_a_terminal(demo: Path) -> None:
     assert "terminal" in opened.stderr
     assert "Traceback" not in opened.stderr
     assert "\x1b" not in opened.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_an_error_in_words(demo: Path, unbuffered: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "flowcabal_tui", "chapters", str(demo)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=20,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("flowcabal-tui: The output cannot be written.")
+    assert len(ended.stderr.splitlines()) == 3
 
 
 def test_a_new_project_is_made_once(call: Call, tmp_path: Path) -> None:

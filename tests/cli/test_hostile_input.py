@@ -55,6 +55,21 @@ def test_a_line_that_is_no_command_is_refused_as_such(line: str) -> None:
         _command(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("no json", "column 1: Expecting value"),
+        ("[]", "Its type is none that is known."),
+        ('{"type": "nothing:known"}', "Its type is none that is known."),
+        ('{"type": "human:decision", "question": "q"}', "decision: Field required"),
+    ],
+)
+def test_a_line_that_is_no_command_is_told_in_plain_words(line: str, why: str) -> None:
+    with pytest.raises(RunError) as refused:
+        _command(line)
+    assert refused.value.detail == why
+
+
 async def test_bytes_that_are_no_text_end_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"approve\n" + b"\xff\xfe" * 9_000), "utf-8"))
     lines = [line async for line in _lines()]

@@ -93,30 +93,35 @@ async def killed_and_resumed(folder: Path, server: FaultServer, seconds: float) 
         assert len(await desk.project.runs()) == 1
 
 
-def test_an_interrupt_ends_at_once_and_keeps_all_text(project: Make, server: FaultServer) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_at_once_and_keeps_all_text(
+    project: Make, server: FaultServer, number: signal.Signals, code: int
+) -> None:
     folder = project(both(endpoint(server, idle_timeout=10.0)))
     server.push({"content": TEXTS["draft"], "delay": DELAY})
-    asyncio.run(interrupted(folder, server))
+    asyncio.run(interrupted(folder, number, code))
 
 
-async def interrupted(folder: Path, server: FaultServer) -> None:
+async def interrupted(folder: Path, number: signal.Signals, code: int) -> None:
     ran = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1", "--json"),
+        *(sys.executable, "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
     )
     assert ran.stdout is not None
-    async for line in ran.stdout:
-        if b"node:streaming" in line:
-            break
-    ran.send_signal(signal.SIGINT)
-    _out, err = await asyncio.wait_for(ran.communicate(), PATIENCE)
-    assert (ran.returncode, err) == (130, b"")
+    heading, begun = await ran.stdout.readline(), await ran.stdout.readexactly(20)
+    assert heading.decode().startswith("— ")
+    ran.send_signal(number)
+    rest, err = await asyncio.wait_for(ran.communicate(), PATIENCE)
+    assert (ran.returncode, err) == (code, b"")
     async with opened(folder, read_only=True) as desk:
         (run,) = await desk.project.runs()
         partial = (await desk.view(run.id, "draft")).partial
         assert run.state == "interrupted"
         assert partial
         assert TEXTS["draft"].startswith(partial)
+        shown, _line, told = (begun + rest).decode().removesuffix("\n").rpartition("\n")
+        assert partial.startswith(shown)
+        assert told == f"Interrupted. What was written is kept; `run PROJECT --resume {run.id}` goes on."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import both, calls, endpoint
@@ -108,9 +110,33 @@ def test_a_cancel_by_command_ends_with_5(project: Make, server: FaultServer, cal
     assert call("run", folder, "--resume", run, "--json", lines=cancel + "\n").code == 5
 
 
-def test_a_rejected_plan_ends_with_1(project: Make, server: FaultServer, call: Call) -> None:
+def test_a_rejected_plan_ends_with_1_and_says_so(project: Make, server: FaultServer, call: Call) -> None:
     folder = project(both(endpoint(server)))
-    assert call("run", folder, "chapter", "--chapter", 1, "--plain", lines="reject\n").code == 1
+    rejected = call("run", folder, "chapter", "--chapter", 1, "--plain", lines="reject\n")
+    assert rejected.code == 1
+    told = "plan was turned down; what depends on it does not run."
+    assert told in rejected.out.splitlines()
+    run = json.loads(call("status", folder, "--json").out)["runs"][0]["id"]
+    assert told in call("replay", folder, run).out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--keep", "nothing"], "has no node nothing"),
+        (["--input", "wish"], "wish gives no input"),
+        (["--decide", "draft"], "is not an answer"),
+        (["--set", "draft"], "draft sets nothing"),
+    ],
+)
+def test_flags_that_mean_nothing_end_with_2_before_anything_is_paid(
+    project: Make, server: FaultServer, call: Call, flags: list[str], said: str
+) -> None:
+    folder = project(both(endpoint(server)))
+    refused = call("run", folder, "quick-draft", "--chapter", 1, *flags)
+    assert refused.code == 2
+    assert said in refused.err
+    assert server.log == []
 
 
 def test_an_answer_that_is_none_is_told_and_the_next_line_counts(

@@ -68,7 +68,7 @@ def test_a_parameter_is_set_for_one_run(folder: Path, server: FaultServer, call:
     assert [entry["body"].get("temperature") for entry in server.log] == [0.25, None]
     assert [entry["body"]["model"] for entry in server.log] == ["mock", "other"]
     for wrong in ("c.model", "x.model=y", "a.b=1"):
-        assert call("run", folder, "chain", "--set", wrong).code == 1
+        assert call("run", folder, "chain", "--set", wrong).code == 2
     assert call("run", folder, "chain", "--set", "c.modle=y").code == 2
 
 
