@@ -77,7 +77,10 @@ async def test_leaving_the_editor_keeps_the_draft_and_says_so() -> None:
         assert app.posted(ManuscriptPane) == [ManuscriptPane.DraftEdited(ONE.id, f"X{TEXT}")]
         assert reading(pane) == f"X{TEXT}"
         assert "unsaved" in shown(app)[0]
-        await pilot.press("D")
+        await pilot.press("D", "n")
+        assert (reading(pane), pane.is_unsaved) == (f"X{TEXT}", True)
+        await pilot.press("D", "y")
+        await pilot.pause()
         assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.DraftEdited(ONE.id, TEXT)
         assert (reading(pane), pane.is_unsaved) == (TEXT, False)
 

@@ -32,6 +32,18 @@ async def open_hero(pilot: Pilot[None], pane: ProfilePane) -> None:
     await pilot.pause()
 
 
+async def test_a_state_of_the_line_or_the_summary_is_pinned_the_full_text_has_none() -> None:
+    app, pane = host()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await open_hero(pilot, pane)
+        for _level in range(3):
+            await pilot.press("p", "l")
+        await pilot.pause()
+        pins = [each for each in app.posted(ProfilePane) if isinstance(each, ProfilePane.PinRequested)]
+        assert pins == [ProfilePane.PinRequested(HERO.uri, HERO.levels[0].generation)] * 2
+        assert [each.message for each in app._notifications] == ["Only the one line and the summary are pinned."]
+
+
 async def test_profiles_stand_by_kind_with_their_one_line() -> None:
     app, pane = host()
     async with app.run_test(size=(80, 24)) as pilot:

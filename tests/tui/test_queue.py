@@ -106,6 +106,19 @@ async def test_one_step_or_all_are_taken_up_again_or_cancelled() -> None:
         assert doors.done == [("retry", 2), ("cancel", 3), ("retry", None), ("cancel", None)]
 
 
+async def test_where_nothing_has_failed_and_nothing_is_left_the_keys_say_so() -> None:
+    app, doors = Host(), Doors(*(replace(task, state="fresh") for task in TASKS))
+    async with app.run_test(size=(90, 24), notifications=True) as pilot:
+        await opened(app, pilot, doors)
+        await pilot.press("R", "X", "f")
+        await settle(app, pilot)
+        await pilot.press("j", "r", "x")
+        await settle(app, pilot)
+        said = [each.message for each in app._notifications]
+        assert doors.done == []
+        assert said == ["Nothing here can be taken up again.", "Nothing here is left to cancel."] * 2
+
+
 async def test_what_the_background_does_meanwhile_is_followed_and_the_cursor_stays_at_its_step() -> None:
     app, doors = Host(), Doors(*TASKS)
     async with app.run_test(size=(90, 24)) as pilot:

@@ -23,6 +23,7 @@ from flowcabal_tui.tui.panes.manuscript_words import FACES, Face, Proposal, head
 from flowcabal_tui.tui.panes.places_in_text import PlacesInText
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.versions import VersionsScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -299,10 +300,17 @@ class ManuscriptPane(PlacesInText):
         self.post_message(self.SaveRequested(self._chapter.id, text, self._chapter.version))
 
     def action_discard(self) -> None:
-        """Throw unsaved text away and show the saved text."""
+        """Throw unsaved text away after a question, and show the saved text."""
+
+        def discard(agreed: bool | None) -> None:
+            if agreed:
+                self._take_draft(self._saved_text)
+                self._refresh_reading(follow_start=False)
+
         if self._draft_text is not None:
-            self._take_draft(self._saved_text)
-            self._refresh_reading(follow_start=False)
+            title = _("Throw the unsaved text away?")
+            words = _("The chapter is then as it was last saved. What you typed since cannot be brought back.")
+            self.app.push_screen(ConfirmScreen(title, words), discard)
 
     def action_editor(self) -> None:
         """Ask for the writer's own editor."""

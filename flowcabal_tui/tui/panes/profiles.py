@@ -351,7 +351,9 @@ class ProfilePane(Vertical):
     def action_pin(self) -> None:
         """This state, or the newest again."""
         state = self._state_in_view()
-        if self._profile is not None and state is not None:
+        if state is not None and state.level == "L2":
+            self.notify(_("Only the one line and the summary are pinned."), markup=False)
+        elif self._profile is not None and state is not None:
             is_pinned = self._profile.pinned == state.generation
             self.post_message(self.PinRequested(self._profile.uri, None if is_pinned else state.generation))
 

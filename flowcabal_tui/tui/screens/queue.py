@@ -216,11 +216,7 @@ class QueueScreen(ModalScreen[None]):
 
     def action_retry(self, every: bool) -> None:
         """One step, or all that failed or were cancelled."""
-        step = self.step
-        if every:
-            self._then(self._doors.retry(None))
-        elif step is not None:
-            self._then(self._doors.retry(step.id))
+        self._do(self._doors.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be taken up again."))
 
     def action_make(self, every: bool) -> None:
         """What is out of date, one or all."""
@@ -239,11 +235,17 @@ class QueueScreen(ModalScreen[None]):
 
     def action_cancel(self, every: bool) -> None:
         """One step, or all that are left."""
-        step = self.step
-        if every:
-            self._then(self._doors.cancel(None))
-        elif step is not None:
-            self._then(self._doors.cancel(step.id))
+        self._do(self._doors.cancel, every, ("waiting", "running"), _("Nothing here is left to cancel."))
+
+    def _do(
+        self, change: Callable[[int | None], Awaitable[None]], every: bool, states: tuple[Freshness, ...], nothing: str
+    ) -> None:
+        """Changes the step under the cursor, or all, if its state is one of these; else says `nothing`."""
+        steps = [*self._listed.values()] if every else [self.step] if self.step else []
+        if any(step.state in states for step in steps):
+            self._then(change(None if every else steps[0].id))
+        else:
+            self.notify(nothing, markup=False)
 
     def action_done(self) -> None:
         """List what is done, or hide it."""

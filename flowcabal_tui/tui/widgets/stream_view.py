@@ -65,8 +65,8 @@ class StreamView(ScrollView, can_focus=True):
         Binding("escape", "unselect", mark("Clear the selection"), show=False, id="stream.unselect"),
     ]
     help = HelpData(
-        mark("Output"),
-        mark("The text as it arrives. `v` selects lines, `y` copies them or the whole text, `/` searches."),
+        mark("Text"),
+        mark("`v` selects lines, `y` copies them or the whole text, `/` searches."),
     )
 
     @dataclass
