@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -100,6 +101,25 @@ async def test_nothing_of_the_target_chapter_or_later_goes_in() -> None:
     assert chapters == {f"manuscript/c{n}" for n in range(1, 6)}
     assert "第6日" not in injection.user_suffix
     assert "走了5里，左臂" in injection.user_suffix
+
+
+async def test_who_somebody_turns_out_to_be_later_is_not_told_by_an_alias() -> None:
+    texts = [
+        "Ines Marlow rowed. Miss Tide, as the children call Ines, sang.",
+        "It rained.",
+        "Ines was the Veiled Lady.",
+    ]
+    found = replace(person("Ines Marlow", "Miss Tide", "the Veiled Lady"), by="agent")
+    book = FakeBook([(f"{n}", text) for n, text in enumerate(texts, 1)], (found,), language="en")
+    model = FakeModel(lambda request: "She rowed.")
+    agent = ContextAgent(book, FakeTokens(), 4_000, model=lambda: PaidOnce(model, FakeAnswers()))
+    asked = ("What did Ines Marlow do?",)
+    injection = await assemble(book, "Ines Marlow comes home.", at=3, agent=agent, inquiries=asked)
+    (inquiry,) = model.requests
+    for told in (injection.system_prefix + injection.user_suffix, inquiry.messages[-1].content):
+        assert "Miss Tide" in told and "Veiled Lady" not in told
+    by_hand = replace(book, people=(replace(found, by="hand"),))
+    assert "the Veiled Lady" in (await assemble(by_hand, "Ines Marlow comes home.", at=3)).user_suffix
 
 
 async def test_offsets_in_the_receipt_are_those_of_the_chapter() -> None:

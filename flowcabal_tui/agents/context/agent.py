@@ -126,7 +126,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
-            "entities": gather.entity_notes(reading.cast),
+            "entities": gather.entity_notes(await gather.as_called_here(book.view, reading.cast)),
             "facts": await facts.told(book, reading),
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),

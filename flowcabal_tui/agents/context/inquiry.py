@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import Book, as_called_here
 from flowcabal_tui.agents.context.intent import named_in, search_terms
 from flowcabal_tui.agents.context.references import Shelf, asked
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
@@ -72,7 +72,7 @@ async def _asked(
     model: PaidOnce,
     spend: bool,
 ) -> str:
-    names = named_in(question, book.entities)
+    names = await as_called_here(book.view, named_in(question, book.entities))
     messages = prompts.get("context.inquiry").fill(
         {
             "language": book.view.language,
