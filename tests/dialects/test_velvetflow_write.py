@@ -56,6 +56,25 @@ def test_exports_and_bands_come_back():
     assert again(workflow) == workflow
 
 
+def test_an_export_is_read_where_it_is_written():
+    given = {"loop_kind": "for_each", "source": "result_of.today.found", "exports": {"all": "{{ result_of.mail }}"}}
+    given |= {"body_subgraph": {"nodes": [send("mail", "e.title")]}, "item_alias": "e"}
+    check = {"kind": "list_not_empty", "source": "result_of.each.exports.all"}
+    document, _notes = write(
+        read(
+            doc(
+                TODAY,
+                {"id": "each", "type": "loop", "params": given},
+                {"id": "any", "type": "condition", "params": check, "true_to_node": "y", "false_to_node": None},
+                send("y", "{{result_of.each.exports.all}}"),
+            )
+        ).workflow
+    )
+    nodes = {one["id"]: one["params"] for one in document["nodes"]}
+    assert nodes["any"]["source"] == "result_of.each.exports.all"
+    assert "{{result_of.each.exports.all}}" in nodes["y"].values()
+
+
 def test_what_it_cannot_hold_is_told():
     inner = node("inner", "loop", source=[1], body=body(act("x")))
     loop = node(

@@ -37,6 +37,7 @@ def write(workflow: Workflow) -> tuple[Document, tuple[ConversionNote, ...]]:
 class _Writer:
     def __init__(self, workflow: Workflow) -> None:
         self.kinds = _kinds(workflow.nodes)
+        self.collected: dict[NodeId, frozenset[str]] = {}
         self.notes: list[ConversionNote] = []
 
     def lost(self, place: str, message: str) -> None:
@@ -51,7 +52,10 @@ class _Writer:
             )
         for one in nodes:
             kind_and_params(one)
+        around = self.collected
+        self.collected = {**around, **_collected(nodes)}
         made = [self.node(node, f"{place}{node.id}") for node in nodes]
+        self.collected = around
         by_id = {node["id"]: node for node in made}
         left = []
         for edge in edges:
@@ -137,7 +141,7 @@ class _Writer:
         for one in exports.get("aggregates", []):
             path = one["source"] if isinstance(one["source"], str) else str(one["source"].get(FROM))
             named = _node_of(path)
-            if one["kind"] == "collect" and not one.get("field"):
+            if _is_plain_export(one):
                 made[one["name"]] = "{{" + paths.unwrap(path) + "}}"
             elif one["kind"] in KINDS and named:
                 node, field = named
@@ -192,7 +196,28 @@ class _Writer:
         if named and self.kinds.get(named[0]) == "condition" and path.parts[named[1] :][:1] == ("result",):
             head = path.parts[: named[1]]
             return str(Path((*head, "condition_result", *path.parts[named[1] + 1 :])))
+        if named:
+            rest = path.parts[named[1] :]
+            rest = rest[1:] if rest[:1] == ("exports",) else rest
+            if rest[:1] == ("aggregates",) and rest[1:2] and rest[1] in self.collected.get(named[0], ()):
+                return str(Path((*path.parts[: named[1]], "exports", *rest[1:])))
         return str(path)
+
+
+def _is_plain_export(aggregate: Mapping[str, Any]) -> bool:
+    """It is written as `exports: {name: "{{ ... }}"}`, and read at `exports.name`."""
+    return aggregate.get("kind") == "collect" and not aggregate.get("field")
+
+
+def _collected(nodes: Sequence[Node]) -> dict[NodeId, frozenset[str]]:
+    """Of each loop the aggregates that are no aggregates there."""
+    return {
+        node.id: frozenset(
+            one["name"] for one in (node.params.get("exports") or {}).get("aggregates", ()) if _is_plain_export(one)
+        )
+        for node in nodes
+        if node.kind == "loop"
+    }
 
 
 def _kinds(nodes: Sequence[Node]) -> dict[NodeId, str]:
