@@ -22,6 +22,7 @@ from flowcabal_tui.tui.panes.finding_view import finding_in_full
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import length_words, one_line, verdict_words
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -87,6 +88,7 @@ class Bench(Vertical):
         self._choices: tuple[Choice, ...] = ()
         self._blind = False
         self._marks: list[Mark] = []
+        self._put = ""
         self._rows: dict[int, int] = {}
         self._first = 0
         self._current = 0
@@ -248,13 +250,17 @@ class Bench(Vertical):
         texts = [paragraphs(choice.text or choice.label) for choice in self._choices]
         area = self.query_one(ProseArea)
         area.load_text("\n\n".join(texts[candidate][place] for candidate, place in marks))
+        self._put = area.text
         self.query_one(ContentSwitcher).current = "together"
         area.focus()
         self._tell()
         self.screen.refresh_bindings()
 
     def leave_preview(self) -> None:
-        """Back to the candidates."""
+        """Back to the candidates; what was typed is not thrown away unasked."""
+        past_typed(self.screen, self.put_together != self._put, self._to_columns)
+
+    def _to_columns(self) -> None:
         self.query_one(ContentSwitcher).current = "columns"
         self._tell()
         self.focus_current()

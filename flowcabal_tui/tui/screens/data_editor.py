@@ -18,6 +18,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 
@@ -102,5 +103,5 @@ class DataEditor(ModalScreen[tuple[Any] | None]):
             self.dismiss(value)
 
     def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
+        """Change nothing; what was typed is not thrown away unasked."""
+        past_typed(self, self.query_one(ProseArea).text != self._first, lambda: self.dismiss(None))

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -300,11 +301,17 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     def action_leave(self) -> None:
         """Out of the editor or the difference, else back."""
+        version = self.version
         if self.face == "text":
             self.dismiss(None)
         else:
-            self.face = "text"
-            self._after(self._show())
+            before = self._texts.get(version.digest) if version else None
+            is_changed = self.face == "editor" and self.query_one(ProseArea).text != before
+            past_typed(self, is_changed, self._to_text)
+
+    def _to_text(self) -> None:
+        self.face = "text"
+        self._after(self._show())
 
 
 _OWN: Final = ("select", "freeze", "edit", "changes", "mark", "prompt", "editor", "take", "leave")

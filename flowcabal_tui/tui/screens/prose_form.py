@@ -15,6 +15,7 @@ from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.trouble import attempt
+from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 
@@ -58,8 +59,8 @@ class ProseScreen(ModalScreen[str | None]):
         self.dismiss(text if text and text != self._before.strip() else None)
 
     def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
+        """Change nothing; what was typed is not thrown away unasked."""
+        past_typed(self, self.query_one(ProseArea).text != self._before, lambda: self.dismiss(None))
 
     def action_editor(self) -> None:
         """The writer's own editor; what comes back stands here."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
 from flowcabal_tui.domain.text import clean
@@ -63,3 +64,17 @@ class ConfirmScreen(ModalScreen[bool]):
     def action_answer(self, yes: bool) -> None:
         """The answer of a key."""
         self.dismiss(yes)
+
+
+def past_typed(screen: Screen[Any], is_changed: bool, go: Callable[[], object]) -> None:
+    """Leave an editor at once, or, when something was typed in it, after a question."""
+
+    def answered(leave: bool | None) -> None:
+        if leave:
+            go()
+
+    if is_changed:
+        words = _("What you typed here cannot be brought back.")
+        screen.app.push_screen(ConfirmScreen(_("Throw the unsaved text away?"), words), answered)
+    else:
+        go()
