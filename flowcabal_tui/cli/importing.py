@@ -13,6 +13,7 @@ from typing import Final
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
+from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import quoted, said
@@ -73,7 +74,10 @@ async def _settled(project: Project) -> None:
 
 
 def _print_preview(preview: ImportPreview, as_json: bool) -> None:
-    """A line for each chapter: number, volume, title, characters, whether it is there already; then the sum."""
+    """A line for each chapter: number, volume, title, length, whether it is there already; then the sum.
+
+    Lengths are counted as in the book; JSON has all characters of a text.
+    """
     chapters, known = preview.chapters, preview.known
     if as_json:
         rows = [
@@ -84,17 +88,23 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
         told = {"encoding": preview.encoding, "language": preview.language, "warnings": preview.warnings}
         print(json.dumps({"chapters": rows} | told, ensure_ascii=False, indent=2))
         return
+    lengths = [word_count(one.text, preview.language) for one in chapters]
     for at, one in enumerate(chapters):
         there = _("in the book already") if at in known else ""
-        print(at + 1, one.volume, one.title, len(one.text), there, sep="\t")
-    words = _(
-        "{n} chapters in {volumes} volumes, {length} characters ({encoding}, {language}); {known} are in the book."
-    )
+        print(at + 1, one.volume, one.title, lengths[at], there, sep="\t")
+    if preview.language.startswith("zh"):
+        words = _(
+            "{n} chapters in {volumes} volumes, {length} characters ({encoding}, {language}); {known} are in the book."
+        )
+    else:
+        words = _(
+            "{n} chapters in {volumes} volumes, {length} words ({encoding}, {language}); {known} are in the book."
+        )
     print(
         words.format(
             n=len(chapters),
             volumes=len({one.volume for one in chapters if one.volume}),
-            length=f"{sum(len(one.text) for one in chapters):,}",
+            length=f"{sum(lengths):,}",
             encoding=preview.encoding,
             language=preview.language,
             known=len(known),

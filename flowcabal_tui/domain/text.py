@@ -19,6 +19,7 @@ _ESCAPES: Final = re.compile(
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]"
 )
+_LINE_ENDS: Final = re.compile("[\t\n\u2028\u2029]+")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _HAN: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
@@ -49,6 +50,11 @@ def clean(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def clean_line(text: str) -> str:
+    """A title or a name: `clean`, on one line, nothing empty around it. Wide spaces inside it stay."""
+    return _LINE_ENDS.sub(" ", clean(text)).strip()
 
 
 def slug(name: str, *, fallback: str = "untitled", limit: int = 60) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from flowcabal_tui.demo import sample, templates
 from flowcabal_tui.demo.story import sample_story
 from flowcabal_tui.domain.errors import DiskFull, ProjectExists
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_KEEP, following
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
@@ -39,7 +39,7 @@ async def create_project(
         )
     settings = ProjectSettings(
         project=ProjectTable.model_validate(
-            {"id": uuid.uuid4().hex, "name": clean(name).strip() or folder.name, "language": language, "author": author}
+            {"id": uuid.uuid4().hex, "name": clean_line(name) or folder.name, "language": language, "author": author}
         ),
         models=models or ModelsSettings(),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
@@ -53,8 +54,8 @@ def test_a_dry_run_tells_what_would_come_and_stores_nothing(project: Make, call:
     shown = call("import", folder, texts, "--dry-run")
     rows = [line.split("\t") for line in shown.out.splitlines()]
     assert [row[2] for row in rows[:-1]] == [*CHAPTERS, "Chapter 6 The Fog"]
-    assert [int(row[3]) for row in rows[:3]] == [len(text) for text in CHAPTERS.values()]
-    assert rows[-1][0].startswith("4 chapters in 0 volumes") and "utf-8" in rows[-1][0]
+    assert [int(row[3]) for row in rows[:3]] == [word_count(text, "en") for text in CHAPTERS.values()]
+    assert rows[-1][0].startswith("4 chapters in 0 volumes") and "words (utf-8" in rows[-1][0]
     assert "missing: 4-5" in shown.err
     told = json.loads(call("import", folder, texts, "--dry-run", "--json", "--last", 2).out)
     assert [one["title"] for one in told["chapters"]] == [*CHAPTERS][:2]
@@ -68,6 +69,7 @@ def test_a_manuscript_in_another_language_than_the_books_is_told(project: Make, 
     folder = project()
     shown = call("import", folder, tmp_path / "one.txt", "--dry-run")
     assert 'language = "zh"' in shown.err
+    assert "270 characters" in shown.out, "as the book counts them: without punctuation"
     assert "language =" not in call("import", folder, write_chapters(tmp_path / "texts"), "--dry-run").err
 
 

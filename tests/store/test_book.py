@@ -56,6 +56,21 @@ async def test_chapters_keep_their_ids_and_have_positions_without_gaps(store):
         await store.book.undelete(a)
 
 
+async def test_what_was_deleted_last_is_offered_first(store):
+    a, b, c = [(await store.book.add_chapter(title)).id for title in "abc"]
+    for chapter in (b, a, c):
+        await store.book.delete(chapter)
+    assert [chapter.title for chapter in await store.book.deleted()] == ["c", "a", "b"]
+
+
+async def test_a_title_stands_on_one_line_and_keeps_its_wide_spaces(store):
+    made = await store.book.add_chapter(" 第一章\u3000风雪\n第二行\t\x1b[31m ", "卷\n一")
+    assert (made.title, made.volume) == ("第一章\u3000风雪 第二行", "卷 一")
+    await store.book.rename(made.id, "坏\r\n标题", "卷\u2028二")
+    renamed = await store.book.chapter(made.id)
+    assert (renamed.title, renamed.volume) == ("坏 标题", "卷 二")
+
+
 async def test_writing_adds_versions_and_the_same_text_adds_none(store, chapter, reopen):
     empty = await store.book.chapter(chapter)
     assert (empty.version, empty.digest, await store.book.text(chapter)) == (0, None, "")

@@ -14,6 +14,7 @@ from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import app_over, told, until, workspace
@@ -124,6 +125,24 @@ async def test_what_is_in_the_book_already_is_said_before_it_is_imported(tmp_pat
             await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmScreen))
             imports = [command for command in workbench.sent if isinstance(command, ImportManuscript)]
             assert imports[-1].again is again
+
+
+async def test_an_import_tells_its_length_as_the_book_counts_it_and_its_volumes(tmp_path) -> None:
+    class Volumes(ImportedWorkbench):
+        async def preview_import(self, path: Path) -> ImportPreview:
+            preview = await super().preview_import(path)
+            chapters = tuple(replace(preview.chapters[0], volume=f"卷{n}") for n in "一一二")
+            return replace(preview, chapters=chapters)
+
+    workbench = Volumes("zh", offline=False)
+    length = sum(chapter.length for chapter in books.chapters(workbench.words)[:1]) * 3
+    async with workspace(workbench, tmp_path, size=(80, 24)) as pilot:
+        await pilot.press("I")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press(*"a.txt", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        page = "\n".join(shown(pilot.app))
+        assert f"({length} characters, utf-8)" in page and "Volumes: 2 (卷一, 卷二)" in page
 
 
 async def test_many_notes_on_an_import_leave_room_for_the_answer(tmp_path) -> None:

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
-from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.domain.text import clean, clean_line, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
 from flowcabal_tui.store.book.generations import NOW, next_generation
@@ -54,7 +54,7 @@ class Book:
         return tuple(chapter_of(row) for row in await self._database.rows(CHAPTERS, {"as_of": NOW}))
 
     async def deleted(self) -> tuple[Chapter, ...]:
-        """Chapters that were taken out and can be brought back, by the place where they stood."""
+        """Chapters that were taken out and can be brought back, with their place; what was taken out last is first."""
         return tuple(chapter_of(row) for row in await self._database.rows(DELETED, {"as_of": NOW}))
 
     async def chapter(self, chapter: ChapterId) -> Chapter:
@@ -127,7 +127,7 @@ class Book:
                 "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
                 (
                     *(chapter, self._truth(connection, at.position), at.position),
-                    *(clean(title), at.volume if volume is None else clean(volume)),
+                    *(clean_line(title), at.volume if volume is None else clean_line(volume)),
                 ),
             )
 

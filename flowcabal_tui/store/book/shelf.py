@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
-from flowcabal_tui.domain.text import clean, digest, digest_of, word_count
+from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word_count
 from flowcabal_tui.store.book.generations import NOW
 from flowcabal_tui.store.file.blobs import put_text
 from flowcabal_tui.store.file.connection import Row
@@ -26,8 +26,8 @@ CHAPTERS: Final = """
     WHERE NOT deleted AND place.generation=
         (SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter AND generation<=:as_of)
     ORDER BY position, place.chapter"""
-DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted")
-"""Chapters that were taken out of the book, with the place where they stood."""
+DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted").replace("ORDER BY", "ORDER BY place.generation DESC,")
+"""Chapters that were taken out of the book, with the place where they stood; the last one first."""
 LATEST: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? AND generation<=? ORDER BY number DESC LIMIT 1"""
 
@@ -95,7 +95,7 @@ def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]],
     """Chapters that are not there yet, by title and volume, each with an id of its own."""
     (known,) = connection.execute("SELECT count(DISTINCT chapter) FROM place").fetchone()
     return [
-        Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean(title), clean(volume))
+        Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean_line(title), clean_line(volume))
         for number, (title, volume) in enumerate(named, known + 1)
     ]
 

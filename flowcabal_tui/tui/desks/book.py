@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import (
     AddChapter,
@@ -26,6 +27,7 @@ from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.panes.words import counted, one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import OutsideScreen
 from flowcabal_tui.tui.typed_path import typed_path
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 _DRAFT_SECONDS: Final = 1.0
 _MOST_WARNINGS: Final = 6
+_FIRST: Final = 5
+"""So many chapters and volumes of an import are named before it."""
 _FORMS: Final = ("md", "txt", "docx", "epub")
 
 
@@ -214,8 +218,13 @@ class BookDesk:
         title = _("Import {n} chapters?").format(n=len(new))
         if again:
             title = _("All of it is in the book already. Import it a second time?")
-        first = ", ".join(chapter.title for chapter in (new or preview.chapters)[:5])
-        told = [_("{first} ... ({encoding})").format(first=first, encoding=preview.encoding)]
+        coming, chinese = new or preview.chapters, preview.language.startswith("zh")
+        first = ", ".join(chapter.title for chapter in coming[:_FIRST])
+        length = counted(sum(word_count(chapter.text, preview.language) for chapter in coming), chinese=chinese)
+        told = [_("{first} ... ({encoding})").format(first=first, encoding=f"{length}, {preview.encoding}")]
+        if volumes := list(dict.fromkeys(chapter.volume for chapter in coming if chapter.volume)):
+            shown = ", ".join(one_line(volume, 20) for volume in volumes[:_FIRST])
+            told.append(_("Volumes: {n} ({names})").format(n=len(volumes), names=shown))
         if preview.known and not again:
             told.append(_("{n} are in the book already and are left out.").format(n=len(preview.known)))
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*told, *_some(preview.warnings))))):
