@@ -18,6 +18,7 @@ from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -300,7 +301,7 @@ def _why(error: Exception) -> str:
             return _("column {n}").format(n=error.colno) + f": {error.msg}"
         case ValidationError():
             wrong = error.errors(include_url=False, include_input=False)[:5]
-            return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
+            return "; ".join(f"{'.'.join(map(str, one['loc']))}: {refusal(one)}" for one in wrong)
         case _:
             return _("Its type is none that is known.")
 

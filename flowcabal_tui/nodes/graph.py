@@ -14,6 +14,7 @@ from flowcabal_tui.domain.bindings import references as bound_references
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_text import block_paths, references
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
@@ -34,7 +35,7 @@ def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
     try:
         return kind, kind.params.model_validate(node.params)
     except ValidationError as error:
-        problems = "\n".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        problems = "\n".join(f"{'.'.join(map(str, item['loc']))}: {refusal(item)}" for item in error.errors())
         raise WorkflowError(_("Node {node} has bad parameters.").format(node=node.id), problems) from error
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
 
 M = TypeVar("M", bound=BaseModel)
@@ -40,12 +42,12 @@ def load(path: Path, model: type[M]) -> M:
         ) from error
 
 
-def _explain(text: str, model: type[BaseModel], item: typing.Any) -> str:
+def _explain(text: str, model: type[BaseModel], item: ErrorDetails) -> str:
     keys = [str(part) for part in item["loc"]]
     place = _("line {n}: ").format(n=line) if (line := _line_of(text, keys)) else ""
     name = ".".join(keys)
     if item["type"] != "extra_forbidden":
-        return place + _("{key}: {problem}").format(key=name, problem=item["msg"])
+        return place + _("{key}: {problem}").format(key=name, problem=refusal(item))
     near = difflib.get_close_matches(keys[-1], _known(model, keys[:-1]), n=1, cutoff=0.5)
     hint = _(" Did you mean {key}?").format(key=near[0]) if near else ""
     return place + _("{key} is not a setting.").format(key=name) + hint

@@ -61,7 +61,7 @@ def test_a_line_that_is_no_command_is_refused_as_such(line: str) -> None:
         ("no json", "column 1: Expecting value"),
         ("[]", "Its type is none that is known."),
         ('{"type": "nothing:known"}', "Its type is none that is known."),
-        ('{"type": "human:decision", "question": "q"}', "decision: Field required"),
+        ('{"type": "human:decision", "question": "q"}', "decision: It is missing."),
     ],
 )
 def test_a_line_that_is_no_command_is_told_in_plain_words(line: str, why: str) -> None:

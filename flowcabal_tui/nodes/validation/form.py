@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Edge, Finding, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.nearest import nearest
@@ -19,10 +21,11 @@ _MODELS: Final[Mapping[tuple[int, str], type[BaseModel]]] = {(3, "nodes"): Node,
 def form_findings(value: Any, error: ValidationError) -> tuple[Finding, ...]:
     """What a document lacks to be a workflow, with the field, and the node where it can be told."""
     wrong = error.errors(include_url=False, include_input=False)[:_MOST]
-    return tuple(dict.fromkeys(_finding(value, one["loc"], one["type"], one["msg"]) for one in wrong))
+    return tuple(dict.fromkeys(_finding(value, one) for one in wrong))
 
 
-def _finding(value: Any, loc: tuple[int | str, ...], kind: str, message: str) -> Finding:
+def _finding(value: Any, error: ErrorDetails) -> Finding:
+    loc, kind, message = error["loc"], error["type"], refusal(error)
     raw, inside, name = value, loc, ""
     if len(loc) > 2 and loc[0] == "nodes" and isinstance(loc[1], int):
         raw, inside = value["nodes"][loc[1]], loc[2:]
@@ -34,6 +37,8 @@ def _finding(value: Any, loc: tuple[int | str, ...], kind: str, message: str) ->
         model = Workflow if len(loc) == 1 else _MODELS.get((len(loc), str(loc[0])))
         fix = nearest(str(loc[-1]), tuple(model.model_fields)) if model else ""
         message = _("{name} means nothing here.").format(name=loc[-1])
+    elif kind == "string_pattern_mismatch":
+        message = _("It must not be empty, nor hold spaces, slashes or @.")
     elif kind == "missing":
         message = _("{name} is missing.").format(name=loc[-1])
     return Finding(code="INVALID_SCHEMA", node=name, field=place_of(raw, inside), message=message, fix=fix)

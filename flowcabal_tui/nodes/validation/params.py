@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.paths import RESULT, Part, shown
 from flowcabal_tui.domain.prompt_text import bindings, node_of
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Block, Finding, InquiryBlock, Node, TextBlock, VirtualBlock
 from flowcabal_tui.locale import _
@@ -40,7 +41,7 @@ def read_node(node: Node, path: str, actions: Mapping[str, ActionShape] | None) 
 
 def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) -> Finding:
     place = place_of(raw, error["loc"])
-    message, fix = error["msg"], ""
+    message, fix = refusal(error), ""
     if error["type"] == "missing":
         message = _("{name} is missing.").format(name=place)
     elif error["type"] == "extra_forbidden":
@@ -49,8 +50,6 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
             known = sorted(model.model_fields)
             fix = nearest(place, known)
             message += " " + _("There are: {names}").format(names=", ".join(known))
-    elif error["type"] == "value_error":
-        message = str(error["ctx"]["error"])
     return Finding(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
 
 

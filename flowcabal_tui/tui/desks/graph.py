@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
@@ -291,7 +292,7 @@ class GraphDesk:
             try:
                 made = Node.model_validate(value)
             except ValidationError as error:
-                return [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+                return [f"{'.'.join(map(str, item['loc']))}: {refusal(item)}" for item in error.errors()]
             whole = with_graph(workflow, spot.owners, _replaced(graph, spot.node, made))
             path = Spot(spot.owners, made.id).path
             found = [each for each in validate(whole) if each.node == path or each.node.startswith(f"{path}/")]

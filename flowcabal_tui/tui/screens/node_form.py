@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Select, Static
 
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import ANGLES, PromptParams
 from flowcabal_tui.locale import _, mark
@@ -118,7 +119,7 @@ class NodeForm(ModalScreen[FormAnswer | None]):
         try:
             params = PromptParams.model_validate({name: value for name, value in changed.items() if value is not None})
         except ValidationError as error:
-            problems = [f"{item['loc'][0]}: {item['msg']}" for item in error.errors()]
+            problems = [f"{item['loc'][0]}: {refusal(item)}" for item in error.errors()]
             self.query_one(".wrong", Static).update("\n".join(problems))
             return
         plain = params.model_dump(mode="json")

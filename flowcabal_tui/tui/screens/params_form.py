@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from flowcabal_tui.domain.items import canonical
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.locale import _, mark, ngettext
@@ -135,7 +136,7 @@ class ParamsForm(ModalScreen[dict[str, Any] | None]):
         try:
             self._kind.params.model_validate(values)
         except ValidationError as error:
-            places = [(".".join(map(str, item["loc"])), item["msg"]) for item in error.errors()]
+            places = [(".".join(map(str, item["loc"])), refusal(item)) for item in error.errors()]
             return [(place.partition(".")[0], f"{place}: {words}") for place, words in places]
         return []
 
