@@ -110,6 +110,7 @@ async def test_marked_paragraphs_of_several_candidates_become_one_text() -> None
         await pilot.press("2", "j", "space", "1", "space", "v")
         await pilot.pause()
         assert screen.query_one(Bench).is_preview
+        assert shown(app)[-1].split() == ["F2", "Hand", "in", "Esc", "Back"]
         await pilot.press("ctrl+s")
         assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(
             CANDIDATES.id, Decision("edit", text="她数到三。\n\n雨下了一夜。")

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Resize
+from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -82,6 +83,9 @@ class Bench(Vertical):
         Binding("w", "findings", mark("Why"), tooltip=mark("What the check found in this candidate."),
                 id="bench.findings"),
     ]  # fmt: skip
+
+    class Turned(Message):
+        """From the candidates to the text that was put together, or back: other keys."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -253,8 +257,7 @@ class Bench(Vertical):
         self._put = area.text
         self.query_one(ContentSwitcher).current = "together"
         area.focus()
-        self._tell()
-        self.screen.refresh_bindings()
+        self._turned()
 
     def leave_preview(self) -> None:
         """Back to the candidates; what was typed is not thrown away unasked."""
@@ -262,9 +265,13 @@ class Bench(Vertical):
 
     def _to_columns(self) -> None:
         self.query_one(ContentSwitcher).current = "columns"
-        self._tell()
         self.focus_current()
+        self._turned()
+
+    def _turned(self) -> None:
+        self._tell()
         self.screen.refresh_bindings()
+        self.post_message(self.Turned())
 
     def action_findings(self) -> None:
         """Everything that the check found in this candidate."""

@@ -194,12 +194,15 @@ class DecisionsScreen(TypingScreen):
         self.query_one(".reason", Static).update(kinds.reason_words(question))
         self._refresh_keys()
 
+    @on(Bench.Turned)
     def _refresh_keys(self) -> None:
         if self.question is not None:
             attempts = len(self._node_view.attempts) if self._node_view else 0
             findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
-            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle))
+            is_preview = self.face == "bench" and self.query_one(Bench).is_preview
+            idle -= set(kinds.PREVIEW_KEYS) if is_preview else set()
+            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle, is_preview=is_preview))
 
     def shown_attempt(self) -> Attempt | None:
         """The attempt that is shown, if the question has any."""
@@ -246,7 +249,7 @@ class DecisionsScreen(TypingScreen):
         if action == "question":
             return not isinstance(self.focused, (ProseArea, PickList))
         if self.face == "bench" and self.query_one(Bench).is_preview:
-            return action in ("submit", "leave")
+            return action in kinds.PREVIEW_KEYS
         if action == "submit":
             return self.face == "editor"
         return kinds.allows(self.question, action)

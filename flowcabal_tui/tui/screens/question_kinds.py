@@ -62,6 +62,8 @@ KEYS: Final[list[BindingType]] = [
     Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
     HELP_KEYS,
 ]  # fmt: skip
+PREVIEW_KEYS: Final = ("submit", "leave")
+"""What can be done while a text is put together from candidates."""
 REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
 _ALLOWED: Final = {
     "review": REVIEW_KEYS,
@@ -101,15 +103,16 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
     return idle
 
 
-def keys_line(question: Question, off: Container[str]) -> str:
-    """The keys of this question, in one row, without the actions that are `off` just now."""
-    if is_bench(question):
+def keys_line(question: Question, off: Container[str], *, is_preview: bool) -> str:
+    """The keys of this question, without the actions that are `off`; `is_preview`: a text is put together."""
+    if is_bench(question) and not is_preview:
         return _("a Take this one  Space Mark paragraph  v Put together  h l 1-9 Candidates  w Why  J Next  Esc Back")
     hints = [
         f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
         for binding in KEYS
         if isinstance(binding, Binding) and binding.show
         and (action := binding.action.split("(")[0]) not in off and allows(question, action)
+        and (not is_preview or action in PREVIEW_KEYS)
     ]  # fmt: skip
     return "  ".join(hints)
 
