@@ -47,6 +47,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
 from tests.tui.try_out import invented_doors
 from tests.tui.waiting import until
 
@@ -355,6 +356,22 @@ async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_del
                 head = screen.query_one(ManuscriptPane).query_one(".head", Static)
                 assert str(head.content).startswith(f"2 {workbench.words.titles[2]}")
         assert screen.book.current == books.chapter_id(4)
+
+
+async def test_names_that_are_looked_at_follow_what_the_index_counts(tmp_path):
+    class Counting(FakeWorkbench):
+        count = 6
+
+        async def seen(self):
+            return tuple(replace(each, mentions=self.count) for each in await super().seen())
+
+    workbench = Counting()
+    async with workspace(workbench, tmp_path, size=(120, 40)) as pilot:
+        await pilot.press("8")
+        await until(pilot, lambda: any(" 6 " in row for row in shown(pilot.app)))
+        workbench.count = 1466
+        await told(pilot, workbench, BackgroundChanged((("fresh", 9),)))
+        await until(pilot, lambda: any("1,466" in row for row in shown(pilot.app)))
 
 
 async def test_saving_a_chapter_keeps_it_with_the_version_it_was_made_from_and_drops_the_draft(tmp_path):

@@ -162,9 +162,11 @@ class FactsScreen(ColumnsScreen):
 
     @on(messages.MemoryMoved)
     def show_memory(self, event: messages.MemoryMoved) -> None:
-        """Background work."""
+        """Background work; names that are looked at show what it has counted."""
         self.status.update_memory(event.left, event.failed, event.reason)
         self.status.update_owed(*event.owed)
+        if self.app.screen is not self:
+            self.story.book_moved()
 
     @on(messages.ReadingMoved)
     def show_reading(self, event: messages.ReadingMoved) -> None:
