@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.runner.fold import RunFold, fold
@@ -202,9 +203,13 @@ def _said(child: subprocess.Popen[bytes], moment: float) -> Iterator[dict[str, A
 async def _kept(folder: Path) -> Kept:
     """What the next process will find. Raises when the file is not whole, or an output is not there."""
     acts = (folder / LEDGER).read_text().split("\n")[:-1] if (folder / LEDGER).exists() else []
+    nothing = Kept((), fold(()), {}, 0, Counter(acts))
     if not (folder / ".flowcabal" / "project.db").exists():
-        return Kept((), fold(()), {}, 0, Counter(acts))
-    store = await Store.open(folder, read_only=True, clock=now, language="en")
+        return nothing
+    try:
+        store = await Store.open(folder, read_only=True, clock=now, language="en")
+    except ProjectReadOnly:  # killed before its tables were made
+        return nothing
     try:
         await store.check()
         log = await store.runs.history(RUN)
