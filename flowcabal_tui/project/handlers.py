@@ -212,14 +212,15 @@ class Handlers:
                 _("Nothing was changed."),
                 _("A name is not empty; an id has letters, digits, - and _ only."),
             )
-        await self._entity_changed(await self._parts.store.memory.put_entity(replace(entity, name=name, by="hand")))
+        await self._parts.steps.put_by_hand(replace(entity, name=name, by="hand"))
+        await self._names_changed()
 
     async def _remove_entity(self, identity: EntityId) -> None:
         known = {entity.id: entity for entity in await self._parts.store.memory.names()}
         await self._parts.store.memory.remove_entity(identity)
-        await self._entity_changed(replace(known[identity], note="", name=""))
+        await self._parts.steps.enqueue_entity(replace(known[identity], note="", name=""))
+        await self._names_changed()
 
-    async def _entity_changed(self, entity: Entity) -> None:
-        await self._parts.steps.enqueue_entity(entity)
+    async def _names_changed(self) -> None:
         await self._story_changed()
         self._parts.emit(BookChanged())

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
-from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.protocol import (
@@ -20,6 +20,7 @@ from flowcabal_tui.protocol import (
     CancelRun,
     ImportManuscript,
     PauseBootstrap,
+    PutEntity,
     ReplaceText,
     ResumeRun,
     SaveWorkflow,
@@ -249,3 +250,20 @@ async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
         assert await desk.follow(run) == "done"
         standing = await desk.project.standing("flow", await desk.chapter(1))
         assert [each.node for each in standing if each.output] == ["a", "b"]
+
+
+async def test_a_name_that_a_hand_has_written_is_indexed_although_the_project_was_closed_just_then(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        await desk.settled()
+        gate = Gate(desk.project._parts.steps.enqueue_entity)
+        monkeypatch.setattr(desk.project._parts.steps, "enqueue_entity", gate)
+        desk.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
+        await gate.reached.wait()
+    async with opened(folder) as desk:
+        await desk.settled()
+        (water,) = await desk.project.entities()
+        assert water.first_position == 1

@@ -108,9 +108,18 @@ class Steps:
     async def _put_entities(self, found: Sequence[Entity]) -> None:
         """Together with the steps that look for them in the book: what is known already is not found again."""
         if found:
-            known = {entity.id: entity for entity in await self._store.memory.names()}
-            names = sorted((known | {entity.id: entity for entity in found}).values(), key=lambda each: each.id)
-            await self._store.memory.put_entities(found, await self._index_tasks(names, found))
+            await self._store.memory.put_entities(found, await self._index_tasks(await self._names_with(found), found))
+
+    async def put_by_hand(self, entity: Entity) -> Entity:
+        """What the writer says of an entity, and all that follows from it; returns what stands."""
+        following = await self._index_tasks(await self._names_with([entity]))
+        (stands,) = await self._store.memory.put_entities([entity], following)
+        await self.enqueue_entity(stands)
+        return stands
+
+    async def _names_with(self, entities: Iterable[Entity]) -> list[Entity]:
+        known = {entity.id: entity for entity in await self._store.memory.names()}
+        return sorted((known | {entity.id: entity for entity in entities}).values(), key=lambda each: each.id)
 
     async def _story(self, task: BackgroundTask) -> None:
         """What the chapter adds to the story, read once from each text."""

@@ -71,16 +71,15 @@ class Memory:
         """
         return await self._database.do(lambda connection: self._put_entity(connection, entity))
 
-    async def put_entities(self, entities: Iterable[Entity], tasks: Iterable[BackgroundTask]) -> None:
+    async def put_entities(self, entities: Iterable[Entity], tasks: Iterable[BackgroundTask]) -> tuple[Entity, ...]:
         """The same for several, in one transaction with the background work that follows from them."""
         given, following = tuple(entities), tuple(tasks)
 
-        def put(connection: sqlite3.Connection) -> None:
-            for entity in given:
-                self._put_entity(connection, entity)
+        def put(connection: sqlite3.Connection) -> tuple[Entity, ...]:
             add_tasks(connection, following)
+            return tuple(self._put_entity(connection, entity) for entity in given)
 
-        await self._database.do(put)
+        return await self._database.do(put)
 
     def _put_entity(self, connection: sqlite3.Connection, entity: Entity) -> Entity:
         new = replace(
