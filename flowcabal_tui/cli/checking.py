@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from flowcabal_tui.cli.documents import conversion_of, in_project, read_document, registry_of
 from flowcabal_tui.dialects.detect import findings_of
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
@@ -153,5 +154,5 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
     try:
         atomic_write(path, document_text(changed), mode=path.stat().st_mode & 0o777)
     except OSError as error:
-        raise FlowCabalError(_("Cannot write {file}.").format(file=path), error.strerror or str(error)) from error
+        raise FlowCabalError(_("Cannot write {file}.").format(file=path), os_reason(error)) from error
     print(_("Saved {name}.").format(name=path), file=sys.stderr)

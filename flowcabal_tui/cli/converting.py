@@ -13,6 +13,7 @@ from flowcabal_tui.cli.documents import conversion_of, read_document, the_workfl
 from flowcabal_tui.dialects.detect import written
 from flowcabal_tui.dialects.report import Conversion, ConversionNote
 from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.drawing.from_workflow import drawing_of
@@ -67,7 +68,7 @@ def _put(output: Path | None, text: str) -> None:
 
 
 def _not_written(output: Path, error: OSError) -> FlowCabalError:
-    return FlowCabalError(_("Cannot write {file}.").format(file=output), error.strerror or str(error))
+    return FlowCabalError(_("Cannot write {file}.").format(file=output), os_reason(error))
 
 
 def _report(source: str, target: str, conversion: Conversion, notes: Iterable[ConversionNote]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.parser import COMMANDS, parser
 from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, use_language
 
 Handler = Callable[[Namespace], Coroutine[Any, Any, int]]
@@ -62,7 +63,7 @@ def _give_up_output() -> None:
 def _output_error(error: OSError) -> FlowCabalError:
     return FlowCabalError(
         _("The output cannot be written."),
-        error.strerror or str(error),
+        os_reason(error),
         _("What the command had done until then is kept. Make room, or send the output elsewhere."),
     )
 

@@ -12,6 +12,7 @@ from flowcabal_tui.dialects.detect import Document, converted, recognised
 from flowcabal_tui.dialects.reading import MAX_JSON
 from flowcabal_tui.dialects.report import Conversion, DialectError
 from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions
@@ -40,7 +41,7 @@ def read_document(path: Path) -> Document:
             )
         return recognised(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = os_reason(error) if isinstance(error, OSError) else str(error)
         raise WorkflowError(_("Cannot read {file}.").format(file=path), reason or str(error)) from error
     except DialectError as error:
         raise _named(path, error) from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.paths import PROJECT_FILE
@@ -142,7 +143,7 @@ def _save(values: dict[str, object]) -> None:
     try:
         save_user(load_user().model_copy(update=values))
     except OSError as error:
-        raise SettingsError(_("The settings could not be saved."), error.strerror or str(error)) from error
+        raise SettingsError(_("The settings could not be saved."), os_reason(error)) from error
 
 
 async def demo_project(folder: Path | None, language: str | None, *, fresh: bool) -> Path:

@@ -11,6 +11,7 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportedChapter, ImportPreview
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import language_of, oddities, split_chapters
@@ -52,7 +53,7 @@ def read_text(path: Path) -> Decoded:
     except OSError as error:
         raise ManuscriptError(
             _("This file cannot be read: {name}").format(name=path.name),
-            error.strerror or str(error),
+            os_reason(error),
             _("Check the path and its permissions."),
         ) from error
     suffix = path.suffix.lower()

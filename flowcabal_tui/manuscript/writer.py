@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
 
@@ -34,7 +35,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
         raise DiskFull(
             _("This file could not be written: {name}").format(name=path.name),
-            _("{reason}. The file that was there is as it was.").format(reason=error.strerror or str(error)),
+            _("{reason}. The file that was there is as it was.").format(reason=os_reason(error)),
             _("Make room, or choose another folder."),
         ) from error
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from flowcabal_tui.demo import sample, templates
 from flowcabal_tui.demo.story import sample_story
 from flowcabal_tui.domain.errors import DiskFull, ProjectExists
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_KEEP, following
@@ -51,7 +52,7 @@ async def create_project(
     except OSError as error:
         raise DiskFull(
             _("Cannot make a project in {folder}.").format(folder=folder),
-            error.strerror or str(error),
+            os_reason(error),
             _("Choose a folder that you may write to."),
         ) from error
     store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)

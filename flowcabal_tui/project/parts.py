@@ -24,6 +24,7 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
@@ -329,7 +330,7 @@ class Parts:
             await asyncio.to_thread(save_project, self.folder, settings)
         except OSError as error:
             raise SettingsError(
-                _("The settings could not be saved."), error.strerror or str(error), _("Nothing was changed.")
+                _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
             ) from error
         self.settings = settings
         self.models.use(settings)

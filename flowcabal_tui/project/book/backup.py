@@ -27,6 +27,7 @@ from pydantic import ValidationError
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
@@ -301,7 +302,7 @@ def _unusable(why: str) -> ProjectDamaged:
 def _unread(file: Path, error: OSError) -> ProjectError:
     return ProjectError(
         _("Cannot read {file}.").format(file=file),
-        _("{reason}. Nothing was changed.").format(reason=error.strerror or error),
+        _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
         _("Name the file of a backup, and see that you may read it."),
     )
 
@@ -309,6 +310,6 @@ def _unread(file: Path, error: OSError) -> ProjectError:
 def _no_room(place: Path, error: OSError) -> DiskFull:
     return DiskFull(
         _("Cannot write {file}.").format(file=place),
-        _("{reason}. Nothing was changed.").format(reason=error.strerror or error),
+        _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
         _("Make room, or choose another folder."),
     )

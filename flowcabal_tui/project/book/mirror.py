@@ -14,6 +14,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.encoding import decode
 from flowcabal_tui.manuscript.mirror import mirror_digest, mirror_name, parse_mirror, render_mirror
@@ -61,7 +62,7 @@ class Mirror:
         except OSError as error:
             raise DiskFull(
                 _("Cannot write {file}.").format(file=path),
-                _("{reason}. The chapter is safe in the project's database.").format(reason=error.strerror or error),
+                _("{reason}. The chapter is safe in the project's database.").format(reason=os_reason(error)),
                 _("Make room or correct the permissions; the file is written at the next try."),
             ) from error
         await self._store.values.put(self._key(chapter.id), {"name": path.name, "digest": chapter.digest})

@@ -1,0 +1,28 @@
+"""What the operating system refuses, in the user's words: its own are English only."""
+
+from __future__ import annotations
+
+import errno
+from typing import Final
+
+from flowcabal_tui.locale import _, mark
+
+_WORDS: Final = {
+    errno.ENOENT: mark("There is no such file or folder"),
+    errno.EACCES: mark("You have no right to do this here"),
+    errno.EPERM: mark("You have no right to do this here"),
+    errno.EROFS: mark("Nothing can be written here"),
+    errno.ENOSPC: mark("The disk is full"),
+    errno.EDQUOT: mark("Your share of the disk is full"),
+    errno.EEXIST: mark("A file of this name is there"),
+    errno.EISDIR: mark("This is a folder"),
+    errno.ENOTDIR: mark("A part of the path is a file, not a folder"),
+    errno.ENAMETOOLONG: mark("The name is too long"),
+    errno.EIO: mark("The disk does not answer as it should"),
+}
+
+
+def os_reason(error: OSError) -> str:
+    """Why it was refused, without a full stop; what is not known here keeps the system's words."""
+    words = _WORDS.get(error.errno) if error.errno is not None else None
+    return _(words) if words else error.strerror or str(error)
