@@ -12,19 +12,19 @@ from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol import OutputChecked, PersistOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
-from flowcabal_tui.settings.user_file import remember_project
+from flowcabal_tui.settings.user_file import load_user, remember_project
 
 
 async def new(arguments: Namespace) -> int:
     """Makes a project folder."""
     folder = arguments.project.expanduser()
-    models = ModelsSettings(user=OFFLINE, agent=OFFLINE) if arguments.offline else ModelsSettings()
+    models = ModelsSettings(user=OFFLINE, agent=OFFLINE) if arguments.offline else load_user().models
     await create_project(
         folder, name=arguments.name or folder.resolve().name, language=arguments.language, models=models
     )
     remember_project(folder)
     print(_("Made {folder}.").format(folder=folder))
-    if not arguments.offline:
+    if models.user is None:
         print(_("No model is set yet: see `flowcabal-tui models {folder}`.").format(folder=folder))
     return 0
 

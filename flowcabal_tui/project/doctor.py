@@ -15,9 +15,10 @@ from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.project import Project
-from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations
+from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations, user_file
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.settings.user_file import load_user
 from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.viking.server import find_server
 
@@ -45,6 +46,7 @@ async def examine(folder: Path | None) -> tuple[Finding, ...]:
     found = [
         Finding(_("program"), "ok", f"flowcabal-tui {__version__}, Python {sys.version.split()[0]}"),
         _terminal(),
+        _user(),
         _secrets(),
         _knowledge(),
         *(_room(name, path) for name, path in locations()),
@@ -64,6 +66,14 @@ def _terminal() -> Finding:
     if size.columns < 80 or size.lines < 24:
         return Finding(_("terminal"), "note", words, _("80x24 or more shows everything."))
     return Finding(_("terminal"), "ok", words)
+
+
+def _user() -> Finding:
+    try:
+        load_user()
+    except FlowCabalError as error:
+        return Finding(user_file().name, "failed", f"{error.title} {error.detail}", error.advice)
+    return Finding(user_file().name, "ok", str(user_file()))
 
 
 def _secrets() -> Finding:
@@ -102,6 +112,7 @@ async def _project(folder: Path) -> AsyncIterator[Finding]:
         yield Finding(PROJECT_FILE, "failed", f"{error.title} {error.detail}", error.advice)
         return
     yield Finding(PROJECT_FILE, "ok", settings.project.name)
+    yield _room("project", folder)
     for role in ("user", "agent", "embedding"):
         chosen = settings.models.of(role)
         if chosen and (chosen.api_key_env or chosen.secret) and not find_key(chosen.endpoint()):

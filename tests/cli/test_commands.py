@@ -172,6 +172,27 @@ def test_doctor_names_a_missing_key_and_calls_nobody(project: Make, server: Faul
     assert calls(server) == 0
 
 
+def test_doctor_names_the_line_of_a_user_setting_that_is_none(call: Call, own_folders: Path) -> None:
+    (own_folders / "config").mkdir(parents=True, exist_ok=True)
+    (own_folders / "config" / "config.toml").write_text('theem = "ink"\n', encoding="utf-8")
+    ill = call("doctor")
+    assert ill.code == 1
+    assert "FAIL config.toml" in ill.out
+    assert "line 1: theem is not a setting. Did you mean theme?" in ill.out
+
+
+def test_doctor_looks_at_the_disk_of_the_project(demo: Path, call: Call) -> None:
+    assert any(line.endswith("MiB") and str(demo) in line for line in call("doctor", demo).out.splitlines())
+
+
+def test_a_new_project_begins_with_the_models_of_the_user(call: Call, own_folders: Path, tmp_path: Path) -> None:
+    (own_folders / "config").mkdir(parents=True, exist_ok=True)
+    (own_folders / "config" / "config.toml").write_text('[models.user]\nmodel = "qwen3"\n', encoding="utf-8")
+    made = call("new", tmp_path / "novel")
+    assert "No model is set yet" not in made.out
+    assert "qwen3" in call("models", tmp_path / "novel").out
+
+
 def test_models_found_here_are_proposed_and_taken_on_demand(
     project: Make, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
