@@ -327,6 +327,10 @@ async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_pa
         assert request.step
         run = screen_of(pilot).runs.run
         workbench.script.clear()
+        await told(pilot, workbench, RunStateChanged(run, "waiting"))
+        await pressed(pilot, "f7")
+        await settled(pilot)
+        assert AdvanceRun(run) not in workbench.sent
         await told(pilot, workbench, NodeStateChanged(run, books.PLAN, "done"), RunStateChanged(run, "paused"))
         title = document(pilot).node(books.DRAFT).title
         await pressed(pilot, "2")
@@ -347,6 +351,10 @@ async def test_a_branch_is_stopped_and_a_node_runs_again_from_here(tmp_path: Pat
         await pressed(pilot, "b")
         await settled(pilot)
         assert CancelRun(books.RUN, books.DRAFT, branch=True) in workbench.sent
+        await pressed(pilot, "A", "4", "a", "2")
+        await settled(pilot)
+        assert not [command for command in workbench.sent if isinstance(command, RunWorkflow)], "it waits for an answer"
+        await told(pilot, workbench, NodeStateChanged(books.RUN, books.DRAFT, "cancelled"))
         await pressed(pilot, "A")
         await settled(pilot)
         again = [command.request.again for command in workbench.sent if isinstance(command, RunWorkflow)]

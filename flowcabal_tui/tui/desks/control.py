@@ -131,8 +131,11 @@ class ControlDesk:
     async def advance(self) -> None:
         """In step mode: begins the next level of the run in view."""
         run = self._runs.run
-        if run is None or self._runs.run_states.get(run) != "paused":
-            self._screen.notify(_("No run waits to go on: `S` in the workflow runs level by level."), markup=False)
+        state = self._runs.run_states.get(run) if run is not None else None
+        if run is None or state != "paused":
+            nothing = _("No run waits to go on: `S` in the workflow runs level by level.")
+            words = _("A decision waits for you: F8.") if state == "waiting" else nothing
+            self._screen.notify(words, markup=False)
             return
         await self._workbench.carry_out(AdvanceRun(run))
         self.tell_level()

@@ -253,6 +253,10 @@ class RunDesk:
         """Another sample of a node, beside those that are there."""
         if self.workflow is None:
             return False
+        if self.node_states.get(node) == "waiting":
+            words = _("This step waits for your answer: F8. To write it anew from the start, stop it first: F9.")
+            self._screen.notify(words, markup=False)
+            return False
         summary = next((item for item in await self._workbench.runs() if item.id == self.run), None)
         chapter = summary.chapter if summary is not None else chapter
         return await self._begin(RunRequest(self.workflow.reference, chapter, again=(node,)))
