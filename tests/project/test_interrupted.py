@@ -18,6 +18,7 @@ from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.protocol import (
     BootstrapChanged,
     CancelRun,
+    EditChapter,
     ImportManuscript,
     PauseBootstrap,
     PutEntity,
@@ -267,3 +268,25 @@ async def test_a_name_that_a_hand_has_written_is_indexed_although_the_project_wa
         await desk.settled()
         (water,) = await desk.project.entities()
         assert water.first_position == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "files"),
+    [({"title": "Another"}, ["0001-Another.md"]), ({"deleted": True}, [])],
+    ids=["named", "deleted"],
+)
+async def test_a_chapters_file_follows_it_although_the_project_was_closed_just_then(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], files: list[str]
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        await desk.settled()
+        gate = Gate(desk.project._parts.curation.placed)
+        monkeypatch.setattr(desk.project._parts.curation, "placed", gate)
+        desk.project.send(EditChapter(await desk.chapter(1), **change))
+        await gate.reached.wait()
+    async with opened(folder):
+        async with asyncio.timeout(PATIENCE):
+            while [each.name for each in (folder / "manuscript").iterdir()] != files:  # noqa: ASYNC110  # a disk is polled
+                await asyncio.sleep(0.01)

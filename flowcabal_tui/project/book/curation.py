@@ -193,6 +193,7 @@ class Curation:
         seen = looked = await self._mirror.stamps()
         await self._mirror.sweep()
         await self._look_outside(None)
+        await self._write_again(await self._mirror.left_behind())
         lost = await self._write_lost()
         while True:
             await asyncio.sleep(WATCH_SECONDS)
@@ -209,12 +210,16 @@ class Curation:
 
         True when there were such files, so that it is looked whether they are there.
         """
-        if lost := await self._mirror.lost():
-            add = [tasks(("mirror",), one.id, digest_of(["lost", one.digest]), one.position) for one in lost]
-            await self._store.outbox.add(task for made in add for task in made)
-            await self._store.outbox.again(("mirror",), [one.id for one in lost])
-            self._wake()
+        lost = await self._mirror.lost()
+        await self._write_again(lost)
         return bool(lost)
+
+    async def _write_again(self, chapters: Sequence[Chapter]) -> None:
+        if chapters:
+            add = [tasks(("mirror",), one.id, digest_of(["lost", one.digest]), one.position) for one in chapters]
+            await self._store.outbox.add(task for made in add for task in made)
+            await self._store.outbox.again(("mirror",), [one.id for one in chapters])
+            self._wake()
 
     async def _look_outside(self, names: Collection[str] | None) -> None:
         try:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -70,11 +70,11 @@ class Mirror:
 
     async def _place(self, chapter: Chapter, before: dict[str, str]) -> Path:
         """Where the chapter's file goes; a file of that name that is not the chapter's own stays as it is."""
-        path = self._folder / mirror_name(chapter.position, chapter.title)
+        path, other = [self._folder / name for name in _names(chapter)]
         content = None if path.name == before.get("name") else await _content(path)
         if content is None or mirror_digest(content) in (chapter.digest, before.get("writing")):
             return path
-        return path.with_stem(f"{path.stem}-{chapter.id}")
+        return other
 
     async def _edited(self, chapter: Chapter, before: dict[str, str]) -> Edited | None:
         if "name" not in before:
@@ -103,12 +103,24 @@ class Mirror:
     async def lost(self) -> tuple[Chapter, ...]:
         """Chapters whose file was there and is gone: it was deleted or renamed by another program."""
         names = (await self.stamps()).keys()
-        found: list[Chapter] = []
-        for chapter in await self._store.book.chapters():
-            before = await self._store.values.get(self._key(chapter.id)) or {}
-            if chapter.digest and "name" in before and before["name"] not in names:
-                found.append(chapter)
-        return tuple(found)
+        files = await self._files(await self._store.book.chapters())
+        return tuple(chapter for chapter, name in files if chapter.digest and name not in names)
+
+    async def left_behind(self) -> tuple[Chapter, ...]:
+        """Chapters whose file stands where it stood before they were moved, renamed or deleted.
+
+        The program was killed between the change and the noting of the step that takes the file along.
+        """
+        book = self._store.book
+        moved = [
+            one for one, name in await self._files(await book.chapters()) if one.digest and name not in _names(one)
+        ]
+        return (*moved, *(chapter for chapter, _name in await self._files(await book.deleted())))
+
+    async def _files(self, chapters: Iterable[Chapter]) -> list[tuple[Chapter, str]]:
+        """Those that have a file, with its name."""
+        known = [(chapter, await self._store.values.get(self._key(chapter.id)) or {}) for chapter in chapters]
+        return [(chapter, before["name"]) for chapter, before in known if "name" in before]
 
     async def sweep(self) -> None:
         """Takes away the half files that a kill left."""
@@ -131,6 +143,12 @@ class Mirror:
         if content is not None and mirror_digest(content) == before["digest"]:
             await asyncio.to_thread(path.unlink, missing_ok=True)
         await self._store.values.put(self._key(chapter), None)
+
+
+def _names(chapter: Chapter) -> tuple[str, str]:
+    """The name of a chapter's file, and the one it has where that is somebody else's."""
+    path = Path(mirror_name(chapter.position, chapter.title))
+    return path.name, path.with_stem(f"{path.stem}-{chapter.id}").name
 
 
 async def _content(path: Path) -> str | None:
