@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -81,6 +82,23 @@ async def test_a_promise_is_written_in_a_form():
         made = Promise(NEW, "A lamp", THREE, 5, 6, about=(HERO, FERRYMAN))
         assert workbench.sent == [PutRecord(made)]
         assert pilot.app.screen.record == replace(made, id=pilot.app.screen.record.id, by="hand")
+
+
+async def test_a_key_that_comes_before_the_records_are_read_opens_the_form_all_the_same():
+    class Slow(FakeWorkbench):
+        asked, read = 0, asyncio.Event()
+
+        async def entities(self):
+            self.asked += 1
+            await self.read.wait()
+            return await super().entities()
+
+    workbench = Slow()
+    async with opened(records(workbench)) as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: workbench.asked == 2)
+        workbench.read.set()
+        await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
 
 
 @pytest.mark.parametrize(

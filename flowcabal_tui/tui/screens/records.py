@@ -200,6 +200,11 @@ class RecordsScreen(FilteredPage):
 
     def action_add(self) -> None:
         """A form for a new one, beginning at the chapter in view."""
+        self.work(self._add())
+
+    async def _add(self) -> None:
+        if self.cast is None:  # the key came before what is shown
+            await self.reload()
         cast = self.cast
         chapter = cast.at(max(1, self._position)) if cast else None
         if cast is None or chapter is None:
