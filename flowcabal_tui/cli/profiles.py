@@ -105,7 +105,11 @@ def _print_diff(view: ProfileView, arguments: Namespace) -> None:
     for generation in arguments.diff:
         state = next((s for s in view.history if s.generation == generation and s.level == arguments.level), None)
         if state is None:
-            raise RunError(_("There is no state {n} of this level.").format(n=generation))
+            levels = (str(s.generation) for s in view.history if s.level == arguments.level)
+            raise RunError(
+                _("There is no state {n} of this level.").format(n=generation),
+                _("Its states: {names}").format(names=", ".join(levels) or _("none")),
+            )
         texts.append(state.text.splitlines())
     older, newer = texts
     before, after = map(str, arguments.diff)

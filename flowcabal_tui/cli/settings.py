@@ -38,13 +38,18 @@ async def models(arguments: Namespace) -> int:
             chosen = ModelsSettings(user=OFFLINE, agent=OFFLINE)
         elif 1 <= arguments.use <= len(found):
             model = ModelSettings.of(found[arguments.use - 1].endpoint)
-            chosen = ModelsSettings(user=model, agent=model)
+            chosen = ModelsSettings(user=model, agent=model, embedding=settings.models.embedding)
         else:
             raise SettingsError(
                 _("There is no proposal {n}.").format(n=arguments.use), _("{n} were found.").format(n=len(found))
             )
         settings = settings.model_copy(update={"models": chosen})
-        save_project(arguments.project, settings)
+        try:
+            save_project(arguments.project, settings)
+        except OSError as error:
+            raise SettingsError(
+                _("The settings could not be saved."), error.strerror or str(error), _("Nothing was changed.")
+            ) from error
     if arguments.json:
         print(json.dumps({"models": settings.models.model_dump(mode="json"), "found": [to_plain(p) for p in found]}))
         return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui import __version__
+from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
@@ -207,6 +208,29 @@ def test_models_found_here_are_proposed_and_taken_on_demand(
     assert "deepseek" in taken.out.splitlines()[0]
     assert "sk-a-secret" not in (folder / "flowcabal.toml").read_text("utf-8") + listed.out + taken.out
     assert "user: offline" in call("models", folder, "--offline").out
+
+
+def test_a_model_that_is_taken_leaves_that_of_vectors_alone(
+    project: Make, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-a-secret-of-the-writer-0123456789")
+    vectors = ModelSettings(model="bge-m3", base_url="http://127.0.0.1:9/v1")
+    folder = project(ModelsSettings(embedding=vectors))
+    assert "embedding: openai bge-m3" in call("models", folder, "--use", 1).out
+
+
+def test_settings_that_cannot_be_saved_are_left_alone(
+    project: Make, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project()
+
+    def full(*_given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("flowcabal_tui.cli.settings.save_project", full)
+    refused = call("models", folder, "--offline")
+    assert refused.code == 2
+    assert "No space left on device\nNothing was changed." in refused.err
 
 
 def test_where_settings_live(call: Call, own_folders: Path) -> None:

@@ -62,6 +62,17 @@ def test_the_writers_words_stand_and_can_be_pinned_compared_and_given_up(
     assert "Ines cannot swim." not in said(capsys, book, INES, "--take")
 
 
+@pytest.mark.parametrize("words", [("--pin", "999"), ("--diff", "998", "999")])
+def test_a_state_that_is_none_is_told_with_those_there_are(
+    book: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = json.loads(said(capsys, book, INES, "--json"))["history"][0]["generation"]
+    assert main(["profile", book, INES, *words]) == 1
+    told = capsys.readouterr().err
+    assert "There is no state 99" in told
+    assert f"Its states: {made}" in told
+
+
 def test_nothing_is_taken_where_nothing_was_made_since(
     book: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

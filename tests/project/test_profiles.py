@@ -150,7 +150,7 @@ async def test_what_is_no_profile_is_refused_and_changes_nothing(desk: Desk) -> 
         RegenerateProfile("meta/outline"),
     ):
         before = await texts(desk)
-        with pytest.raises(RunError, match=r"nothing|no text|full text"):
+        with pytest.raises(RunError, match=r"nothing|no text|full text|no state"):
             await desk.project.carry_out(command)
         assert await texts(desk) == before
 

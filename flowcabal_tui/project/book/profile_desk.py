@@ -143,7 +143,14 @@ class ProfileDesk:
         try:
             await self._store.memory.choose_derived(uri, word, state)
         except KeyError as error:
-            raise _nothing(uri) from error
+            history = await self._store.memory.derived_history(uri)
+            if state is None or not history:
+                raise _nothing(uri) from error
+            raise RunError(
+                _("There is no state {n} of this profile.").format(n=state),
+                _("Nothing was changed."),
+                _("Its states: {names}").format(names=", ".join(dict.fromkeys(str(one.generation) for one in history))),
+            ) from error
         await self._changed(uri, 0)
 
     async def _again(self, uri: str) -> list[BackgroundTask]:
