@@ -126,6 +126,17 @@ async def test_a_profile_of_another_state_than_the_servers_is_left_out(desk: Des
     assert await found(desk, FakeKnowledge([replace(told, position=1, digest=digest("She rows."))])) == []
 
 
+async def test_a_profile_as_of_a_chapter_that_was_moved_behind_the_target_is_left_out(desk: Desk) -> None:
+    store, uri = desk.project._parts.store, "profiles/characters/ines"
+    generation = await desk.project._ask(store.memory.generation())
+    state = Derived(uri, "L1", "She drowned.", Digest("a"), 1, generation, "model")
+    await desk.project._ask(store.memory.put_derived(state))
+    told = FakeKnowledge([KnowledgeHit(f"{uri}-1", "L1", 0.8, 1, uri, digest("She drowned."))])
+    assert [item.position for item in await found(desk, told)] == [1]
+    await desk.project.carry_out(EditChapter(await desk.chapter(1), position=3))
+    assert await found(desk, told) == [], "the server was not told that it stands elsewhere by now"
+
+
 async def test_an_entity_by_hand_is_cited_by_its_own_uri(desk: Desk) -> None:
     bell = Entity(EntityId("bell"), "item", "The bell", (), "It was cast in the year of the flood.")
     await desk.project.carry_out(PutEntity(bell))

@@ -162,8 +162,9 @@ class RememberingFinder:
             whole = " · ".join(entity.names) if hit.level == "L0" else entity_text(entity)
         elif (state := await view.derived(uri, hit.level)) is not None:
             whole, title = state.text, title or await self._queries.title(uri)
+            position = state.position  # its chapter may have moved since the server was told
         text = whole if hit.start < 0 else whole[hit.start : hit.end]
-        if not text.strip() or digest(text) != hit.digest:
+        if not text.strip() or digest(text) != hit.digest or position >= before:
             return []
         at = (hit.start, hit.end) if hit.chapter is not None else (-1, -1)
         return [Found(uri, title, text, hit.score, hit.level, position, *at)]
