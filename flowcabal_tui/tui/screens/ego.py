@@ -90,7 +90,6 @@ class EgoScreen(StoryPage):
 
     def on_mount(self) -> None:
         """The graph has the focus."""
-        super().on_mount()
         self.query_one(EgoGraph).focus()
 
     @property

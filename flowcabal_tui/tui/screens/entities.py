@@ -108,7 +108,6 @@ class EntitiesScreen(FilteredPage):
 
     def on_mount(self) -> None:
         """All kinds."""
-        super().on_mount()
         self.query_one(PaneTabs).show(self._kind_shown)
 
     async def show_cast(self, cast: Cast) -> None:

@@ -14,7 +14,6 @@ class FilteredPage(StoryPage):
 
     def on_mount(self) -> None:
         """The list has the focus."""
-        super().on_mount()
         self.listing.focus()
 
     @property

@@ -66,7 +66,6 @@ class MentionsScreen(StoryPage):
 
     def on_mount(self) -> None:
         """The first place."""
-        super().on_mount()
         self.query_one(PickList).focus()
 
     async def reload(self) -> None:

@@ -51,7 +51,7 @@ class StoryPage(ModalScreen[Place | None]):
         self._reload_timer: Timer | None = None
 
     def on_mount(self) -> None:
-        """The cast is read behind the first frame."""
+        """The cast is read behind the first frame. Textual calls this beside that of a subclass."""
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
