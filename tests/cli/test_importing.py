@@ -90,6 +90,21 @@ def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: 
     assert "Imported 4 chapters" in call("import", folder, texts, "--again").out
 
 
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+@pytest.mark.parametrize("form", ["docx", "epub", "md"])
+def test_a_book_that_was_exported_is_in_the_book_already(
+    project: Make, call: Call, tmp_path: Path, form: str, between: str
+) -> None:
+    told = {f"Chapter {n} The Bell": between.join(f"The bell rang {k} times." for k in range(n, n + 4)) for n in (1, 2)}
+    folder = project()
+    call("import", folder, write_chapters(tmp_path / "texts", told))
+    assert call("export", folder, tmp_path / f"book.{form}").code == 0
+    shown = call("import", folder, tmp_path / f"book.{form}", "--dry-run")
+    known = [line.split("\t")[-1] for line in shown.out.splitlines()[:-1] if "The Bell" in line]
+    assert known == ["in the book already"] * 2
+    assert "another text" not in shown.err and "another title" not in shown.err
+
+
 def test_a_chapter_with_the_text_of_another_one_is_named(project: Make, call: Call, tmp_path: Path) -> None:
     folder, texts = project(), write_chapters(tmp_path / "texts")
     call("import", folder, texts)

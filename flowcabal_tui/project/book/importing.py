@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from flowcabal_tui.agents.names.names import discover
 from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.manuscript.writer import paragraphs
 from flowcabal_tui.project.book.curation import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.memory.indexing import index_reference
 from flowcabal_tui.project.workshop import Workshop
@@ -100,11 +102,11 @@ class Importer:
         known = frozenset(
             at
             for at, one in enumerate(found.chapters)
-            if (digest(one.text) in there if one.text else one.title in titles)
+            if (_titles(one.text, there) if one.text else one.title in titles)
         )
         changed = [one.title for at, one in enumerate(found.chapters) if at not in known and one.title in titles]
         texts = [one for one in found.chapters if one.text]
-        renamed = [one.title for one in texts if one.title not in there.get(digest(one.text), {one.title})]
+        renamed = [one.title for one in texts if one.title not in (_titles(one.text, there) or {one.title})]
         warnings = found.warnings
         if renamed:  # before what the file says of itself: the screen shows the first few
             words = _("In the book with the same text under another title: {titles}.")
@@ -133,3 +135,9 @@ class Importer:
     async def _first(self, path: Path, last: int | None) -> ImportPreview:
         found = await self._workshop.do(read_manuscript, path.expanduser())
         return replace(found, chapters=found.chapters[:last])
+
+
+def _titles(text: str, there: Mapping[Digest, Collection[str]]) -> set[str]:
+    """Under which titles a text stands in the book; DOCX and EPUB say nothing of blank lines between its paragraphs."""
+    spaced = (text, "\n".join(paragraphs(text)), "\n\n".join(paragraphs(text)))
+    return {title for one in spaced for title in there.get(digest(one), ())}
