@@ -103,7 +103,9 @@ class BindingError(WorkflowError):
         super().__init__(
             _("{path} cannot be filled in: {reason}").format(path=path, reason=reason),
             _("Available: {names}").format(names=shown) if shown else "",
-            _("Correct the path, or what the node before it yields."),
+            _("Run it for a chapter; on the command line, with --chapter N.")
+            if path.partition(".")[0] == "chapter" and "chapter" not in self.available
+            else _("Correct the path, or what the node before it yields."),
         )
 
 

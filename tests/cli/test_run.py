@@ -110,6 +110,15 @@ def test_a_cancel_by_command_ends_with_5(project: Make, server: FaultServer, cal
     assert call("run", folder, "--resume", run, "--json", lines=cancel + "\n").code == 5
 
 
+def test_a_workflow_for_a_chapter_that_is_run_without_one_says_how_to_name_it(
+    project: Make, server: FaultServer, call: Call
+) -> None:
+    refused = call("run", project(both(endpoint(server))), "chapter", "--plain")
+    assert refused.code == 1
+    assert "--chapter N" in refused.out
+    assert server.log == []
+
+
 def test_a_rejected_plan_ends_with_1_and_says_so(project: Make, server: FaultServer, call: Call) -> None:
     folder = project(both(endpoint(server)))
     rejected = call("run", folder, "chapter", "--chapter", 1, "--plain", lines="reject\n")
