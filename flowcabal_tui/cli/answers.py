@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -77,8 +78,11 @@ def _text(rest: str) -> str:
         return clean(rest)
     try:
         return clean(Path(rest[1:]).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunError(_("Cannot read {file}.").format(file=rest[1:]), str(error)) from error
+    except OSError as error:
+        raise RunError(_("Cannot read {file}.").format(file=rest[1:]), os_reason(error)) from error
+    except UnicodeDecodeError as error:
+        title, advice = _("Cannot read {file}.").format(file=rest[1:]), _("Save it as UTF-8 and try again.")
+        raise RunError(title, _("Its text is not UTF-8."), advice) from error
 
 
 @dataclass(frozen=True, slots=True)

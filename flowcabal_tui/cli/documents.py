@@ -40,9 +40,11 @@ def read_document(path: Path) -> Document:
                 _("Nothing was read. Split the workflow; keep long texts in the book."),
             )
         return recognised(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = os_reason(error) if isinstance(error, OSError) else str(error)
-        raise WorkflowError(_("Cannot read {file}.").format(file=path), reason or str(error)) from error
+    except OSError as error:
+        raise WorkflowError(_("Cannot read {file}.").format(file=path), os_reason(error)) from error
+    except UnicodeDecodeError as error:
+        title, advice = _("Cannot read {file}.").format(file=path), _("Save it as UTF-8 and try again.")
+        raise WorkflowError(title, _("Its text is not UTF-8."), advice) from error
     except DialectError as error:
         raise _named(path, error) from error
 

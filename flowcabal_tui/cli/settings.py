@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.doctor import examine
@@ -48,7 +49,7 @@ async def models(arguments: Namespace) -> int:
             save_project(arguments.project, settings)
         except OSError as error:
             raise SettingsError(
-                _("The settings could not be saved."), error.strerror or str(error), _("Nothing was changed.")
+                _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
             ) from error
     if arguments.json:
         print(json.dumps({"models": settings.models.model_dump(mode="json"), "found": [to_plain(p) for p in found]}))

@@ -57,7 +57,9 @@ def _json(text: str) -> Any:
     except json.JSONDecodeError as error:
         title = _("The document is not JSON.")
         raise DialectError(title, error.msg, line=error.lineno, column=error.colno) from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise DialectError(_("The document cannot be read."), _("It is too large or too deep.")) from error
+    except ValueError as error:
         raise DialectError(_("The document cannot be read."), str(error)) from error
 
 
@@ -116,7 +118,9 @@ def _yaml(text: str) -> Any:
         raise DialectError(title, error.problem or "", line=line, column=column) from error
     except yaml.YAMLError as error:
         raise DialectError(_("The document is not YAML."), str(error)[:300]) from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise DialectError(_("The document cannot be read."), _("It is too large or too deep.")) from error
+    except ValueError as error:
         raise DialectError(_("The document cannot be read."), str(error)) from error
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
 
@@ -26,8 +27,11 @@ def load(path: Path, model: type[M]) -> M:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         text = ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(_("Cannot read {file}.").format(file=path), str(error)) from error
+    except OSError as error:
+        raise SettingsError(_("Cannot read {file}.").format(file=path), os_reason(error)) from error
+    except UnicodeDecodeError as error:
+        title, advice = _("Cannot read {file}.").format(file=path), _("Save it as UTF-8 and try again.")
+        raise SettingsError(title, _("Its text is not UTF-8."), advice) from error
     try:
         return model.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

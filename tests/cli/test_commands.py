@@ -230,7 +230,7 @@ def test_settings_that_cannot_be_saved_are_left_alone(
     monkeypatch.setattr("flowcabal_tui.cli.settings.save_project", full)
     refused = call("models", folder, "--offline")
     assert refused.code == 2
-    assert "No space left on device\nNothing was changed." in refused.err
+    assert "The disk is full\nNothing was changed." in refused.err
 
 
 def test_where_settings_live(call: Call, own_folders: Path) -> None:

@@ -67,6 +67,23 @@ def test_a_sound_document_is_0(call: Call, put) -> None:
     assert checked.out.strip()
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"id": "风"}'.encode("gb18030"), "Its text is not UTF-8."),
+        (b'{"id": ' + b"[" * 200_000, "It is too large or too deep."),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_2_and_says_why(
+    call: Call, tmp_path: Path, content: bytes, said: str
+) -> None:
+    file = tmp_path / "odd.json"
+    file.write_bytes(content)
+    refused = call("validate", file)
+    assert refused.code == 2
+    assert said in refused.err
+
+
 def test_findings_are_numbered_lines_with_code_node_and_field(call: Call, put) -> None:
     checked = call("validate", put(SLIP))
     assert checked.code == 1
@@ -153,7 +170,7 @@ def test_yaml_is_not_written_over(call: Call, put) -> None:
         ("w.json", '{"id": "w"}', "no list of nodes"),
         ("w.json", '{"id": "w", "nodes": [], "nodes": [{"id": "a"}]}', "twice"),
         ("w.json", '{"id": "w", "nodes": [{"id": "a", "params": {"x": NaN}}]}', "number"),
-        ("w.json", '{"id": "w", "nodes": ' + "[" * 5000 + "]" * 5000 + "}", "depth"),
+        ("w.json", '{"id": "w", "nodes": ' + "[" * 5000 + "]" * 5000 + "}", "too deep"),
         ("w.yaml", "id: w\nnodes:\n  - id: a\n   kind: b\n", "line 4, column 4"),
         ("w.yaml", "id: w\nnodes: [!!python/object/apply:os.system ['true']]\n", "line 2"),
     ],

@@ -82,6 +82,13 @@ def test_broken_toml_is_named_with_its_line(tmp_path):
         load_project(write(tmp_path, '[project]\nname = "a"\nlanguage = zh\n'))
 
 
+def test_settings_in_another_encoding_say_what_to_do(tmp_path):
+    (tmp_path / "flowcabal.toml").write_text('[project]\nname = "渡口"\n', encoding="gb18030")
+    with pytest.raises(SettingsError) as refused:
+        load_project(tmp_path)
+    assert (refused.value.detail, refused.value.advice) == ("Its text is not UTF-8.", "Save it as UTF-8 and try again.")
+
+
 def test_a_folder_without_a_project_says_what_to_do(tmp_path):
     with pytest.raises(ProjectNotFound, match="flowcabal-tui new"):
         load_project(tmp_path)
