@@ -11,7 +11,7 @@ from flowcabal_tui.protocol import Command, SaveWorkflow
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_workspace import screen_of, settled, until, workspace
-from tests.tui.test_workspace_graph import at_workflow, chosen, document, ids, pressed, typed
+from tests.tui.test_workspace_graph import at_workflow, chosen, document, ids, pressed, typed, words_on
 
 
 class Strict(FakeWorkbench):
@@ -75,3 +75,14 @@ async def test_a_chapter_shows_the_newest_document_so_that_an_edit_loses_none_be
         assert document(pilot) == newer
         await screen_of(pilot).runs.show_run(workbench.run_rows[0])
         assert document(pilot) == ran
+
+
+async def test_a_node_without_a_receipt_does_not_show_that_of_another(tmp_path: Path) -> None:
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        words = "No receipt yet"
+        assert words not in words_on(pilot)
+        await at_workflow(pilot)
+        assert words in words_on(pilot)
+        assert "This node has no output yet" not in words_on(pilot)
+        await pressed(pilot, "4")
+        assert "This node has no output yet" in words_on(pilot)

@@ -146,6 +146,7 @@ class RunDesk:
         self._bridge.watch(self.run, node)
         if self.run is None or node not in self.node_states:
             output.show(None)
+            receipt.clear()
             return
         view = await self._workbench.node(self.run, node)
         if node != self.node:
@@ -175,8 +176,10 @@ class RunDesk:
     def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
         """The receipt of an attempt, if it has one."""
         attempt = next((item for item in view.attempts if item.number == number), None)
-        if attempt is not None and attempt.receipt is not None:
-            pane = pane or self._screen.query_one(ReceiptPane)
+        pane = pane or self._screen.query_one(ReceiptPane)
+        if attempt is None or attempt.receipt is None:
+            pane.clear()
+        else:
             before = next((item.receipt for item in view.attempts if item.number == number - 1), None)
             pane.show(attempt.receipt, self._receipt_title(view.title, attempt.receipt), before)
 

@@ -121,7 +121,7 @@ class OutputPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The state, what the check or an error says, and the text."""
-        yield Static(_("Nothing has run yet. F5 runs the workflow."), markup=False, classes="head")
+        yield Static(_("This node has no output yet. F5 runs the workflow."), markup=False, classes="head")
         yield Static(markup=False, classes="told")
         yield StreamView()
 
@@ -275,7 +275,7 @@ class OutputPane(Vertical):
     def _head(self) -> str:
         view = self._view
         if view is None:
-            return _("Nothing has run yet. F5 runs the workflow.")
+            return _("This node has no output yet. F5 runs the workflow.")
         parts = [one_line(view.title), _(STATES[view.state])]
         if numbers := self._numbers():
             place = numbers.index(self.attempt) + 1

@@ -118,6 +118,14 @@ class ReceiptPane(Vertical):
         self._receipt, self._heading = receipt, title
         self._refresh_all()
 
+    def clear(self) -> None:
+        """What is in view has no receipt: that of another node would lie."""
+        if self._receipt is not None:
+            self._receipt, self._opens, self._class_rows = None, {}, []
+            self.query_one(".head", Static).update(_("No receipt yet: a node gets one when it runs."))
+            self.query_one(BudgetBars).set_budget([])
+            self.query_one(PickList).refill([])
+
     def compare_with(self, before: Receipt, title: str) -> None:
         """Shows how the receipt differs from another one, whatever that was for."""
         if self._receipt is not None:
