@@ -82,7 +82,12 @@ class Store:
         file = folder / DATABASE
         if read_only:
             if not file.exists():
-                raise ProjectNotFound(_("There is no project database here."), str(file))
+                raise ProjectNotFound(
+                    _("There is no project database here."),
+                    str(file),
+                    _("If the chapters lie in its manuscript folder, "
+                      "`flowcabal-tui import PROJECT PROJECT/manuscript` takes them in."),
+                )  # fmt: skip
             holder_now = partial(holder_of, folder / LOCK)
             return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
         try:

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
 from flowcabal_tui.store import Keeping
 from flowcabal_tui.store.book.outbox import no_tasks
+from flowcabal_tui.store.book.shelf import REORDERED
 from flowcabal_tui.store.store import Store
 
 FIRST, SECOND = "大雪封了山门，只剩一盏灯。", "老僧把剑埋在了梅树下面。"
@@ -54,6 +55,29 @@ async def test_a_profile_leaves_with_an_earlier_chapter_and_comes_back_with_it(s
         "a run that began before reads as before"
     )
     await store.book.undelete(one)
+    assert await seen(store, "profiles/characters/monk") == "他守着灯"
+
+
+async def test_a_profile_that_rests_on_a_chapter_which_is_later_now_is_told_no_more_and_is_stale(store, book):
+    one, two = book
+    pinned = await store.memory.generation()
+    await store.book.move(one, 2)
+    assert await seen(store, "profiles/characters/monk") is None, "it is as of the chapter before"
+    assert await seen(store, f"manuscript/{two}") == "此章概要", "it rests on its own chapter alone"
+    assert await seen(store, "profiles/characters/monk", pinned) == "他守着灯"
+    stale = await (await store.memory.view(None)).stale()
+    assert [(text.uri, text.position) for text in stale] == [("profiles/characters/monk", 1)]
+    await store.book.move(one, 1)
+    assert await seen(store, "profiles/characters/monk") == "他守着灯"
+    assert await (await store.memory.view(None)).stale() == ()
+
+
+async def test_chapters_put_between_or_taken_out_reorder_nothing(store, book):
+    one, _two = book
+    await store.book.add_chapter("零", position=1)
+    await store.book.delete(one)
+    await store.book.undelete(one)
+    assert await store.values.get(REORDERED) is None
     assert await seen(store, "profiles/characters/monk") == "他守着灯"
 
 

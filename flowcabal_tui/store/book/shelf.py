@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from flowcabal_tui.store.file.blobs import put_text
 from flowcabal_tui.store.file.connection import Row
 
 EMPTY: Final = digest("")
+REORDERED: Final = "chapters/reordered"
+"""The value that names the chapters which once stood in another order."""
 VersionMode = Literal["replace", "append", "replay"]
 """replay: made anew from the versions before it, because an output was taken out or put back."""
 
@@ -76,15 +79,20 @@ def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW
 
 
 def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: Generation) -> None:
-    """Gives the chapters the positions 1, 2, ...; writes only those that are new or move."""
+    """Gives the chapters the positions 1, 2, ...; writes only those that are new or move.
+
+    Where some go back while others come forward the order is another: those chapters are remembered under REORDERED.
+    """
+    moved = [(position, place) for position, place in enumerate(order, 1) if place.position != position]
     connection.executemany(
         "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
-        [
-            (place.chapter, generation, position, place.title, place.volume)
-            for position, place in enumerate(order, 1)
-            if place.position != position
-        ],
+        [(place.chapter, generation, position, place.title, place.volume) for position, place in moved],
     )
+    steps = [position - place.position for position, place in moved if place.position]
+    if steps and min(steps) < 0 < max(steps):
+        known = connection.execute("SELECT json FROM value WHERE key=?", (REORDERED,)).fetchone()
+        chapters = {*(json.loads(known[0]) if known else ()), *(place.chapter for _position, place in moved)}
+        connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (REORDERED, json.dumps(sorted(chapters))))
 
 
 def places(connection: sqlite3.Connection) -> list[Place]:

@@ -2,7 +2,8 @@
 
 Nothing is written when a kept output or a chapter is taken out. A derived state carries the digests of the texts that
 it rests on; what the versions and places say as of a generation decides whether it can be seen. A text that was merely
-edited stays readable through what was made of it, until that is made anew.
+edited stays readable through what was made of it, until that is made anew; one that was moved behind the chapter as of
+which a state is does not: it would be told before it happens.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, StaleText
 from flowcabal_tui.store.book.generations import NOW
-from flowcabal_tui.store.book.shelf import latest
+from flowcabal_tui.store.book.shelf import REORDERED, latest
 from flowcabal_tui.store.file.connection import Database
 
 _REPLAYED: Final = """SELECT subject, number, digest, mode='replay' FROM version WHERE generation<=:as_of AND subject IN
@@ -28,13 +29,22 @@ _DELETED: Final = "SELECT DISTINCT chapter FROM place WHERE deleted AND generati
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Chapters that are out of the book or empty, and of others the digests of texts that were taken out."""
+    """Chapters that are out of the book or empty, and of others the digests of texts that were taken out.
+
+    `reordered` are the places of chapters that once stood before or behind others than now.
+    """
 
     chapters: frozenset[str] = frozenset()
     texts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    reordered: Mapping[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.chapters or self.texts)
+        return bool(self.chapters or self.texts or self.reordered)
+
+    def foretells(self, rests: str, position: int) -> bool:
+        """Does something that stands as of a position rest on a chapter that was moved behind it?"""
+        later = [chapter for chapter, place in self.reordered.items() if place > position and chapter in rests]
+        return bool(later) and not json.loads(rests).keys().isdisjoint(later)
 
     def takes(self, rests: str) -> bool:
         """Did a text leave on which something rests? `rests` is what `rests_on` gave."""
@@ -61,13 +71,19 @@ async def withdrawn(database: Database, generation: Generation, placed: Mapping[
         chapter: frozenset(text for text, number in texts.items() if number < replayed[chapter])
         for chapter, texts in last.items()
     }
-    return Withdrawn(frozenset(deleted | empty), gone)
+    rows = await database.rows("SELECT json FROM value WHERE key=?", (REORDERED,))
+    reordered = {chapter for (known,) in rows for chapter in json.loads(known)}
+    return Withdrawn(
+        frozenset(deleted | empty),
+        gone,
+        {chapter: place.position for chapter, place in placed.items() if chapter in reordered},
+    )
 
 
 async def stale_texts(
     database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter], out: Withdrawn
 ) -> tuple[StaleText, ...]:
-    """What stands and was made from other texts than the chapters have, in story order, then by uri."""
+    """What was made from other texts than the chapters have, or from such as are later now; in story order, by uri."""
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
     for uri, level, anchor, position, rests in await database.rows(
         "SELECT uri, level, anchor, position, rests FROM derived WHERE method<>'hand' AND generation<=?"
@@ -79,7 +95,7 @@ async def stale_texts(
     found: dict[tuple[int, str, ChapterId], set[ChapterId]] = {}
     for (uri, _level, anchor), (rests, position) in newest.items():
         for chapter, text in json.loads(rests).items():
-            if placed[chapter].digest != text:
+            if placed[chapter].digest != text or out.reordered.get(chapter, 0) > position:
                 found.setdefault((position, uri, ChapterId(anchor)), set()).add(chapter)
     return tuple(
         StaleText(uri, position, tuple(sorted(found[position, uri, anchor])), anchor or None)

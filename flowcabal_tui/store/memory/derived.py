@@ -116,7 +116,8 @@ class DerivedTexts:
         )
         seen: defaultdict[str, list[tuple[int, int, Generation, bool]]] = defaultdict(list)
         for number, uri, position, anchor, generation, by_hand, rests in rows:
-            if (at := self._position(position, anchor)) is not None and not out.takes(rests):
+            at = self._position(position, anchor)
+            if at is not None and not out.takes(rests) and not out.foretells(rests, at):
                 seen[uri].append((at, number, generation, bool(by_hand)))
         chosen = await self._chosen() if choices is None else choices
         newest = {uri: best for uri, states in seen.items() if (best := self._best(states, chosen.get(uri, Chosen())))}
