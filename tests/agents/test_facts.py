@@ -126,7 +126,7 @@ async def test_the_receipt_calls_a_record_by_its_words_and_the_prompt_does_not_s
     assert injection.user_suffix.count("林远住在南城") == 1
 
 
-async def test_what_holds_for_the_cast_goes_in_with_the_place_that_says_it() -> None:
+async def test_what_holds_for_the_cast_goes_in_with_the_chapter_that_says_it() -> None:
     injection = await assemble()
     facts = [each for each in injection.receipt.sources if each.budget_class == "facts"]
     told = {each.uri: each.reason for each in facts}
@@ -134,7 +134,7 @@ async def test_what_holds_for_the_cast_goes_in_with_the_place_that_says_it() -> 
         "relations/kin", "relations/hop", "relations/far", "facts/now", "facts/bell", "promises/late",
         "promises/soon", "promises/open", "moments/wakes",
     }  # fmt: skip
-    assert told["relations/kin"].endswith("manuscript/c1:7-15")
+    assert told["relations/kin"].endswith("told in chapter 1")
     section = injection.user_suffix.split("# 此时成立的事\n")[1].split("\n# ")[0]
     assert "- 沈青 → 林远: 表妹（第1章起）" in section
     assert "- 早该交代：雪里的债（第1章埋下）" in section

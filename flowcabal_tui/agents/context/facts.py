@@ -97,9 +97,9 @@ class _Words:
     def candidate(
         self, uri: str, reason: str, label: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
     ) -> Candidate:
-        """A line of the class; it stands where its chapter stands in the story. The reason says where it is told."""
-        places = [f"manuscript/{each.chapter}:{each.start}-{each.end}" for each in evidence[:1]]
-        why = " · ".join([reason, *places])
+        """A line of the class, where its chapter stands in the story. The reason names the chapter that tells it."""
+        places = [at for each in evidence[:1] if (at := self.place(each.chapter))]
+        why = " · ".join([reason, *(_("told in chapter {n}").format(n=at) for at in places)])
         short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
         return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
 
