@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from pydantic import ValidationError
 
 from flowcabal_tui.domain.workflow import Workflow
-
-
-class Drafts(Protocol):
-    """Where unsaved text is written down."""
-
-    async def draft(self, key: str) -> str | None: ...
-
-    async def put_draft(self, key: str, text: str | None) -> None: ...
+from flowcabal_tui.tui.drafts import Drafts
 
 
 class Unsaved:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.domain.run import Question
+from flowcabal_tui.tui.drafts import Drafts
 
 Place = tuple[QuestionId, int]
 """A question and the attempt that was edited; 0 where there are no attempts."""
-
-
-class Drafts(Protocol):
-    """Where unsaved text is written down."""
-
-    async def draft(self, key: str) -> str | None: ...
-
-    async def put_draft(self, key: str, text: str | None) -> None: ...
 
 
 class Unsent:

@@ -1,0 +1,13 @@
+"""Where text that is typed and not handed in is written down: it outlives its screen, and a crash."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Drafts(Protocol):
+    """Texts by key."""
+
+    async def draft(self, key: str) -> str | None: ...
+
+    async def put_draft(self, key: str, text: str | None) -> None: ...
