@@ -44,7 +44,7 @@ class RunEvent(NamedTuple):
     asked: {question}; answered: {question, decision}
     node-done: {digest, keys: under which later runs find it} of an attempt, or {digest, form, keys, seconds, effect} of
         a node that makes none
-    nodes-served: {nodes: {path: {digest, form, ...}}}, taken from earlier runs
+    nodes-served: {nodes: {path: ...}}, taken from earlier runs: read it with `served_nodes`
     state-seen: {moment, state}: what a node that is entered again must see again
     node-failed: {title, detail, fault}; cancelled: {partial}; run-ended: {state}
     """
@@ -56,6 +56,14 @@ class RunEvent(NamedTuple):
     payload: Mapping[str, Any] = {}  # read by all, changed by nobody
     seq: int = 0
     at: datetime | None = None
+
+
+def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
+    """By path what a `nodes-served` tells: {digest, form, ...}. Of a text that a program made it holds the digest alone."""
+    return {
+        NodeId(node): {"digest": said, "form": "text"} if isinstance(said, str) else said
+        for node, said in payload["nodes"].items()
+    }
 
 
 class StoredResult(NamedTuple):

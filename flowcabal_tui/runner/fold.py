@@ -10,7 +10,7 @@ from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Form
-from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.journal import RunEvent, served_nodes
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, RunState
 from flowcabal_tui.domain.state import StateEffect
@@ -115,8 +115,8 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             known.state = "pending" if known.state == "waiting" else known.state
         return
     if event.kind == "nodes-served":
-        for path, said in payload["nodes"].items():
-            _served(run.node(NodeId(path)), said)
+        for path, said in served_nodes(payload).items():
+            _served(run.node(path), said)
     if not event.node:
         return
     node = run.node(event.node)
@@ -153,7 +153,7 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             node.state, node.question = "cancelled", None
 
 
-def _served(node: NodeFold, said: dict[str, Any]) -> None:
+def _served(node: NodeFold, said: Mapping[str, Any]) -> None:
     node.state, node.digest, node.form = "done", Digest(said["digest"]), said["form"]
     if "key" in said:
         node.chosen = 1

@@ -60,7 +60,11 @@ def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
     It covers kind, version and parameters, how blocks are joined, the outputs that it takes in, in declared order, all
     else that bindings can name, the state when it is named, and what the kind itself says that its output depends on.
     """
-    inputs = [output.digest if (output := frame.output(source)) else "" for source in (*step.needs, *step.outer)]
+    outputs = frame.outputs
+    inputs = [
+        output.digest if (output := outputs.get(source) or frame.output(source)) else ""
+        for source in (*step.needs, *step.outer)
+    ]
     state = digest_of(frame.state.view(prompt=True)) if step.reads_state else ""
     told = digest_of(fingerprint) if fingerprint else ""
     workflow = frame.workflow

@@ -61,7 +61,7 @@ class Run:
         self._inside: list[tuple[NodeId, Schedule]] = []
         """The inner graphs that are under way, with the nodes that they stand in."""
         self._stopped_before: set[NodeId] = set()
-        self._served: dict[str, Mapping[str, Any]] = {}
+        self._served: dict[str, Mapping[str, Any] | Digest] = {}
         self._unwritten: FlowCabalError | None = None
         self._failed = False
         self._cancelled = self._cut = False
@@ -186,7 +186,7 @@ class Run:
         path = NodeId(frame.path + step.node.id)
         past = self._past.node(path)
         if (pinned := self.scope.pins.get(path)) is not None:
-            self._past.node(path).state = "done"
+            past.state = "done"
             self._serve(path, {"digest": pinned.digest, "form": pinned.form, "frozen": True})
             self._told_done(path, pinned, None, "frozen")
             return pinned
@@ -216,7 +216,8 @@ class Run:
         past.state = "done"
         output = Output(stored.text, stored.form, stored.digest)
         if not stored.model and stored.author == "model":  # no attempt: a program made it
-            self._serve(path, {"digest": output.digest, "form": output.form})
+            text = output.form == "text"
+            self._serve(path, output.digest if text else {"digest": output.digest, "form": output.form})
             self._told_done(path, output, None)
             return output
         attempt = served_attempt(1, stored)
@@ -225,7 +226,7 @@ class Run:
         self._told_done(path, output, attempt)
         return output
 
-    def _serve(self, path: NodeId, said: Mapping[str, Any]) -> None:
+    def _serve(self, path: NodeId, said: Mapping[str, Any] | Digest) -> None:
         if not self._served:
             asyncio.get_running_loop().call_soon(self._tell_served)
         self._served[path] = said

@@ -74,6 +74,39 @@ async def test_an_outcome_is_the_one_remembered_last(store):
     assert await store.runs.outcome(Digest("o")) == result("edited", "k9")
 
 
+async def test_an_outcome_that_is_read_with_its_neighbours_is_the_one_remembered_last(store):
+    keys = [Digest(f"k{number}") for number in range(600)]
+    for key in keys:
+        await store.runs.remember_outcome(key, result(f"first {key}" * (1 + 400 * (key == "k7")), key))
+    for key in keys[10:300:7]:
+        await store.runs.remember_outcome(key, result(f"second {key}", key))
+    asked = []
+    store.runs._database._readers.direct.set_trace_callback(asked.append)
+    for key in (*keys[250:], *keys[:250]):
+        expected = await store.runs.outcome(key)
+        assert store.runs.standing(key) == expected._replace(usage=Usage())
+    assert len(asked) < 40, "most were read with the neighbours of a few"
+    await store.runs.remember_outcome(keys[20], result("third", "k20"))
+    assert store.runs.standing(keys[20]).text == "third", "what was read ahead is forgotten when something is written"
+    assert store.runs.standing(Digest("none")) is None
+
+
+async def test_outcomes_of_a_project_that_another_process_writes_are_read_anew(store, reopen):
+    for number in range(20):
+        await store.runs.remember_outcome(Digest(f"k{number}"), result("first", f"k{number}"))
+    reader = await reopen(read_only=True)
+    assert [reader.runs.standing(Digest(f"k{number}")).text for number in range(20)] == ["first"] * 20
+    await store.runs.remember_outcome(Digest("k3"), result("second", "k3"))
+    assert reader.runs.standing(Digest("k3")).text == "second"
+
+
+async def test_a_run_pins_the_version_that_was_saved(store):
+    saved = await store.workflows.save(Workflow(id="saved", nodes=(Node(id=NODE),)))
+    await store.runs.begin_run(RUN, RunRequest(saved.reference), saved, Generation(1))
+    await store.workflows.save(saved.model_copy(update={"name": "another"}))
+    assert await store.runs.workflow_of(RUN) == saved
+
+
 async def test_texts_are_found_by_digest(store):
     text = "雪\ud800" * 1_000
     name = await store.runs.put_text(text)

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Form, Output
-from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.journal import RunEvent, served_nodes
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.versions import NodeTrace, RunDetails
@@ -103,7 +103,7 @@ def _digests(log: Iterable[RunEvent]) -> Iterator[Digest]:
         if event.kind in ("attempt-done", "node-done") and event.payload.get("digest"):
             yield Digest(event.payload["digest"])
         elif event.kind == "nodes-served":
-            yield from (Digest(told["digest"]) for told in event.payload["nodes"].values())
+            yield from (Digest(told["digest"]) for told in served_nodes(event.payload).values())
 
 
 class _Telling:
@@ -141,8 +141,8 @@ class _Telling:
             case "node-done":
                 yield from self._done(line.node, line.payload, line.attempt)
             case "nodes-served":
-                for node, told in line.payload["nodes"].items():
-                    yield from self._done(NodeId(node), told, 1 if "key" in told else 0, served=True)
+                for node, told in served_nodes(line.payload).items():
+                    yield from self._done(node, told, 1 if "key" in told else 0, served=True)
             case "node-skipped":
                 yield NodeStateChanged(self._run, line.node, "skipped")
             case "node-blocked":

@@ -86,6 +86,7 @@ class Writer:
         self._closing = False
         self._gate = Lock()
         self._relaxed = False
+        self.commits = 0
         self._thread = Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -145,6 +146,7 @@ class Writer:
             for job in batch:
                 job.value = job.work(self._connection)
             self._connection.execute("COMMIT")
+            self.commits += 1
         except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -263,6 +265,8 @@ class Database:
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers, self._writer = readers, writer
         self.rows = readers.rows
+        if writer is not None:
+            readers.direct.execute("SELECT 1 FROM sqlite_schema LIMIT 0")  # the first look-up finds the schema read
 
     @property
     def read_only(self) -> bool:
@@ -279,13 +283,17 @@ class Database:
             )
         return self._writer
 
-    def at_once(self, sql: str, parameters: Parameters = ()) -> Row | None:
-        """The first row of a look-up by key, on the caller's own thread: for what takes microseconds."""
+    @property
+    def commits(self) -> int | None:
+        """Grows with each transaction, before who waits for it is told. None: another process writes, unseen."""
+        return self._writer.commits if self._writer is not None else None
+
+    def at_once(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """The rows of a look-up by key, on the caller's own thread: for what takes microseconds."""
         try:
-            found: Row | None = self._readers.direct.execute(sql, parameters).fetchone()
+            return self._readers.direct.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
             raise fault(error) from error
-        return found
 
     async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """See `Writer.do`."""

@@ -18,16 +18,12 @@ from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.runs.read_ahead import ReadAhead
 from flowcabal_tui.store.runs.states import put_state
 
 Clock = Callable[[], datetime]
-_STANDING: Final = (
-    "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
-    " digest, model, author, finish, {usage}, seconds, form FROM outcome WHERE key=? ORDER BY number DESC LIMIT 1"
-)
 _NO_USAGE: Final = "{}"
-_BOOKED: Final = _STANDING.format(usage=f"'{_NO_USAGE}'")
-_WHOLE: Final = _STANDING.format(usage="usage")
+_FREE: Final = Usage()
 _RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
 
@@ -36,16 +32,23 @@ class Journal:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
+        self._ahead = ReadAhead(database)
         self._live: set[RunId] = set()
         """Runs that this process began or took up again."""
 
     async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
-        """Pins the document and the generation of the memory, and records `run-started`."""
+        """Pins the document and the generation of the memory, and records `run-started`.
+
+        A version that was saved stands for itself: it never changes.
+        """
         self._live.add(run)
         row = (run, workflow.reference, to_json(request), request.chapter, generation, self._now())
 
         def begin(connection: sqlite3.Connection) -> None:
-            document = put_text(connection, to_json(workflow))
+            saved = connection.execute(
+                "SELECT document FROM workflow WHERE id=? AND version=?", (workflow.id, workflow.version)
+            ).fetchone()
+            document = saved[0] if saved else put_text(connection, to_json(workflow))
             connection.execute(
                 "INSERT INTO run (id, workflow, document, request, chapter, generation, at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -92,13 +95,20 @@ class Journal:
 
     async def outcome(self, key: Digest) -> StoredResult | None:
         """The output that stands for an equal node, as remembered last."""
-        row = await self._database.row(_WHOLE, (key,))
+        row = await self._database.row(
+            "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
+            f" {_RESULT} FROM outcome WHERE key=? ORDER BY number DESC LIMIT 1",
+            (key,),
+        )
         return _result(row) if row else None
 
     def standing(self, key: Digest) -> StoredResult | None:
         """What `outcome` says, but for the usage, which was booked: at once, in microseconds, without a thread."""
-        row = self._database.at_once(_BOOKED, (key,))
-        return _result(row) if row else None
+        row = self._ahead.outcome(key)
+        if row is None:
+            return None
+        result, body, name, model, author, finish, seconds, form, _key, _number = row
+        return StoredResult(result, unpack(body), name, model, author, finish, _FREE, seconds, form)
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
         """From now on this output stands under the key; earlier ones stay in the history."""
@@ -264,4 +274,4 @@ def _result(row: Row) -> StoredResult:
 
 def _usage(text: str) -> Usage:
     """Nothing is what a program's output cost, and what one costs that was booked when it was made."""
-    return Usage() if text == _NO_USAGE else from_json(Usage, text)
+    return _FREE if text == _NO_USAGE else from_json(Usage, text)

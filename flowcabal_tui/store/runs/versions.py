@@ -12,7 +12,7 @@ from typing import Any, Final
 from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.journal import EventKind
+from flowcabal_tui.domain.journal import EventKind, served_nodes
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
@@ -95,7 +95,7 @@ class Versions:
         )
         found = []
         for run, payload, at in rows:
-            told = json.loads(unpack(payload))["nodes"].get(node)
+            told = served_nodes(json.loads(unpack(payload))).get(node)
             if told:
                 attempt = 1 if "key" in told else 0
                 found.append(_version(node, RunId(run), attempt, told, datetime.fromisoformat(at), stood=True))

@@ -103,11 +103,12 @@ class Engine:
         kind = f"harness{next(_NUMBERS)}"
         body = Body(node, Call, options.cache, options.limit is not None)
         kinds()[kind] = body
-        store = None
+        store, workflow = None, _workflow(graph, kind)
         if options.store is not None:
             durability: Durability = "FULL" if options.synchronous == "FULL" else "NORMAL"
             store = await Store.open(options.store, clock=lambda: NOW, language="en", durability=durability)
-        return Session(_workflow(graph, kind), body, store, options.limit, Result)
+            workflow = await store.workflows.save(workflow)
+        return Session(workflow, body, store, options.limit, Result)
 
 
 class Learned(Engine):

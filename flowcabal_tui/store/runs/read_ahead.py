@@ -1,0 +1,54 @@
+"""Outcomes by key, at once. A run that is run again asks for all that it made: they stand near each other."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.store.file.connection import Database, Row
+
+_SELECT: Final = (
+    "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
+    " digest, model, author, finish, seconds, form, key, number FROM outcome"
+)
+_ONE: Final = f"{_SELECT} WHERE key=? ORDER BY number DESC LIMIT 1"
+_BLOCK: Final = (
+    f"{_SELECT} WHERE number BETWEEN ? AND ? AND NOT EXISTS"
+    " (SELECT 1 FROM outcome later WHERE later.key=outcome.key AND later.number > outcome.number)"
+)
+_SIZE: Final = 256
+_ENOUGH: Final = 3
+_KEPT: Final = 4_000
+
+
+class ReadAhead:
+    """After a few that were found one by one, each is read with the block of rows in which it stands.
+
+    What was read is forgotten at the next commit.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows: dict[str, Row] = {}
+        self._as_of: int | None = None
+        self._single = 0
+
+    def outcome(self, key: Digest) -> Row | None:
+        """(result, body, digest, model, author, finish, seconds, form, key, number) of what stands under a key."""
+        commits = self._database.commits
+        if commits is None or commits != self._as_of or len(self._rows) > _KEPT:
+            self._rows.clear()
+            self._as_of, self._single = commits, 0
+        row = self._rows.get(key)
+        if row is None:
+            found = self._database.at_once(_ONE, (key,))
+            if not found:
+                return None
+            row = found[0]
+            self._single += 1
+            if self._single > _ENOUGH:
+                start = row[-1] - row[-1] % _SIZE
+                self._rows.update(
+                    (each[-2], each) for each in self._database.at_once(_BLOCK, (start, start + _SIZE - 1))
+                )
+        return row
