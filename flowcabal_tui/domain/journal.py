@@ -59,7 +59,7 @@ class RunEvent(NamedTuple):
 
 
 def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
-    """By path what a `nodes-served` tells: {digest, form, ...}. Of a text that a program made it holds the digest alone."""
+    """By path what a `nodes-served` tells: {digest, form, ...}; of a text that a program made only the digest is kept."""
     return {
         NodeId(node): {"digest": said, "form": "text"} if isinstance(said, str) else said
         for node, said in payload["nodes"].items()
