@@ -59,7 +59,7 @@ class RunEvent(NamedTuple):
 
 
 def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
-    """By path what a `nodes-served` tells: {digest, form, ...}; of a text that a program made only the digest is kept."""
+    """By path what a `nodes-served` tells: {digest, form, ...}; of a program's text it holds the digest alone."""
     return {
         NodeId(node): {"digest": said, "form": "text"} if isinstance(said, str) else said
         for node, said in payload["nodes"].items()
