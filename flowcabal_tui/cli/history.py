@@ -59,7 +59,8 @@ def _spent(totals: Totals) -> tuple[str, str]:
     tokens = _("{tokens_in} tokens in, {tokens_out} out").format(
         tokens_in=totals.input_tokens, tokens_out=totals.output_tokens
     )
-    return tokens, _("cost unknown") if totals.cost is None else f"{totals.cost} {totals.currency}".strip()
+    cost = f"{totals.about}{totals.cost} {totals.currency}".strip()
+    return tokens, _("cost unknown") if totals.cost is None else cost
 
 
 def _one(details: RunDetails) -> None:

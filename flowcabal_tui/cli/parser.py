@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import get_args
 
+from flowcabal_tui.cli.argparse_words import use_catalogue
 from flowcabal_tui.domain.context import BUDGET_CLASSES
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
@@ -53,6 +54,7 @@ COMMANDS = [
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
+    use_catalogue()
     top = argparse.ArgumentParser(
         prog="flowcabal-tui",
         description=_("Write very long novels with language models, and keep control."),

@@ -146,7 +146,10 @@ class BackgroundTask:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was spent. `cost` is None when any price is unknown; `calls` counts paid calls."""
+    """What was spent. `cost` is None when any price is unknown; `calls` counts paid calls.
+
+    `estimated_calls` were cut off before the provider had counted them.
+    """
 
     calls: int = 0
     input_tokens: int = 0
@@ -154,6 +157,12 @@ class Totals:
     cost: Decimal | None = Decimal(0)
     currency: str = ""
     unknown_calls: int = 0
+    estimated_calls: int = 0
+
+    @property
+    def about(self) -> str:
+        """What stands before the cost: a sign that part of it is an estimate, or nothing."""
+        return "≈ " if self.estimated_calls else ""
 
     def plus(self, call: UsageRecord) -> Totals:
         """With one more call. Tokens that were not reported count as estimated (in) and 0 (out)."""
@@ -166,6 +175,7 @@ class Totals:
             cost=None if self.cost is None or call.cost is None or not same_currency else self.cost + call.cost,
             currency=call.currency if same_currency else "",
             unknown_calls=self.unknown_calls + (call.cost is None),
+            estimated_calls=self.estimated_calls + (call.cost is not None and call.usage.input_tokens is None),
         )
 
 

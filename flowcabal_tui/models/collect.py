@@ -23,6 +23,9 @@ BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | N
     "BEFORE_REPEATING", default=None
 )
 """Takes over what a failed try has cost; if it raises, the try is not repeated."""
+ARRIVED: Final[ContextVar[list[str] | None]] = ContextVar("ARRIVED", default=None)
+"""Filled with what arrives of a call, thoughts too, and emptied when it is whole: of a call that is cut off it is all
+that tells what was paid for."""
 
 
 async def collect(model: ModelPort, request: ModelRequest) -> Answer:
@@ -34,14 +37,19 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
     thinking: list[str] = []
     spent: list[Usage] = []
     last = Finished("stop", Usage())
+    arrived = ARRIVED.get()
+    if arrived is None:
+        arrived = []
     try:
         async with aclosing(model.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextDelta(piece):
                         text.append(piece)
+                        arrived.append(piece)
                     case ThinkingDelta(piece):
                         thinking.append(piece)
+                        arrived.append(piece)
                     case RetryWait(spent=usage):
                         thinking.clear()  # the next try thinks anew
                         if take_over := BEFORE_REPEATING.get():
@@ -49,6 +57,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                         elif usage:
                             spent.append(usage)
                     case Finished():
+                        arrived.clear()
                         last = event
     except ModelError as error:
         spent += [error.usage] if error.usage else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -30,7 +31,7 @@ from flowcabal_tui.domain.model_calls import (
     UsageRecord,
 )
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.collect import BEFORE_REPEATING
+from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
@@ -195,15 +196,26 @@ class ModelDesk:
 
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Books without learning: the usage may be the sum of several tries, or a count cut short."""
+        await self._enter(role, purpose, endpoint, request, usage, usage)
+
+    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+        """Books an estimate of a call that was cut off before the provider had counted it; `arrived`: thoughts too."""
+        out = self.counter.count(arrived)
+        estimate = Usage(self.counter.count_request(request), out)
+        await self._enter(role, purpose, endpoint, request, Usage(None, out), estimate)
+
+    async def _enter(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, counted: Usage, paid: Usage
+    ) -> None:
         if endpoint.provider == "offline":
             return
         record = UsageRecord(
             role,
             endpoint.model,
             purpose,
-            usage,
+            counted,
             self.counter.count_request(request),
-            cost(endpoint, usage),
+            cost(endpoint, paid),
             endpoint.currency,
             run=PAYING_RUN.get() or "",
             node=purpose.removeprefix("node:") if purpose.startswith("node:") else "",
@@ -297,20 +309,26 @@ class _Booked:
         """
         async with self._limits.slot(self.endpoint, _priority(request)):
             self._desk.require_budget()
-            outside = BEFORE_REPEATING.set(partial(self._before_repeating, request))
+            arrived: list[str] = []
+            holder = ARRIVED.set(arrived)
+            outside = BEFORE_REPEATING.set(partial(self._before_repeating, request, arrived))
             try:
                 yield
-            except (ModelError, BudgetExceeded) as error:
-                await self._lost(request, error.usage)
+            except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
+                await whole(self._lost(request, arrived, getattr(error, "usage", None)))
                 raise
             finally:
                 BEFORE_REPEATING.reset(outside)
+                ARRIVED.reset(holder)
 
-    async def _before_repeating(self, request: ModelRequest, usage: Usage | None) -> None:
-        await self._lost(request, usage)
+    async def _before_repeating(self, request: ModelRequest, arrived: list[str], usage: Usage | None) -> None:
+        await self._lost(request, arrived, usage)
         self._desk.require_budget()
 
-    async def _lost(self, request: ModelRequest, usage: Usage | None) -> None:
-        """Books what the provider counted before it failed."""
+    async def _lost(self, request: ModelRequest, arrived: list[str], usage: Usage | None) -> None:
+        """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
         if usage is not None:
             await self._desk.book(self._role, request.purpose, self.endpoint, request, usage)
+        elif arrived:
+            await self._desk.cut(self._role, request.purpose, self.endpoint, request, "".join(arrived))
+        arrived.clear()

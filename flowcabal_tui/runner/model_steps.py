@@ -179,10 +179,11 @@ class ModelSteps:
             self.state("running")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
+            arrived: list[str] = []
             try:
-                text, finished = await self._stream(model, params, request, number)
-            except ModelError as error:
-                await self._lost(model, params, request, error.usage)
+                text, finished = await self._stream(model, params, request, number, arrived)
+            except (ModelError, asyncio.CancelledError) as error:
+                await self._lost(model, params, request, getattr(error, "usage", None), arrived)
                 raise
             attempt = Attempt(
                 number=number,
@@ -205,15 +206,21 @@ class ModelSteps:
         finally:
             await self._services.spend.spent(params.role, f"node:{self._path}", model.endpoint, request, attempt.usage)
 
-    async def _lost(self, model: ModelPort, params: PromptParams, request: ModelRequest, usage: Usage | None) -> None:
-        """Books what the provider counted before it failed."""
+    async def _lost(
+        self, model: ModelPort, params: PromptParams, request: ModelRequest, usage: Usage | None, arrived: list[str]
+    ) -> None:
+        """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
+        spend, purpose = self._services.spend, f"node:{self._path}"
         if usage is not None:
-            book = self._services.spend.book
-            await _to_the_end(book(params.role, f"node:{self._path}", model.endpoint, request, usage))
+            await _to_the_end(spend.book(params.role, purpose, model.endpoint, request, usage))
+        elif arrived:
+            await _to_the_end(spend.cut(params.role, purpose, model.endpoint, request, "".join(arrived)))
+        arrived.clear()
 
     async def _stream(
-        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int
+        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, arrived: list[str]
     ) -> tuple[str, Finished]:
+        """`arrived` holds what came of the try that is under way, thoughts too."""
         streamed = StreamedText(self._scope, self._path, number)
         finished: Finished | None = None
         waited = False
@@ -225,11 +232,13 @@ class ModelSteps:
                     waited = isinstance(event, RetryWait)
                     match event:
                         case TextDelta(text=text):
+                            arrived.append(text)
                             streamed.append(text)
                         case ThinkingDelta(text=text):
+                            arrived.append(text)
                             self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
-                            await self._lost(model, params, request, usage)
+                            await self._lost(model, params, request, usage, arrived)
                             self._services.spend.require_budget()
                             self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
                             self.state("retrying", reason)

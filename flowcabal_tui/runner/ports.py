@@ -152,6 +152,10 @@ class SpendPort(Protocol):
         """Books what a call cost that gave no answer."""
         ...
 
+    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+        """Books an estimate of a call that was cut off before the provider had counted it; `arrived`: thoughts too."""
+        ...
+
 
 class ModelsPort(Protocol):
     """Which model plays a role."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
@@ -89,6 +90,16 @@ async def test_an_arc_is_told_from_the_books_own_sentences_and_never_from_summar
     assert (large.text, small.text, large.position) == ("林远出发。", "林远一路向北。", 3)
     (rests,) = large.evidence
     assert state.texts[1][1][rests.start : rests.end] == "林远在第2天出发"
+
+
+async def test_an_arc_is_asked_about_with_the_names_of_its_time() -> None:
+    model = FakeModel(lambda request: {"summary": "", "sentences": []})
+    state = novel(3)
+    state.texts.append(("第4章", "林远就是蒙面人。"))
+    state.people = (replace(person("林远", "蒙面人", "远在"), by="agent"),)
+    await teller(model).pursue(goal(state, 3))
+    asked = model.requests[0].messages[1].content
+    assert "林远 | 远在" in asked and "蒙面人" not in asked
 
 
 async def test_without_a_model_an_arc_is_told_by_sentences_of_all_its_parts_that_name_most() -> None:

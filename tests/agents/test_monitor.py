@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -71,6 +72,19 @@ async def test_no_findings_from_all_angles_is_approval() -> None:
     evaluation = await evaluate(only("none"))
     assert evaluation.verdict == "approve"
     assert [check.outcome for check in evaluation.checks] == ["passed"] * 4
+
+
+async def test_a_draft_is_checked_with_the_names_of_its_time() -> None:
+    questions: list[str] = []
+
+    def reply(request: ModelRequest) -> Any:
+        questions.append(request.messages[1].content)
+        return {"findings": []}
+
+    cast = (replace(person("林远", "远在", "蒙面人", "渡口"), by="agent"),)
+    book = FakeBook([("第1章", FIRST), ("第2章", ""), ("第3章", "林远就是蒙面人。")], cast)
+    await evaluate(reply, book=book)
+    assert questions and all("林远 | 渡口" in each and "蒙面人" not in each for each in questions)
 
 
 async def test_a_finding_carries_both_quotations_with_their_places() -> None:

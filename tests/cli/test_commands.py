@@ -283,3 +283,12 @@ def test_states_kinds_and_marks_are_told_in_the_language_of_the_user(demo: Path,
         assert word in told
     for word in ("done", "meta\t", "L2\t", "ok  ", "mirror", "fresh"):
         assert word not in told
+
+
+def test_what_the_parser_says_is_in_the_users_language(call: Call) -> None:
+    missing = call("--lang", "zh", "keep")
+    assert missing.code == 2
+    assert missing.err.startswith("用法：") and "缺少必需的参数" in missing.err
+    assert "无法识别的参数：--nothing" in call("--lang", "zh", "status", "x", "--nothing").err
+    helped = call("--lang", "zh", "status", "--help").out
+    assert "显示本帮助并退出" in helped and "usage" not in helped and "options" not in helped

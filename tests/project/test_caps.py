@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,25 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Message, ModelPort, ModelRequest
-from flowcabal_tui.protocol import AddChapter, BootstrapChanged, ImportManuscript, StartBootstrap
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    Endpoint,
+    Message,
+    ModelEvent,
+    ModelPort,
+    ModelRequest,
+    TextDelta,
+    ThinkingDelta,
+)
+from flowcabal_tui.models.collect import collect
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BootstrapChanged,
+    CancelRun,
+    ImportManuscript,
+    NodeStreaming,
+    StartBootstrap,
+)
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
 
@@ -35,8 +53,27 @@ OVERLOADED = THOUGHT + 'data: {"error": {"message": "overloaded", "code": 503}}\
 """A try that was counted, and is repeated."""
 
 
+HALF = ("Hm. ", "It r")
+
+
 class Cast(BaseModel):
     names: list[str]
+
+
+class HalfSaid:
+    """A model that thinks, says half a word, and no more."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint, self.said = endpoint, asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        yield ThinkingDelta(HALF[0])
+        yield TextDelta(HALF[1])
+        self.said.set()
+        await asyncio.Event().wait()
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        return await collect(self, request)
 
 
 async def capped(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> Path:
@@ -124,18 +161,75 @@ async def test_a_whole_answer_of_no_use_is_booked(folder: Path, server: FaultSer
         assert ((await desk.project.totals()).cost or 0) > CAP
 
 
-@pytest.mark.parametrize(
-    ("fault", "cost"), [({"eof_after": 6}, Decimal(0)), ({"raw": COUNTED}, Decimal("0.000011"))], ids=["no", "yes"]
-)
-async def test_a_cut_answer_is_booked_if_its_tokens_were_counted(
-    folder: Path, server: FaultServer, fault: dict[str, Any], cost: Decimal
+@pytest.mark.parametrize(("fault", "counted"), [({"eof_after": 6}, False), ({"raw": COUNTED}, True)], ids=["no", "yes"])
+async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
+    folder: Path, server: FaultServer, fault: dict[str, Any], counted: bool
 ) -> None:
     async with opened(await capped(folder, server)) as desk:
         server.push(fault)
         with pytest.raises(ModelError) as caught:
             await desk.project._ask(model_of(desk).answer(REQUEST))
         assert (caught.value.fault, bool(caught.value.partial)) == (ModelFault.TRUNCATED, True)
-        assert (await desk.project.totals()).cost == cost, "an unknown sum would stop the project"
+        spent = await desk.project.totals()
+        if counted:
+            assert (spent.cost, spent.estimated_calls, spent.about) == (Decimal("0.000011"), 0, "")
+        else:
+            counter = desk.project._parts.models.counter
+            tokens = counter.count_request(REQUEST), counter.count(caught.value.partial)
+            assert (spent.input_tokens, spent.output_tokens) == tokens
+            assert (spent.cost, spent.estimated_calls, spent.about) == (
+                (tokens[0] + 2 * tokens[1]) / Decimal(1_000_000),
+                1,
+                "≈ ",
+            )
+        with pytest.raises(BudgetExceeded):
+            await desk.project._ask(model_of(desk).answer(REQUEST))
+        assert spent == desk.project._parts.models._totals, "what is shown at once is what was written"
+
+
+async def test_a_call_of_which_nothing_arrived_is_not_booked(folder: Path, server: FaultServer) -> None:
+    async with opened(await capped(folder, server, retries=0)) as desk:
+        server.push({"status": 503})
+        with pytest.raises(ModelError):
+            await desk.project._ask(model_of(desk).answer(REQUEST))
+        assert (await desk.project.totals()).calls == 0
+
+
+async def test_a_node_that_is_stopped_while_it_writes_is_booked_by_an_estimate(
+    folder: Path, server: FaultServer
+) -> None:
+    async with opened(await capped(folder, server)) as desk:
+        await desk.project.carry_out(AddChapter("The Glove"))
+        server.push({"stall_after": 6})
+        run = await desk.start("quick-draft", 1)
+        await desk.until(NodeStreaming)
+        await desk.project.carry_out(CancelRun(run))
+        assert await desk.follow(run) == "cancelled"
+        spent = await desk.project.totals()
+        assert (spent.calls, spent.estimated_calls) == (1, 1)
+        assert spent.input_tokens > 0 < spent.output_tokens
+        assert (spent.cost or 0) > CAP, "the cap holds for what was stopped too"
+
+
+async def test_an_agent_that_is_stopped_while_it_answers_is_booked_by_an_estimate(
+    folder: Path, server: FaultServer
+) -> None:
+    async with opened(await capped(folder, server)) as desk:
+        models = desk.project._parts.models
+
+        async def stopped() -> None:
+            model = HalfSaid(models.model("agent").endpoint)
+            models._models[model.endpoint] = model
+            asked = asyncio.ensure_future(models.booked("agent").answer(REQUEST))
+            await model.said.wait()
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+
+        await desk.project._ask(stopped())
+        spent = await desk.project.totals()
+        assert (spent.calls, spent.estimated_calls) == (1, 1)
+        assert spent.output_tokens == models.counter.count("".join(HALF))
 
 
 async def test_a_node_whose_stream_breaks_off_is_booked_and_reaches_the_cap(folder: Path, server: FaultServer) -> None:

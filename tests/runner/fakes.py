@@ -194,6 +194,7 @@ class FakeSpend:
 
     left: int = 1_000
     booked: int = 0
+    cut_off: list[str] = field(default_factory=list)
 
     def require_budget(self) -> None:
         if self.left <= 0:
@@ -205,6 +206,10 @@ class FakeSpend:
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         self.left -= 1
         self.booked += 1
+
+    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+        self.left -= 1
+        self.cut_off.append(arrived)
 
 
 @dataclass

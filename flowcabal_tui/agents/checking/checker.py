@@ -15,6 +15,7 @@ from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import named_in
 from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
@@ -87,12 +88,13 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
     async def observe(self, goal: Draft) -> Material:
         """Raises SettingsError when the writer's own prompt does not fit."""
         sources = await sources_for(tuple(self._angles), goal.book, goal.text, self._counter, SOURCE_TOKENS)
+        cast = named_in(goal.text, goal.book.entities)
         messages = self._prompts.get(_TASK).fill(
             {
                 "language": goal.book.view.language,
                 "wanted": Fenced("\n".join(f"- `{angle}`: {words}" for angle, words in self._angles.items())),
                 "subtypes": "\n".join(f"{angle}: {', '.join(BY_ANGLE[angle])}" for angle in self._angles),
-                "names": name_lines(named_in(goal.text, goal.book.entities)[:_NAMES]),
+                "names": name_lines(await as_called_here(goal.book.view, cast[:_NAMES])),
                 "sources": fenced_sources(sources),
                 "title": goal.title,
                 "draft": goal.text,

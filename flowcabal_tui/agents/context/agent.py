@@ -19,6 +19,7 @@ from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
+from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
@@ -126,7 +127,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
-            "entities": gather.entity_notes(await gather.as_called_here(book.view, reading.cast)),
+            "entities": gather.entity_notes(await as_called_here(book.view, reading.cast)),
             "facts": await facts.told(book, reading),
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),

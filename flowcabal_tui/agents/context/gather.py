@@ -90,23 +90,6 @@ async def meta(book: Book) -> list[Candidate]:
     ]
 
 
-async def as_called_here(view: MemoryView, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Without aliases that stand nowhere before the target: they would tell who somebody turns out to be later.
-
-    Those that a hand has written stay.
-    """
-    known = tuple(entities)
-    asked = [alias for entity in known if entity.by != "hand" for alias in entity.aliases]
-    found = (await view.postings(asked)).found if asked else ()
-    said = {alias for alias, places in zip(asked, found, strict=True) if places}
-    return tuple(
-        entity
-        if entity.by == "hand"
-        else replace(entity, aliases=tuple(alias for alias in entity.aliases if alias in said))
-        for entity in known
-    )
-
-
 def entity_notes(entities: Iterable[Entity]) -> list[Candidate]:
     return [
         Candidate(

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.context.gather import Book, as_called_here
+from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import named_in, search_terms
 from flowcabal_tui.agents.context.references import Shelf, asked
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
+from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.domain.context import ContextSource

@@ -18,6 +18,7 @@ from flowcabal_tui.agents.curation.profile_sources import rested_on
 from flowcabal_tui.agents.curation.profiler import ProfileThought, told
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
@@ -88,10 +89,11 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         """Asks the model; what it cannot show is dropped. By rule: sentences from all parts that name most."""
         if self._curator.asks and seen.sources:
             text = "\n".join(source.text for source in seen.sources)
+            cast = named_in(text, await goal.view.entities())
             values: dict[str, str | Fenced] = {
                 "language": goal.view.language,
                 "limit": str(L0_TOKENS),
-                "names": name_lines(named_in(text, await goal.view.entities())[:_NAMES]),
+                "names": name_lines(await as_called_here(goal.view, cast[:_NAMES])),
                 "title": goal.title,
                 "sources": fenced_sources(seen.sources),
             }

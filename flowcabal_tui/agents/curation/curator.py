@@ -27,6 +27,7 @@ from flowcabal_tui.agents.curation.curation_shapes import (
     QuotedSentence,
 )
 from flowcabal_tui.agents.curation.samples import with_sample
+from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
@@ -176,7 +177,7 @@ class Curator:
         sources = await sources_for(("echoes",), book, told, self.counter, _NEAREST_TOKENS)
         values: dict[str, str | Fenced] = {
             "language": view.language,
-            "names": _names(told, cast),
+            "names": _names(told, await as_called_here(view, cast)),
             "sources": fenced_sources(sources),
             "title": title,
             "draft": told,

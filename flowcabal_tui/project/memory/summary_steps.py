@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from flowcabal_tui.agents.context.intent import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.curation.curator import Curator
@@ -18,6 +19,7 @@ from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
 from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
 from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.domain.ids import Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
@@ -52,7 +54,7 @@ class SummarySteps:
             return
         if not await self._stands(known_line, curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
-            known, language = await view.entities() if curator.asks else (), self._tools.language
+            known, language = await self._cast(chapter, text) if curator.asks else (), self._tools.language
             said = await self._line(curator, chapter, text, overview, view.generation)
             made = await curator.l0(chapter, overview, known, language, view.generation, said)
             await self._put([made], "chapters", chapter.title)
@@ -61,6 +63,11 @@ class SummarySteps:
             if not self._tools.by_rule(chapter):
                 await self._store.outbox.add(await self.profile_tasks([chapter], await self._told_as_of(chapter)))
             await self._store.outbox.add(await self._arc_tasks(chapter))
+
+    async def _cast(self, chapter: Chapter, text: str) -> tuple[Entity, ...]:
+        """Whom the chapter names, as they are called up to its end."""
+        view = await self._as_of(chapter)
+        return await as_called_here(view, named_in(text, await view.entities()))
 
     async def _named_in(self, chapter: Chapter, view: View) -> tuple[Entity, ...]:
         """Whom the index of the chapter names: all that a rule needs, and much less to read than all names."""
@@ -76,7 +83,7 @@ class SummarySteps:
             return None
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
-            known = await (view.entities() if curator.asks else self._named_in(chapter, view))
+            known = await (self._cast(chapter, text) if curator.asks else self._named_in(chapter, view))
             said = await self.said(curator, chapter, text, view.generation, "curator.l1", sample)
             language, sentences = self._tools.language, said.sentences
             made = await curator.l1(chapter, text, known, language, view.generation, sample, sentences)
@@ -151,8 +158,9 @@ class SummarySteps:
             return
         _root, kind, subject = uri.split("/")
         names = {entity.id: entity for entity in await self._store.memory.names()}
-        entity = None if subject == BOOK else names[EntityId(subject)]
-        goal = ProfileGoal(self._tools.kinds.get(kind), entity, await self._as_of(chapter), chapter, sample)
+        view = await self._as_of(chapter)
+        entity = None if subject == BOOK else (await as_called_here(view, [names[EntityId(subject)]]))[0]
+        goal = ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample)
         profiler = Profiler(curator)
         if not await self._stands(made, await profiler.source(goal), sample):
             await self._put(await profiler.pursue(goal), kind, entity.name if entity else goal.kind.title)

@@ -83,6 +83,9 @@ class _Offline:
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Nor what failed."""
 
+    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+        """Nor what was cut off."""
+
 
 class Simulation:
     """One simulated run. `emit` is told its events; `answer` may answer a question, None: it answers itself."""

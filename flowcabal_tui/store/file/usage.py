@@ -52,4 +52,5 @@ class UsageLog:
             cost=sum(costs, Decimal(0)) if known else None,
             currency=currencies.pop() if len(currencies) == 1 else "",
             unknown_calls=len(rows) - len(costs),
+            estimated_calls=sum(row[0] is None and row[3] is not None for row in rows),
         )

@@ -164,7 +164,7 @@ def _range(workflow: str) -> tuple[str, str]:
 
 
 def _take(
-    run: _InRun, kind: EventKind, node: NodeId, identity: RunId, attempt: int, told: dict[str, Any], at: datetime
+    run: _InRun, kind: EventKind, node: NodeId, identity: RunId, attempt: int, told: Mapping[str, Any], at: datetime
 ) -> None:
     match kind:
         case "attempt-done":
@@ -182,7 +182,7 @@ def _take(
 
 
 def _version(
-    node: NodeId, run: RunId, attempt: int, told: dict[str, Any], at: datetime, *, stood: bool = False
+    node: NodeId, run: RunId, attempt: int, told: Mapping[str, Any], at: datetime, *, stood: bool = False
 ) -> NodeVersion:
     return NodeVersion(
         number=0,

@@ -325,6 +325,10 @@ class RunDesk:
 
     def edited(self, workflow: Workflow) -> None:
         """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
+        newest = next((item for item in self._templates if item.id == workflow.id), workflow)
+        if self._unsaved is None and workflow.version < newest.version:
+            words = _("This is version {old}, from an earlier run: changed it becomes the newest. Version {new} stays.")
+            self._screen.notify(words.format(old=workflow.version, new=newest.version), markup=False)
         self.workflow = self._unsaved = workflow
         attempt(self._screen, self._drafts.put(workflow), group="document", exclusive=True)
 

@@ -89,7 +89,7 @@ class StatusLine(Horizontal):
     def update_totals(self, totals: Totals) -> None:
         """What was spent so far in the project."""
         tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
-        cost = _("cost {sum}").format(sum=money(totals.cost, totals.currency))
+        cost = _("cost {sum}").format(sum=totals.about + money(totals.cost, totals.currency))
         self._spent = f"{tokens} · {cost}"
         self._show_words()
 

@@ -1,0 +1,32 @@
+"""The words that argparse says of its own accord, in the user's language."""
+
+from __future__ import annotations
+
+import argparse
+
+from flowcabal_tui.locale import _, mark
+
+WORDS = (
+    mark("usage: "),
+    mark("options"),
+    mark("positional arguments"),
+    mark("show this help message and exit"),
+    mark("%(prog)s: error: %(message)s\n"),
+    mark("argument %(argument_name)s: %(message)s"),
+    mark("the following arguments are required: %s"),
+    mark("one of the arguments %s is required"),
+    mark("unrecognized arguments: %s"),
+    mark("ambiguous option: %(option)s could match %(matches)s"),
+    mark("not allowed with argument %s"),
+    mark("expected one argument"),
+    mark("expected at least one argument"),
+    mark("expected at most one argument"),
+    mark("invalid choice: %(value)r (choose from %(choices)s)"),
+    mark("invalid %(type)s value: %(value)r"),
+    mark("ignored explicit argument %r"),
+)
+
+
+def use_catalogue() -> None:
+    """From now on argparse asks this program's catalogue, not gettext's own; there is no other door."""
+    setattr(argparse, "_", _)  # noqa: B010  # the stubs do not know that name
