@@ -75,7 +75,8 @@ def test_both_sides_have_the_same_lines_and_edges():
         english, chinese = sides(message)
         for other in chinese:
             assert english[0].count("\n") == other.count("\n"), english[0]
-            assert other.rstrip() == other and (other.lstrip() == other or english[0].startswith(" ")), english[0]
+            assert other.rstrip() == other or english[0].rstrip() != english[0], english[0]
+            assert other.lstrip() == other or english[0].startswith(" "), english[0]
 
 
 def test_a_plural_has_as_many_forms_as_the_language():

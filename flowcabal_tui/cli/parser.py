@@ -82,6 +82,13 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _path(text: str) -> Path:
+    """A file or folder that is named; a variable of a script that holds nothing names none."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(_("an empty name names no file or folder"))
+    return Path(text)
+
+
 def _money(text: str) -> Decimal:
     """An amount, not below 0."""
     try:
@@ -100,12 +107,12 @@ def _add(
 
 
 def _project(command: argparse.ArgumentParser) -> None:
-    command.add_argument("project", type=Path, metavar=_("PROJECT"), help=_("the project's folder"))
+    command.add_argument("project", type=_path, metavar=_("PROJECT"), help=_("the project's folder"))
 
 
 def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     opened = _add(commands, "open", _("open the screen, with a project or at home"))
-    opened.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"))
+    opened.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"))
     opened.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
     new = _add(commands, "new", _("make a project"))
     _project(new)
@@ -113,12 +120,12 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     new.add_argument("--language", choices=("zh", "en"), default="en", help=_("language of the book"))
     new.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     demo = _add(commands, "demo", _("a sample novel with the offline model: no key, no network"))
-    demo.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
+    demo.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
     demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
     demo.add_argument("--fresh", action="store_true", help=_("begin the demo anew"))
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
     _project(imported)
-    imported.add_argument("source", type=Path, metavar=_("SOURCE"))
+    imported.add_argument("source", type=_path, metavar=_("SOURCE"))
     imported.add_argument("--last", type=_whole, help=_("import only the first so many chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
     imported.add_argument("--json", action="store_true", help=_("with --dry-run"))
@@ -147,7 +154,9 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     shelf.add_argument("--json", action="store_true")
     exported = _add(commands, "export", _("write the book to a file"))
     _project(exported)
-    exported.add_argument("target", type=Path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx"))
+    exported.add_argument(
+        "target", type=_path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx")
+    )
 
 
 def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -220,12 +229,12 @@ def _history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     replay.add_argument("run", metavar=_("RUN"))
     replay.add_argument("--json", action="store_true", help=_("one JSON object a line"))
     simulate = _add(commands, "simulate", _("run a workflow with the offline model and simulated actions"))
-    simulate.add_argument("document", type=Path, metavar=_("FILE"), help=_("a document, or a project's folder"))
+    simulate.add_argument("document", type=_path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     simulate.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
     simulate.add_argument(
-        "--actions", type=Path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
+        "--actions", type=_path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
-    simulate.add_argument("--simulation", type=Path, metavar=_("FILE"), help=_("what actions give: templates by id"))
+    simulate.add_argument("--simulation", type=_path, metavar=_("FILE"), help=_("what actions give: templates by id"))
     simulate.add_argument("--instruction", default="", help=_("what you want of this chapter"))
     simulate.add_argument(
         "--input", action="append", default=[], metavar="NAME=TEXT", help=_("a value for {{input.NAME}}")
@@ -246,7 +255,7 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     convert = _add(commands, "convert", _("read a workflow of another system, or write one for it"))
     render = _add(commands, "render", _("draw a workflow: in the terminal, as SVG, PNG, JPEG or Mermaid"))
     for command in (validate, convert, render):
-        command.add_argument("document", type=Path, metavar=_("FILE"), help=_("a document, or a project's folder"))
+        command.add_argument("document", type=_path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     for command in (validate, render):
         command.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
     validate.add_argument("--fix", action="store_true", help=_("carry out the safe suggestions and show what changes"))
@@ -254,7 +263,7 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own form"))
     validate.add_argument("--json", action="store_true")
     validate.add_argument(
-        "--actions", type=Path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
+        "--actions", type=_path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
     convert.add_argument("--to", required=True, choices=("ours", "velvetflow", "smarttavern", "flowcabal"))
     convert.add_argument(
@@ -263,7 +272,7 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     render.add_argument("--format", choices=("svg", "png", "jpeg", "mermaid", "rails"))
     render.add_argument("--dark", action="store_true", help=_("light on dark"))
     for command in (convert, render):
-        command.add_argument("-o", "--output", type=Path, metavar=_("FILE"), help=_("its ending tells the form"))
+        command.add_argument("-o", "--output", type=_path, metavar=_("FILE"), help=_("its ending tells the form"))
     schema = _add(commands, "schema", _("what may stand in a workflow, as JSON Schema or in words"))
     schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; none: a whole document"))
     schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
@@ -304,10 +313,10 @@ def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         command.add_argument("--dry-run", action="store_true", help=_("only say what would be done"))
     backup = _add(commands, "backup", _("write the whole project into one file, also while it is open elsewhere"))
     _project(backup)
-    backup.add_argument("target", type=Path, metavar=_("FILE"))
+    backup.add_argument("target", type=_path, metavar=_("FILE"))
     restore = _add(commands, "restore", _("make a project from a backup"))
-    restore.add_argument("source", type=Path, metavar=_("FILE"))
-    restore.add_argument("project", type=Path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
+    restore.add_argument("source", type=_path, metavar=_("FILE"))
+    restore.add_argument("project", type=_path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
 
 
 def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -337,7 +346,7 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
             command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
-    doctor.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"))
+    doctor.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"))
     doctor.add_argument("--json", action="store_true")
     config = _add(commands, "config", _("where settings live"))
     config.add_argument("what", choices=("path", "keys"))
@@ -352,7 +361,7 @@ def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("of --write and --diff"))
     profile.add_argument("--history", action="store_true", help=_("all its states, by their numbers"))
     profile.add_argument("--diff", type=int, nargs=2, metavar="N", help=_("what changed from one state to another"))
-    profile.add_argument("--write", type=Path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
+    profile.add_argument("--write", type=_path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
     profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
     profile.add_argument("--take", action="store_true", help=_("what was made since your words or pin stands"))
     profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
@@ -362,12 +371,12 @@ def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
     context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
-    context.add_argument("project", type=Path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
+    context.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
     context.add_argument("--most", type=_whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
-    context.add_argument("--novels", type=Path, metavar=_("DIR"), help=_("a folder for each novel"))
-    context.add_argument("--queries", type=Path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
+    context.add_argument("--novels", type=_path, metavar=_("DIR"), help=_("a folder for each novel"))
+    context.add_argument("--queries", type=_path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
     context.add_argument("--every", type=_whole, default=1, metavar="N", help=_("only every N-th of the queries"))
-    context.add_argument("--out", type=Path, metavar=_("FILE"), help=_("write the run file"))
+    context.add_argument("--out", type=_path, metavar=_("FILE"), help=_("write the run file"))
     context.add_argument(
         "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
     )

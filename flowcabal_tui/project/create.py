@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from flowcabal_tui.demo import sample, templates
 from flowcabal_tui.demo.story import sample_story
-from flowcabal_tui.domain.errors import DiskFull, ProjectExists
+from flowcabal_tui.domain.errors import DiskFull, ProjectExists, ProjectLocked
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
@@ -29,7 +31,8 @@ async def create_project(
 ) -> Path:
     """Makes a project folder with the templates in the language of the book. Raises ProjectExists or DiskFull.
 
-    A folder that holds other files is accepted, one with a project is not; nothing in it is overwritten.
+    A folder that holds other files is accepted, one with a project is not; nothing in it is overwritten, and a
+    making that fails leaves nothing behind.
     """
     folder = folder.expanduser().resolve()
     if (folder / PROJECT_FILE).exists():
@@ -44,42 +47,68 @@ async def create_project(
         ),
         models=models or ModelsSettings(),
     )
-    try:
-        (folder / MANUSCRIPT).mkdir(parents=True, exist_ok=True)
-        (folder / PROJECT_STATE).mkdir(exist_ok=True)
-        (folder / PROJECT_STATE / ".gitignore").write_text("*\n", encoding="utf-8")
-        save_project(folder, settings)
-    except OSError as error:
-        raise DiskFull(
-            _("Cannot make a project in {folder}.").format(folder=folder),
-            os_reason(error),
-            _("Choose a folder that you may write to."),
-        ) from error
-    store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)
-    try:
-        for template in templates(language):
-            await store.workflows.save(template)
-    finally:
-        await store.close()
+    with _whole_or_nothing(folder):
+        try:
+            (folder / MANUSCRIPT).mkdir(parents=True, exist_ok=True)
+            (folder / PROJECT_STATE).mkdir(exist_ok=True)
+            (folder / PROJECT_STATE / ".gitignore").write_text("*\n", encoding="utf-8")
+            save_project(folder, settings)
+        except OSError as error:
+            raise DiskFull(
+                _("Cannot make a project in {folder}.").format(folder=folder),
+                os_reason(error),
+                _("Choose a folder that you may write to."),
+            ) from error
+        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)
+        try:
+            for template in templates(language):
+                await store.workflows.save(template)
+        finally:
+            await store.close()
     return folder
+
+
+@contextmanager
+def _whole_or_nothing(folder: Path) -> Iterator[None]:
+    """Takes away what was made when the making ends early; what was there before stays as it was."""
+    found = _own_files(folder)
+    inner = (folder / MANUSCRIPT, folder / PROJECT_STATE)
+    new_folders = [path for path in (*inner, folder, *folder.parents) if not path.exists()]
+    try:
+        yield
+    except (ProjectExists, ProjectLocked):
+        raise  # it belongs to another program
+    except BaseException:
+        for file in _own_files(folder) - found:
+            with suppress(OSError):
+                file.unlink()
+        for path in new_folders:  # the innermost first; one that holds anything else stays
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def _own_files(folder: Path) -> set[Path]:
+    return {*folder.glob(PROJECT_FILE), *(folder / PROJECT_STATE).glob("*")}
 
 
 async def create_demo(folder: Path, language: str) -> Path:
     """Makes the demo: the sample novel up to the chapter that is to be written, with the offline model."""
     novel = sample(language)
     offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
-    await create_project(folder, name=novel.title, language=novel.language, models=offline)
-    store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=novel.language)
-    try:
-        for name, text in novel.meta:
-            await store.book.write_meta(name, text, "import", tasks=following(("knowledge",)))
-        for entity in novel.entities:
-            await store.memory.put_entity(entity)
-        chapters = await store.book.import_chapters(novel.chapters, following(AFTER_KEEP))
-        for record in sample_story(language, chapters):
-            await store.records.put(record)
-        chapter = await store.book.add_chapter(novel.next_title)
-        await store.values.put_draft(f"instruction/{chapter.id}", novel.instruction)
-    finally:
-        await store.close()
+    with _whole_or_nothing(folder.expanduser().resolve()):
+        await create_project(folder, name=novel.title, language=novel.language, models=offline)
+        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=novel.language)
+        try:
+            for name, text in novel.meta:
+                await store.book.write_meta(name, text, "import", tasks=following(("knowledge",)))
+            for entity in novel.entities:
+                await store.memory.put_entity(entity)
+            chapters = await store.book.import_chapters(novel.chapters, following(AFTER_KEEP))
+            for record in sample_story(language, chapters):
+                await store.records.put(record)
+            chapter = await store.book.add_chapter(novel.next_title)
+            await store.values.put_draft(f"instruction/{chapter.id}", novel.instruction)
+        finally:
+            await store.close()
     return folder

@@ -69,6 +69,16 @@ def test_a_new_project_is_made_once(call: Call, tmp_path: Path) -> None:
     assert "user: offline" in call("models", tmp_path / "novel").out
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_an_empty_name_names_no_folder(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (("new", blank), ("status", blank), ("backup", "novel", blank), (blank,)):
+        refused = call(*words)
+        assert refused.code == 2, words
+        assert "empty name" in refused.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_import_can_be_looked_at_first(project: Make, call: Call, tmp_path: Path) -> None:
     folder, texts = project(), write_chapters(tmp_path / "texts")
     looked = call("import", folder, texts, "--dry-run")

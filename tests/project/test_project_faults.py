@@ -12,6 +12,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import (
     DiskFull,
+    ProjectDamaged,
     ProjectExists,
     ProjectLocked,
     ProjectNotFound,
@@ -85,6 +86,24 @@ async def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DiskFull):
         await make(tmp_path / "a file" / "novel")
     assert (tmp_path / "a file").read_text() == "in the way"
+
+
+@pytest.mark.parametrize("limit", [20, 8192, 300_000])
+async def test_a_project_that_cannot_be_finished_leaves_nothing_behind(tmp_path: Path, limit: int) -> None:
+    words = (sys.executable, "-c", LITTLE_DISK, str(limit), "new", str(tmp_path / "far" / "novel"))
+    made = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE)
+    _out, err = await asyncio.wait_for(made.communicate(), PATIENCE)
+    assert made.returncode == 1, err
+    assert not (tmp_path / "far").exists()
+
+
+async def test_a_project_that_cannot_be_made_leaves_what_was_there(folder: Path) -> None:
+    (folder / ".flowcabal").mkdir(parents=True)
+    (folder / ".flowcabal" / "project.db").write_text("no database")
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(ProjectDamaged):
+        await make(folder)
+    assert sorted(path.name for path in folder.rglob("*")) == [".flowcabal", "notes.txt", "project.db"]
 
 
 async def test_a_project_open_elsewhere_names_its_holder_and_can_be_read(folder: Path) -> None:

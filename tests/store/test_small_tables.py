@@ -115,7 +115,7 @@ async def test_money_is_added_exactly_and_by_run(store):
         await store.usage.add(call())
     await store.usage.add(call("other", "0.20", usage=Usage()))
     assert await store.usage.totals(RunId("r")) == Totals(3, 300, 60, Decimal("0.30"), "USD", 0)
-    assert await store.usage.totals() == Totals(4, 390, 60, Decimal("0.50"), "USD", 0)
+    assert await store.usage.totals() == Totals(4, 390, 60, Decimal("0.50"), "USD", 0, 1)
 
 
 @pytest.mark.parametrize("second", [call(cost=""), call(currency="CNY")])

@@ -83,19 +83,22 @@ async def withdrawn(database: Database, generation: Generation, placed: Mapping[
 async def stale_texts(
     database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter], out: Withdrawn
 ) -> tuple[StaleText, ...]:
-    """What was made from other texts than the chapters have, or from such as are later now; in story order, by uri."""
+    """What was made from other texts than the chapters have, or from such as are later now; in story order, by uri.
+
+    A profile as of a chapter of the book also where it left with a text: what was told before it stands in its place.
+    """
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
     for uri, level, anchor, position, rests in await database.rows(
         "SELECT uri, level, anchor, position, rests FROM derived WHERE method<>'hand' AND generation<=?"
         " ORDER BY number",
         (generation,),
     ):
-        if (anchor is None or anchor in placed) and not out.takes(rests):
+        if (anchor is None or anchor in placed) and (uri.startswith("profiles/") or not out.takes(rests)):
             newest[uri, level, anchor or ""] = (rests, placed[anchor].position if anchor else position)
     found: dict[tuple[int, str, ChapterId], set[ChapterId]] = {}
     for (uri, _level, anchor), (rests, position) in newest.items():
         for chapter, text in json.loads(rests).items():
-            if placed[chapter].digest != text or out.reordered.get(chapter, 0) > position:
+            if chapter not in placed or placed[chapter].digest != text or out.reordered.get(chapter, 0) > position:
                 found.setdefault((position, uri, ChapterId(anchor)), set()).add(chapter)
     return tuple(
         StaleText(uri, position, tuple(sorted(found[position, uri, anchor])), anchor or None)

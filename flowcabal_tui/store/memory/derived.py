@@ -165,12 +165,14 @@ def put_states(
     generation = known = Generation(0)
     for state in states:
         text, by_hand, anchor = clean(state.text), state.method == "hand", _anchor(connection, state)
+        rests = rests_on(connection, state, anchor)
         newest = connection.execute(
-            "SELECT source, digest, generation FROM derived WHERE uri=? AND level=? AND (? OR method<>'hand')"
+            "SELECT source, digest, generation, rests FROM derived WHERE uri=? AND level=? AND (? OR method<>'hand')"
             " AND (anchor=? OR anchor IS NULL AND position=?) ORDER BY number DESC LIMIT 1",
             (state.uri, state.level, by_hand, anchor, state.position),
         ).fetchone()
-        if newest and newest[0] == state.source and (not by_hand or get_text(connection, newest[1]) == text):
+        left = newest and not restored and newest[3] != rests  # it rests on a text that may be out of the book by now
+        if newest and newest[0] == state.source and not left and (not by_hand or get_text(connection, newest[1]) == text):
             known = Generation(newest[2])
             continue
         if restored:
@@ -183,7 +185,7 @@ def put_states(
             (
                 *(state.uri, state.level, put_text(connection, text), state.source, state.position),
                 *(anchor, generation, state.method, pack_large(to_json(state.evidence)), at),
-                rests_on(connection, state, anchor),
+                rests,
             ),
         )
     return generation or known

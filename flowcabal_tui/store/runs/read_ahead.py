@@ -1,4 +1,4 @@
-"""Outcomes by key, at once. A run that is run again asks for all that it made: they stand near each other."""
+"""Outcomes by key, at once. A run that is run again asks for all that it made: those stand near each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SELECT: Final = (
 )
 _ONE: Final = f"{_SELECT} WHERE key=? ORDER BY number DESC LIMIT 1"
 _BLOCK: Final = (
-    f"{_SELECT} WHERE number BETWEEN ? AND ? AND NOT EXISTS"
+    f"{_SELECT} WHERE number BETWEEN ? AND ? AND short IS NOT NULL AND NOT EXISTS"
     " (SELECT 1 FROM outcome later WHERE later.key=outcome.key AND later.number > outcome.number)"
 )
 _SIZE: Final = 256
@@ -22,7 +22,7 @@ _KEPT: Final = 4_000
 
 
 class ReadAhead:
-    """After a few that were found one by one, each is read with the block of rows in which it stands.
+    """After a few that were found one by one, each is read with the short ones of the block in which it stands.
 
     What was read is forgotten at the next commit.
     """
@@ -31,6 +31,7 @@ class ReadAhead:
         self._database = database
         self._rows: dict[str, Row] = {}
         self._as_of: int | None = None
+        self._blocks: set[int] = set()
         self._single = 0
 
     def outcome(self, key: Digest) -> Row | None:
@@ -38,17 +39,17 @@ class ReadAhead:
         commits = self._database.commits
         if commits is None or commits != self._as_of or len(self._rows) > _KEPT:
             self._rows.clear()
+            self._blocks.clear()
             self._as_of, self._single = commits, 0
-        row = self._rows.get(key)
-        if row is None:
-            found = self._database.at_once(_ONE, (key,))
-            if not found:
-                return None
-            row = found[0]
-            self._single += 1
-            if self._single > _ENOUGH:
-                start = row[-1] - row[-1] % _SIZE
-                self._rows.update(
-                    (each[-2], each) for each in self._database.at_once(_BLOCK, (start, start + _SIZE - 1))
-                )
-        return row
+        if (row := self._rows.get(key)) is not None:
+            return row
+        found = self._database.at_once(_ONE, (key,))
+        if not found:
+            return None
+        self._single += 1
+        start = found[0][-1] - found[0][-1] % _SIZE
+        if self._single > _ENOUGH and start not in self._blocks:
+            self._blocks.add(start)
+            block = self._database.at_once(_BLOCK, (start, start + _SIZE - 1))
+            self._rows.update((each[-2], each) for each in block)
+        return found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App
 
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prompt_line import FindLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -22,4 +22,4 @@ def ask_to_find(app: App[object], place: StreamView | ProseArea) -> None:
         elif words:
             app.notify(ngettext("Found {n} time.", "Found {n} times.", count).format(n=count), markup=False)
 
-    app.push_screen(PromptLine(_("Find")), find)
+    app.push_screen(FindLine(), find)

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
-from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prompt_line import FindLine
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 METHODS: Final = {
@@ -383,7 +383,7 @@ class ProfilePane(Vertical):
                 self._sought = words
                 self.action_find_next()
 
-        self.app.push_screen(PromptLine(_("Find")), find)
+        self.app.push_screen(FindLine(), find)
 
     def action_find_next(self) -> None:
         """Go to the next profile with the words, round the end."""

@@ -27,7 +27,7 @@ from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
-from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prompt_line import FindLine
 
 _FOLD = "dropped"
 _Place = tuple[str, int]
@@ -286,7 +286,7 @@ class ReceiptPane(Vertical):
                 self._sought = words
                 self.action_find_next()
 
-        self.app.push_screen(PromptLine(_("Find")), find)
+        self.app.push_screen(FindLine(), find)
 
     def action_find_next(self) -> None:
         """Go to the next row with the words."""

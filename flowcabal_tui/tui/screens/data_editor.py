@@ -9,7 +9,6 @@ import yaml
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from flowcabal_tui.dialects.reading import load
@@ -18,9 +17,9 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
-from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 Check = Callable[[Any], Sequence[str]]
 """Says what is wrong with a value that could be read, a line each."""
@@ -42,7 +41,7 @@ def as_yaml(value: Any) -> str:
     return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
 
 
-class DataEditor(ModalScreen[tuple[Any] | None]):
+class DataEditor(TypedScreen[tuple[Any]]):
     """Gives back the value in a tuple, or None. What cannot be read is never given back."""
 
     help = HelpData(
@@ -101,7 +100,3 @@ class DataEditor(ModalScreen[tuple[Any] | None]):
         """Give the value back, if it can be read."""
         if (value := self._tell()) is not None:
             self.dismiss(value)
-
-    def action_leave(self) -> None:
-        """Change nothing; what was typed is not thrown away unasked."""
-        past_typed(self, self.query_one(ProseArea).text != self._first, lambda: self.dismiss(None))

@@ -9,7 +9,6 @@ from typing import ClassVar, TypeVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static
@@ -19,6 +18,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.screens.node_form import Tick
 from flowcabal_tui.tui.story.typed import SEPARATORS, Unreadable
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class Choice(Select[str], inherit_bindings=False):
     ]
 
 
-class FormScreen(ModalScreen[T | None]):
+class FormScreen(TypedScreen[T]):
     """Gives back what `read` makes of the fields, or None. `read` raises Unreadable with what is wrong."""
 
     help = HelpData(
@@ -158,10 +158,6 @@ class FormScreen(ModalScreen[T | None]):
             self.action_take()
         else:
             self.focus_next()
-
-    def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
 
 
 def _shown(value: str) -> str:

@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -19,6 +18,7 @@ from flowcabal_tui.domain.text import slug
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.typed_path import typed_path
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 BOOK_LANGUAGES = (("zh", "中文"), ("en", "English"))
 
@@ -33,11 +33,11 @@ class NewProject:
     manuscript: Path | None = None
 
 
-class NewProjectScreen(ModalScreen[NewProject | None]):
+class NewProjectScreen(TypedScreen[NewProject]):
     """Fields from top to bottom; Enter goes on, Ctrl+S makes the project."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", mark("Cancel"), id="new.cancel"),
+        Binding("escape", "leave", mark("Cancel"), id="new.cancel"),
         Binding("ctrl+s,f5", "make", mark("Create"), id="new.create", priority=True),
     ]
 

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Select, Static
 
@@ -20,6 +19,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.panes.blocks import REVIEWS
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 FormAnswer = tuple[str, dict[str, Any]]
 
@@ -40,7 +40,7 @@ class Tick(Checkbox):
         self.BUTTON_INNER = "X" if self.value else " "
 
 
-class NodeForm(ModalScreen[FormAnswer | None]):
+class NodeForm(TypedScreen[FormAnswer]):
     """Gives back the node's name and the changed parameters, or None. Nothing is given back until it is valid."""
 
     help = HelpData(mark("Parameters"), mark("How this node calls the model. Ctrl+s takes the form, Esc leaves it."))
@@ -100,10 +100,6 @@ class NodeForm(ModalScreen[FormAnswer | None]):
 
     def _row(self, words: str, field: Widget) -> Iterator[Widget]:
         yield Horizontal(Static(words, markup=False), field)
-
-    def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
 
     def action_take(self) -> None:
         """Give the form back if it is valid, else say what is wrong."""

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.events import DescendantFocus
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
@@ -26,11 +25,12 @@ from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.data_editor import Check, DataEditor
 from flowcabal_tui.tui.screens.node_form import Tick
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 _NUMBERS = {"integer": int, "number": float}
 
 
-class ParamsForm(ModalScreen[dict[str, Any] | None]):
+class ParamsForm(TypedScreen[dict[str, Any]]):
     """Gives back all parameters, or None. Lists, bodies and bindings are edited as text; the rest in place."""
 
     help = HelpData(
@@ -170,6 +170,6 @@ class ParamsForm(ModalScreen[dict[str, Any] | None]):
         except ValueError:
             return text
 
-    def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(None)
+    def standing(self) -> object:
+        """The fields, and what is edited as text."""
+        return super().standing(), dict(self._values)

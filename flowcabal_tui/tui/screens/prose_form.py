@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from flowcabal_tui.domain.text import clean
@@ -15,12 +14,12 @@ from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.trouble import attempt
-from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 
-class ProseScreen(ModalScreen[str | None]):
+class ProseScreen(TypedScreen[str]):
     """Gives back the text, or None when it was left or is as it was."""
 
     help = HelpData(
@@ -57,10 +56,6 @@ class ProseScreen(ModalScreen[str | None]):
         """Give the text back."""
         text = clean(self.query_one(ProseArea).text).strip()
         self.dismiss(text if text and text != self._before.strip() else None)
-
-    def action_leave(self) -> None:
-        """Change nothing; what was typed is not thrown away unasked."""
-        past_typed(self, self.query_one(ProseArea).text != self._before, lambda: self.dismiss(None))
 
     def action_editor(self) -> None:
         """The writer's own editor; what comes back stands here."""

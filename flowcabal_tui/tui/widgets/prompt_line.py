@@ -7,14 +7,14 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import mark
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 
-class PromptLine(ModalScreen[str | None]):
+class PromptLine(TypedScreen[str]):
     """Asks for one line at the foot of the screen; None when it was left with escape."""
 
     DEFAULT_CSS = """
@@ -43,6 +43,13 @@ class PromptLine(ModalScreen[str | None]):
         """Enter answers."""
         event.stop()
         self.dismiss(clean(event.value))
+
+
+class FindLine(PromptLine):
+    """Asks for the words to find in what is shown; they are typed again soon enough, so Esc leaves at once."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Find"))
 
     def action_leave(self) -> None:
         """No answer."""
