@@ -58,6 +58,21 @@ async def test_a_profile_leaves_with_an_earlier_chapter_and_comes_back_with_it(s
     assert await seen(store, "profiles/characters/monk") == "他守着灯"
 
 
+async def test_a_profile_that_left_with_an_earlier_chapter_is_stale_until_it_is_told_without(store, book):
+    one, two = book
+    await store.book.delete(one)
+    stale = await (await store.memory.view(None)).stale()
+    assert [(text.uri, text.position, text.chapters, text.anchor) for text in stale] == [
+        ("profiles/characters/monk", 1, (one,), two)
+    ]
+    new = await state(store, "profiles/characters/monk", 1, (two,))  # of the same source: what left was not part of it
+    await store.memory.put_derived(new, replace(new, level="L0", text="守灯人", evidence=()))
+    assert await seen(store, "profiles/characters/monk") == "他守着灯"
+    assert await (await store.memory.view(None)).stale() == ()
+    await store.book.delete(two)
+    assert await (await store.memory.view(None)).stale() == (), "it went with its own chapter"
+
+
 async def test_a_profile_that_rests_on_a_chapter_which_is_later_now_is_told_no_more_and_is_stale(store, book):
     one, two = book
     pinned = await store.memory.generation()

@@ -171,8 +171,8 @@ def put_states(
             " AND (anchor=? OR anchor IS NULL AND position=?) ORDER BY number DESC LIMIT 1",
             (state.uri, state.level, by_hand, anchor, state.position),
         ).fetchone()
-        left = newest and not restored and newest[3] != rests  # it rests on a text that may be out of the book by now
-        if newest and newest[0] == state.source and not left and (not by_hand or get_text(connection, newest[1]) == text):
+        same = newest and newest[0] == state.source and (restored or newest[3] == rests)  # or a text of it may be out
+        if same and (not by_hand or get_text(connection, newest[1]) == text):
             known = Generation(newest[2])
             continue
         if restored:
