@@ -18,7 +18,7 @@ _BLOCK: Final = (
 )
 _SIZE: Final = 256
 _ENOUGH: Final = 3
-_KEPT: Final = 4_000
+_MOST: Final = 20_000
 
 
 class ReadAhead:
@@ -37,18 +37,18 @@ class ReadAhead:
     def outcome(self, key: Digest) -> Row | None:
         """(result, body, digest, model, author, finish, seconds, form, key, number) of what stands under a key."""
         commits = self._database.commits
-        if commits is None or commits != self._as_of or len(self._rows) > _KEPT:
+        if commits is None or commits != self._as_of:
             self._rows.clear()
             self._blocks.clear()
             self._as_of, self._single = commits, 0
-        if (row := self._rows.get(key)) is not None:
+        if (row := self._rows.pop(key, None)) is not None:
             return row
         found = self._database.at_once(_ONE, (key,))
         if not found:
             return None
         self._single += 1
         start = found[0][-1] - found[0][-1] % _SIZE
-        if self._single > _ENOUGH and start not in self._blocks:
+        if self._single > _ENOUGH and start not in self._blocks and len(self._rows) < _MOST:
             self._blocks.add(start)
             block = self._database.at_once(_BLOCK, (start, start + _SIZE - 1))
             self._rows.update((each[-2], each) for each in block)
