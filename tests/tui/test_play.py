@@ -20,6 +20,7 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.tui.panes.bench import Bench
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.play import PlayScreen, story_of
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 
@@ -227,6 +228,20 @@ async def test_a_story_is_played_on_one_page() -> None:
         clock.now += 1
         await pilot.press(*"me", "ctrl+s")
         assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(following.id, Decision("edit", text="me"))
+
+
+@pytest.mark.parametrize("key", ["escape", "f8"])
+async def test_words_that_were_not_handed_in_are_not_left_unasked(key: str) -> None:
+    wanted = replace(ASK, kind="input", choices=())
+    app, screen, clock = play(list(events()), (wanted,))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press(*"me", key)
+        assert isinstance(app.screen, ConfirmScreen)
+        await pilot.press("n")
+        assert app.screen is screen
+        await pilot.press("backspace", "backspace", key)
+        assert app.screen is not screen
 
 
 async def test_the_end_of_a_story_is_said_and_another_run_is_not_its_business() -> None:

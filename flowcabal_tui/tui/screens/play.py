@@ -31,6 +31,7 @@ from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.question_kinds import GRACE, Clock, is_bench
+from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -191,7 +192,7 @@ class PlayScreen(Screen[bool | None]):
 
     def action_decisions(self) -> None:
         """To the queue."""
-        self.dismiss(True)
+        self._past_typed(True)
 
     def action_page(self, pages: int) -> None:
         """Read what was told before, wherever the focus is."""
@@ -199,7 +200,13 @@ class PlayScreen(Screen[bool | None]):
 
     def action_leave(self) -> None:
         """Back; the question waits."""
-        self.dismiss(None)
+        self._past_typed(None)
+
+    def _past_typed(self, answer: bool | None) -> None:
+        """Leave; words that were not handed in are not thrown away unasked."""
+        asked, typed = self._question, self.query_one(ProseArea).text
+        is_typed = asked is not None and asked.kind == "input" and typed != clean(asked.proposal)
+        past_typed(self, is_typed, lambda: self.dismiss(answer))
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:

@@ -1,0 +1,30 @@
+"""A screen with fields to fill in, which throws nothing away unasked."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Checkbox, Input, Select, TextArea
+
+from flowcabal_tui.tui.widgets.confirm import past_typed
+
+T = TypeVar("T")
+
+
+class TypedScreen(ModalScreen[T | None]):
+    """Gives back what was typed, or None when it was left: at once while nothing was changed, else after a question."""
+
+    def on_mount(self) -> None:
+        """What stands in the fields at first. Textual calls this beside that of a subclass."""
+        self._stood_first = self.standing()
+
+    def standing(self) -> object:
+        """What stands in the fields now."""
+        fields = (each for each in self.query(Widget) if isinstance(each, (Checkbox, Input, Select, TextArea)))
+        return [each.text if isinstance(each, TextArea) else each.value for each in fields]
+
+    def action_leave(self) -> None:
+        """Change nothing; what was typed is not thrown away unasked."""
+        past_typed(self, self.standing() != self._stood_first, lambda: self.dismiss(None))
