@@ -85,7 +85,7 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class StaleText:
-    """A derived text that stands and was made from other words than these `chapters` have by now.
+    """A derived text that was made from other words than these `chapters` have by now, or left the memory with one.
 
     It is as of chapter `anchor` (None: of the position alone).
     """

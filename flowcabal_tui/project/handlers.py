@@ -162,6 +162,10 @@ class Handlers:
                 await self._chapters_moved(moved=command.position is not None)
                 return added
             case EditChapter():
+                if command.deleted:
+                    await self._parts.store.outbox.add(
+                        await self._parts.steps.summaries.tasks_without(command.chapter)
+                    )
                 await curation.edit(command)
                 await self._chapters_moved(moved=command.position is not None or command.deleted is not None)
             case ReplaceText() | RevertChange() | SplitChapter() | MergeChapters():

@@ -235,6 +235,35 @@ async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_pa
         assert "boat number 11" in levels["L1"].text
 
 
+async def test_a_profile_as_of_a_chapter_that_is_deleted_is_told_as_of_the_one_before(
+    folder: Path, tmp_path: Path
+) -> None:
+    await make(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        few = "Tobias Crane swept the tower. Ines Marlow sold her last boat to the miller."
+        await imported(desk, tmp_path, {"Chapter 1": FOURTH, "Chapter 2": few, "Chapter 3": FOURTH})
+        assert {state.position for state in (await desk.project.profile(INES)).history} == {1, 3}
+        await desk.project.carry_out(EditChapter(await desk.chapter(3), deleted=True))
+        await desk.settled()
+        levels = await desk.levels(INES)
+        assert levels["L1"].position == 2
+        assert "sold her last boat" in levels["L1"].text
+        assert await desk.project.stale() == ()
+
+
+async def test_a_profile_that_rests_on_a_deleted_chapter_is_stale_until_it_is_made_again(desk: Desk) -> None:
+    await write(desk, 4, FOURTH.replace("the king", "the queen"))
+    await desk.project.carry_out(EditChapter(await desk.chapter(3), deleted=True))
+    await desk.settled()
+    stale = await desk.project.stale()
+    assert INES in {text.uri for text in stale}
+    assert (await desk.levels(INES))["L1"].position == 2, "what was told before it stands"
+    await desk.project.carry_out(Rebuild("stale"))
+    await desk.settled()
+    assert await desk.project.stale() == ()
+    assert (await desk.levels(INES))["L1"].position == 3
+
+
 async def test_what_a_model_was_paid_for_is_never_replaced_by_a_rule(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:

@@ -21,7 +21,7 @@ from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
 from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
-from flowcabal_tui.domain.ids import Digest, EntityId, Generation
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import digest_of
@@ -137,6 +137,16 @@ class SummarySteps:
             if later and later.position > last.position and read & {each.chapter for each in later.evidence}:
                 found.append(profile_task(uri, places[later.position], source))
         return tuple(found)
+
+    async def tasks_without(self, chapter: ChapterId) -> tuple[BackgroundTask, ...]:
+        """Steps for the profiles as of a chapter that is taken out: as of the one before it. KeyError if unknown."""
+        gone = await self._store.book.chapter(chapter)
+        before = [each for each in await self._store.book.chapters() if each.digest and each.position < gone.position]
+        if not before:
+            return ()
+        made = await (await self._as_of(gone, now=True)).made_under("profiles/", "L1")
+        source = digest_of(["without", chapter, before[-1].digest])
+        return tuple(profile_task(one.uri, before[-1], source) for one in made if one.position == gone.position)
 
     async def ask_for_entity(self, entity: Entity, source: Digest) -> None:
         """The newest profiles of an entity are to be looked at: its names have changed."""

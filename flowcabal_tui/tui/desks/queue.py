@@ -36,7 +36,8 @@ class QueueDesk:
 
     async def subjects(self) -> Mapping[str, str]:
         """What chapters and entities are called, by id; profiles and the writer's rules, by uri."""
-        chapters = {str(at.id): f"{at.position} {at.title}" for at in await self._workbench.chapters()}
+        chapters = {str(at.id): at.title for at in await self._workbench.deleted_chapters()}
+        chapters |= {str(at.id): f"{at.position} {at.title}" for at in await self._workbench.chapters()}
         others = {f"meta/{name}": _(words) for name, words in META.items()}
         for row in await self._workbench.profiles():
             others[row.uri] = " · ".join(filter(None, (row.kind_title, row.name)))
