@@ -12,6 +12,7 @@ from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.question_kinds import GRACE
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -270,6 +271,16 @@ async def test_a_question_answered_elsewhere_makes_way_for_the_next() -> None:
         app.decisions.show_questions([])
         await pilot.pause()
         assert app.screen is not app.decisions
+
+
+async def test_the_note_of_a_retry_is_not_lost_by_esc() -> None:
+    app = Queue(REVIEW)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.opened(pilot)
+        await pilot.press("r", *"Colder", "escape")
+        assert isinstance(app.screen, ConfirmScreen)
+        await pilot.press("n", "enter")
+        assert app.decided == [DecisionsScreen.Decided(REVIEW.id, Decision("retry", 2, note="Colder"))]
 
 
 async def test_retry_is_off_when_the_question_does_not_offer_it() -> None:

@@ -6,13 +6,25 @@ from pathlib import Path
 
 import pytest
 from textual.screen import ModalScreen
+from textual.widgets import Button, Input
 
+from flowcabal_tui.domain.ids import EntityId, NodeId
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import Choice
+from flowcabal_tui.domain.story import Promise, Story
+from flowcabal_tui.domain.workflow import Node, PromptParams
+from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.tui.panes.bench import Bench
 from flowcabal_tui.tui.screens.data_editor import DataEditor
+from flowcabal_tui.tui.screens.new_project import NewProjectScreen
+from flowcabal_tui.tui.screens.node_form import NodeForm, Tick
 from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
+from flowcabal_tui.tui.screens.params_form import ParamsForm
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
+from flowcabal_tui.tui.screens.record_forms import NEW, entity_form, promise_form
+from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import FindLine, PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -34,6 +46,69 @@ async def test_a_full_screen_editor_asks_before_it_forgets(make) -> None:
         assert editor.query_one(ProseArea).text.startswith("X")
         await pilot.press("delete", "backspace", "R", "escape", "y")
         assert app.screen is not editor
+
+
+FORMS = {
+    "node": lambda: NodeForm("Rain", PromptParams()),
+    "parameters": lambda: ParamsForm(Node(id=NodeId("ask"), kind="human"), kinds()["human"]),
+    "name": lambda: entity_form(Entity(EntityId(""), "character", "")),
+    "promise": lambda: promise_form(Promise(NEW, "", books.chapter_id(1)), Cast((), (), Story(), ())),
+    "project": lambda: NewProjectScreen(Path("books"), "en"),
+    "line": lambda: PromptLine("What should be different?", value="Colder."),
+}
+
+
+@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
+async def test_a_form_that_was_filled_in_asks_before_it_forgets(make) -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        form: ModalScreen[object] = make()
+        await app.push_screen(form)
+        field = form.query(Input).first()
+        before = field.value
+        field.focus()
+        await pilot.press("end", "X", "escape")
+        assert isinstance(app.screen, ConfirmScreen)
+        await pilot.press("enter")
+        assert app.screen is form
+        assert field.value == f"{before}X"
+        await pilot.press("backspace", "escape")
+        assert app.screen is not form
+        assert not isinstance(app.screen, ConfirmScreen)
+
+
+async def test_a_form_is_left_for_good_with_one_yes() -> None:
+    app = Host()
+    given: list[object] = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        form = NodeForm("Rain", PromptParams())
+        await app.push_screen(form, given.append)
+        form.query_one("#context", Tick).focus()
+        await pilot.press("space", "escape", "y")
+        assert app.screen is not form
+        assert given == [None]
+
+
+async def test_a_parameter_that_was_edited_as_text_is_asked_about_too() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        form = ParamsForm(Node(id=NodeId("many"), kind="parallel"), kinds()["parallel"])
+        await app.push_screen(form)
+        form.query(Button).first().press()
+        await until(pilot, lambda: isinstance(app.screen, DataEditor))
+        app.screen.query_one(ProseArea).load_text("{nodes: []}")
+        await pilot.press("ctrl+s", "escape")
+        assert isinstance(app.screen, ConfirmScreen)
+
+
+async def test_words_that_are_only_looked_for_are_left_at_once() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        line = FindLine()
+        await app.push_screen(line)
+        await pilot.press("X", "escape")
+        assert app.screen is not line
+        assert not isinstance(app.screen, ConfirmScreen)
 
 
 async def test_an_untouched_editor_is_left_at_once() -> None:
