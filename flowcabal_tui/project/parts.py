@@ -230,7 +230,7 @@ class Parts:
             return
         self.background.start()
         self.tasks.create(self.curation.watch_outside())
-        self.tasks.create(self.upkeep.finish_purge())
+        self.tasks.create(self.upkeep.tidy())
         if knowledge:
             await self._start_knowledge()
 
@@ -247,8 +247,12 @@ class Parts:
             self.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))
 
     async def _knowledge_ready(self, held: Mapping[str, str]) -> None:
-        """Chapters may have moved, and tasks may have been done, while another server or none was there."""
+        """Chapters may have moved, and tasks may have been done, while another server or none was there.
+
+        A kill may have come between what was read of the story and the word of it.
+        """
         self.knowledge.set_positions({chapter.id: chapter.position for chapter in await self.store.book.chapters()})
+        await self.steps.enqueue_story()
         await self.background.heal(held)
 
     async def services(self, generation: Generation, spend: bool) -> Services:

@@ -6,9 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from flowcabal_tui.domain.ids import Digest, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, RunId
+from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.memory import BackgroundTask, Totals
 from flowcabal_tui.domain.model_calls import Usage, UsageRecord
+from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, Workflow
 
 
@@ -142,3 +144,28 @@ async def test_small_values_drafts_and_answers_are_remembered(store, reopen):
     assert await store.values.draft("chapter/c1") is None
     assert await store.answers.get(Digest("k")) == "{}"
     assert await store.answers.get(Digest("none")) is None
+
+
+async def test_what_was_remembered_for_a_generation_goes_when_no_run_will_read_it_again(store):
+    flow, keys = Workflow(id="chapter", nodes=(Node(id=NodeId("plan")),)), []
+    runs = [("one", 1), ("one", 2), ("two", 3), ("one", 4), ("open", 5), ("three", 6), ("four", 7), ("four", 8)]
+    for number, (chapter, generation) in enumerate(runs):
+        run = RunId(f"r{number}")
+        await store.runs.begin_run(run, RunRequest("chapter@1", ChapterId(chapter)), flow, Generation(generation))
+        if chapter != "open":
+            await store.runs.record(RunEvent(run, "run-ended", payload={"state": "done"}))
+        keys += [f"find/{generation}/abc", f"tokens/{generation}"]
+    keys += ["tokens", "find/9/abc", "bootstrap"]
+    for key in keys:
+        await store.values.put(key, 1)
+    await store.upkeep.sweep(recent=2)
+    left = [key for key in keys if await store.values.get(key) is None]
+    assert left == ["find/1/abc", "tokens/1", "find/2/abc", "tokens/2"], "a later run of chapter one reads generation 4"
+    await store.upkeep.sweep(recent=0)
+    assert [key for key in keys if await store.values.get(key) is None] == [*left, "find/7/abc", "tokens/7"]
+
+
+async def test_without_a_run_nothing_that_was_remembered_goes(store):
+    await store.values.put("tokens/1", 1)
+    await store.upkeep.sweep()
+    assert await store.values.get("tokens/1") == 1

@@ -146,9 +146,10 @@ class UpkeepDesk:
             if self._tools.knowledge.is_up:
                 raise
 
-    async def finish_purge(self) -> None:
-        """What a purge that was cut off left in the file goes when the project is opened again."""
+    async def tidy(self) -> None:
+        """At the opening: what no run reads again goes, and what a purge that was cut off has left in the file."""
         try:
+            await self._store.upkeep.sweep()
             await self._store.upkeep.compact_if_due()
         except FlowCabalError as error:
             self._tools.emit(Status("error", error.title))

@@ -26,6 +26,15 @@ from flowcabal_tui.store.runs.journal import Clock
 
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
     FROM derived LEFT JOIN blob USING (digest)"""
+_RECENT: Final = 100
+"""Of so many runs all that was remembered stays: they may be taken up again, or looked into."""
+_SWEPT: Final = """DELETE FROM value WHERE (key>='find/' AND key<'find0' OR key>='tokens/' AND key<'tokens0')
+    AND CAST(substr(key, instr(key, '/')+1) AS INTEGER) < (SELECT max(generation) FROM run)
+    AND CAST(substr(key, instr(key, '/')+1) AS INTEGER) NOT IN (SELECT generation FROM run
+        WHERE number > (SELECT max(number) FROM run) - ? OR number IN
+            (SELECT max(number) FROM run GROUP BY workflow, chapter)
+        OR NOT EXISTS (SELECT 1 FROM event WHERE run=run.id AND node='' AND kind='run-ended'))"""
+"""A run that is like the last one for its chapter reads the generation of that one, so what it found stays too."""
 
 
 class Upkeep:
@@ -95,6 +104,10 @@ class Upkeep:
         """The same where a purge was cut off before it. Raises DiskFull or ProjectError."""
         if await self._database.row("SELECT 1 FROM value WHERE key=?", (DUE,)):
             await self.compact()
+
+    async def sweep(self, recent: int = _RECENT) -> None:
+        """Forgets what was remembered for generations of the memory that no run will read again."""
+        await self._database.do(lambda connection: connection.execute(_SWEPT, (recent,)).close())
 
     async def copy_to(self, target: Path) -> None:
         """The whole file as of this moment, while others write to it. Raises DiskFull; then nothing is left."""
