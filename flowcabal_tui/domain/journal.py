@@ -15,6 +15,7 @@ EventKind = Literal[
     "run-resumed",
     "act-started",
     "attempt-started",
+    "attempt-cut",
     "attempt-reset",
     "retry-wait",
     "attempt-done",
@@ -39,6 +40,8 @@ class RunEvent(NamedTuple):
 
     act-started: from here on the node may have acted on the world
     attempt-started: {key, receipt}
+    attempt-cut: it ended without an answer, and what it cost is booked
+    attempt-reset: {partial}: what an earlier try of it had streamed is put aside
     attempt-done: {digest, key, cached, stands: taken over as the outcome of an earlier run}
     evaluated: {evaluation}
     asked: {question}; answered: {question, decision}

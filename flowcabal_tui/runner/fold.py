@@ -23,6 +23,8 @@ class AttemptFold:
     number: int
     started: Mapping[str, Any] = field(default_factory=dict)
     done: Mapping[str, Any] = field(default_factory=dict)
+    booked: bool = False
+    """Is it known that what its last try cost is booked, although it gave no answer?"""
     evaluation: dict[str, Any] | None = None
 
     @property
@@ -124,8 +126,11 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         case "act-started":
             node.state, node.acted = "running", node.acted + 1
         case "attempt-started":
-            node.attempt(event.attempt).started = payload
+            attempt = node.attempt(event.attempt)
+            attempt.started, attempt.booked = payload, False
             node.state = "running"
+        case "attempt-cut":
+            node.attempt(event.attempt).booked = True
         case "attempt-done":
             node.attempt(event.attempt).done = payload
         case "evaluated":

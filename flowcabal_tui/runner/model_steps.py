@@ -136,7 +136,7 @@ class ModelSteps:
                 attempt = await self._served(stored, number, given)
             else:
                 self._services.spend.require_budget()
-                await self._restart(number)
+                await self._restart(model, params, asked, number)
                 await self._services.journal.record(self.event("attempt-started", number, key=key, **given))
                 attempt = await self._call(model, params, asked, number, key)
         return replace(attempt, feedback=feedback, receipt=injection.receipt if injection else None)
@@ -163,12 +163,18 @@ class ModelSteps:
                 sample += 1
         return sample_key(request, sample)
 
-    async def _restart(self, number: int) -> None:
-        """Puts aside what an interrupted try of the same attempt had streamed: it stays in the log."""
+    async def _restart(self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int) -> None:
+        """Puts aside what an interrupted try of the same attempt had streamed: it stays in the log.
+
+        If the process died while it streamed, what it cost is booked by an estimate now.
+        """
         partial = await self._services.journal.partial_text(self._scope.id, self._path, number)
         if partial:
             kept = await self._services.journal.put_text(partial)
             await self._services.journal.record(self.event("attempt-reset", number, partial=kept))
+            past = self._past.attempts.get(number)
+            if past is not None and not past.booked:
+                await self._services.spend.cut(params.role, f"node:{self._path}", model.endpoint, request, partial)
 
     async def _call(
         self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, key: Digest
@@ -183,6 +189,7 @@ class ModelSteps:
             try:
                 text, finished = await self._stream(model, params, request, number, arrived)
             except (ModelError, asyncio.CancelledError) as error:
+                self._services.journal.post(self.event("attempt-cut", number))
                 await self._lost(model, params, request, getattr(error, "usage", None), arrived)
                 raise
             attempt = Attempt(

@@ -60,6 +60,8 @@ class FakeJournal:
     def _append(self, events: Sequence[RunEvent]) -> None:
         self.events += [event._replace(seq=len(self.events) + n) for n, event in enumerate(events, 1)]
         for event in events:
+            if event.kind == "attempt-reset":
+                self.partials.pop((event.run, event.node, event.attempt), None)
             if event.kind in ("cancelled", "run-ended"):
                 self.withdrawn |= {
                     known.id

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
-from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import RetryWait, Usage
 from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.nodes.graph import dependencies, order
@@ -181,6 +182,37 @@ async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
     await (await bench.run(workflow)).execute()
     (reset,) = [event for event in bench.journal.events if event.kind == "attempt-reset"]
     assert bench.journal.kept[reset.payload["partial"]] == "first half|"
+
+
+@pytest.mark.parametrize("killed", [True, False], ids=["killed", "stopped"])
+async def test_what_a_try_cost_that_was_cut_off_is_booked_once(killed):
+    """A process that is killed writes nothing any more: what it had streamed is booked by the next one."""
+    bench = Bench(FakeModel(lambda r: "first half|second half", gates={"x": asyncio.Event()}))
+    workflow = flow(prompt("a", "x"))
+    run = await bench.run(workflow)
+    task = asyncio.create_task(run.execute())
+    await until(lambda: bench.model.going == 1 and len(bench.events) > 3)
+    run.close()
+    await task
+    assert bench.spend.cut_off == ["first half|"]
+    if killed:
+        bench.spend.cut_off.clear()
+        bench.journal.events = [event for event in bench.journal.events if event.kind != "attempt-cut"]
+    bench.model.gates.clear()
+    await (await bench.run(workflow)).execute()
+    await (await bench.run(workflow)).execute()
+    assert bench.spend.cut_off == ["first half|"]
+
+
+async def test_what_was_put_aside_and_booked_is_not_booked_again_when_the_next_try_streams_nothing():
+    bench = Bench(FakeModel(lambda r: ModelError(ModelFault.OVERLOADED, "busy")))
+    workflow = flow(prompt("a", "x"))
+    await bench.run(workflow)
+    bench.journal.partials[("r1", "a", 1)] = "first half|"
+    await bench.journal.record(RunEvent(RunId("r1"), "attempt-started", NodeId("a"), 1, {"key": "k"}))
+    for _time in range(2):
+        assert await (await bench.run(workflow)).execute() == "failed"
+    assert bench.spend.cut_off == ["first half|"]
 
 
 async def test_calls_to_one_provider_keep_to_its_limit():

@@ -236,7 +236,7 @@ class Journal:
                 "INSERT INTO event (run, node, attempt, kind, payload, at) VALUES (?, ?, ?, ?, ?, ?)",
                 (event.run, event.node, event.attempt, event.kind, pack_large(payload), at),
             )
-            if event.kind == "attempt-done":
+            if event.kind in ("attempt-done", "attempt-reset"):
                 _forget_chunks(connection, event.run, event.node, event.attempt)
             elif event.kind in ("cancelled", "run-ended"):
                 connection.execute(
