@@ -177,6 +177,14 @@ async def test_brackets_switch_attempts_and_keys_speak_of_the_shown_one() -> Non
         assert text_of(pane) == TRIES[1].text
 
 
+async def test_the_only_attempt_says_how_another_one_comes() -> None:
+    app, pane = host()
+    async with app.run_test() as pilot:
+        pane.show(node(settled("Half a sentence.")))
+        await pilot.press("tab", "[", "]", "d")
+        assert [notice.message for notice in app._notifications] == ["There is no other attempt: `a` writes one."] * 3
+
+
 async def test_text_that_still_arrives_is_not_offered_for_keeping() -> None:
     app, pane = host()
     async with app.run_test() as pilot:

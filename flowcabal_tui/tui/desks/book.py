@@ -130,6 +130,9 @@ class BookDesk:
         position = min(max(1, known.position + delta), len(self.chapters))
         if position != known.position:
             await self._workbench.carry_out(EditChapter(chapter, position=position))
+        else:
+            none = _("There is no chapter before it.") if delta < 0 else _("There is no chapter behind it.")
+            self._screen.notify(none, markup=False)
 
     async def delete(self, chapter: ChapterId) -> None:
         """Takes a chapter out of the book after a question; its versions stay."""

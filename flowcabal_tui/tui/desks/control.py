@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import AdvanceRun, CancelRun, FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.desks.graph import GraphDesk
-from flowcabal_tui.tui.desks.run_words import level_rows, next_level, quote_names
+from flowcabal_tui.tui.desks.run_words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.desks.runs import RunDesk
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.panes.workflow_rows import NO_NODE
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen, VersionDoors
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -55,6 +56,8 @@ class ControlDesk:
             await self._wishes[verb]()
         elif node is not None:
             await self._verbs[verb](node)
+        else:
+            self._screen.notify(_(NO_NODE), markup=False)
 
     @property
     def _workflow_id(self) -> str:
@@ -87,6 +90,7 @@ class ControlDesk:
         await self._runs.save()
         if self._runs.workflow is None:
             return
+        refuse_without_chapter(self._runs.workflow, self._chapter())
         request = RunRequest(self._runs.workflow.reference, self._chapter(), targets=self._graph.targets)
         words = quote_names(await self._workbench.quote(request))
         title = _("What would run")
@@ -100,11 +104,28 @@ class ControlDesk:
         await self._runs.save()
         await self._runs.again(self._chapter(), node)
 
+    @property
+    def _going(self) -> RunId | None:
+        """The run in view, while it is at work or waits for the writer."""
+        run = self._runs.run
+        return run if run and self._runs.run_states.get(run) in ("running", "paused", "waiting") else None
+
+    async def stop(self, node: NodeId | None = None) -> None:
+        """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
+        targets = (self._going,) if self._going else self._runs.active if node is None else ()
+        if not targets:
+            self._screen.notify(_("Nothing runs."), markup=False)
+        elif node is not None and self._runs.node_states.get(node) in OVER:
+            self._screen.notify(_("This step has ended. `X` in the workflow stops the whole run."), markup=False)
+        else:
+            for run in targets:
+                await self._workbench.carry_out(CancelRun(run, node))
+
     async def _stop_branch(self, node: NodeId) -> None:
-        if self._runs.run is None:
+        if self._going is None:
             self._screen.notify(_("Nothing runs."), markup=False)
         else:
-            await self._workbench.carry_out(CancelRun(self._runs.run, node, branch=True))
+            await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
 
     async def _freeze(self, node: NodeId) -> None:
         """Freezes what stands for the node, or lets it run again."""

@@ -26,6 +26,7 @@ from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at, spot_of, who
 from flowcabal_tui.tui.panes.blocks import same_content
 from flowcabal_tui.tui.panes.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.panes.workflow_rows import NO_NODE
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.node_form import NodeForm
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -97,13 +98,14 @@ class GraphDesk:
         """Carries out a change of the graph, if the document may be changed."""
         workflow = self._runs.workflow
         if workflow is None:
+            self._screen.notify(_("No workflow yet. `w` chooses a template."), markup=False)
             return
         if self._workbench.info.read_only:
             self._screen.notify(_("The project is open read-only."), markup=False)
             return
         spot = self._nearest(workflow, node)
         if spot is None and verb not in ("add", "paste"):
-            self._screen.notify(_("There is no node here."), markup=False)
+            self._screen.notify(_(NO_NODE), markup=False)
             return
         await self._verbs[verb](workflow, spot or Spot((), NodeId("")))
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from flowcabal_tui.domain.errors import WorkflowError
-from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.errors import RunError, WorkflowError
+from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -16,7 +16,8 @@ from flowcabal_tui.project.words import RUN_STATES
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.cells import padded
 
-_OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
+OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
+"""States of a node that has ended."""
 _NAMES = 12
 _CHAPTER: Final = re.compile(r"\bchapter\.(?:title|number|volume)\b")
 _WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
@@ -84,13 +85,23 @@ def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[
         needs = dependencies(workflow)
     except WorkflowError:
         return ()
-    over = {node for node, state in states.items() if state in _OVER}
+    over = {node for node, state in states.items() if state in OVER}
     return tuple(node.id for node in workflow.nodes if node.id not in over and over.issuperset(needs.get(node.id, ())))
 
 
 def needs_chapter(workflow: Workflow) -> bool:
     """Does a prompt or a binding name the chapter that the run is for?"""
     return _CHAPTER.search(workflow.model_dump_json()) is not None
+
+
+def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> None:
+    """Raises RunError for a run that would fail, since there is no chapter for it."""
+    if chapter is None and needs_chapter(workflow):
+        raise RunError(
+            _("There is no chapter to write yet."),
+            _("{name} writes a chapter of the book.").format(name=workflow.name),
+            _("Add one first: press `a` in the list of chapters."),
+        )
 
 
 def asks_for_wish(workflow: Workflow) -> bool:

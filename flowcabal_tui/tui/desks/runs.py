@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
+from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.protocol import CancelRun, ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol import ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
-from flowcabal_tui.tui.desks.run_words import INSTRUCTION, asks_for_wish, needs_chapter, quote_words, run_words
+from flowcabal_tui.tui.desks.run_words import (
+    INSTRUCTION,
+    asks_for_wish,
+    quote_words,
+    refuse_without_chapter,
+    run_words,
+)
 from flowcabal_tui.tui.desks.unsaved import Unsaved
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.messages import WorkflowShown
@@ -232,12 +238,8 @@ class RunDesk:
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = (), *, step: bool = False) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self.save()
-        if self.workflow is not None and chapter is None and needs_chapter(self.workflow):
-            raise RunError(
-                _("There is no chapter to write yet."),
-                _("{name} writes a chapter of the book.").format(name=self.workflow.name),
-                _("Add one first: press `a` in the list of chapters."),
-            )
+        if self.workflow is not None:
+            refuse_without_chapter(self.workflow, chapter)
         if self.workflow is None or not await self._has_model():
             return False
         wish: str | None = ""
@@ -262,6 +264,7 @@ class RunDesk:
             return False
         summary = next((item for item in await self._workbench.runs() if item.id == self.run), None)
         chapter = summary.chapter if summary is not None else chapter
+        refuse_without_chapter(self.workflow, chapter)
         return await self._begin(RunRequest(self.workflow.reference, chapter, again=(node,)))
 
     async def _begin(self, request: RunRequest) -> bool:
@@ -286,16 +289,6 @@ class RunDesk:
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
-
-    async def stop(self, node: NodeId | None = None) -> None:
-        """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
-        goes_on = self.run is not None and self.run_states.get(self.run) in ("running", "paused", "waiting")
-        targets = (self.run,) if goes_on or node is not None else self.active
-        for run in targets:
-            if run is not None:
-                await self._workbench.carry_out(CancelRun(run, node))
-        if not targets:
-            self._screen.notify(_("Nothing runs."), markup=False)
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
         """Keeps an attempt in the memory of the book, where the template says; tells where it went.

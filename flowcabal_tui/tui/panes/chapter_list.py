@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -119,9 +120,11 @@ class ChapterList(Vertical):
                 rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
             rows.append(Option(self._row(chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
-        empty = _("No title or number matches.") if self._book else _("No chapters yet. `a` adds one.")
-        self.query_one(".empty", Static).update(empty)
+        self.query_one(".empty", Static).update(self._empty_words())
         self.query_one(PickList).refill(rows, cursor)
+
+    def _empty_words(self) -> str:
+        return _("No title or number matches.") if self._book else _("No chapters yet. `a` adds one.")
 
     def _matches(self, chapter: Chapter) -> bool:
         wanted = self._wanted.casefold()
@@ -152,10 +155,16 @@ class ChapterList(Vertical):
         message.stop()
         self.query_one(PickList).focus()
 
+    def _ask(self, made: Callable[[ChapterId], Message]) -> None:
+        """Ask for something of the chapter under the cursor."""
+        if (chapter := self.highlighted) is not None:
+            self.post_message(made(chapter))
+        else:
+            self.notify(self._empty_words(), markup=False)
+
     def action_run_chapter(self) -> None:
         """Ask for a run."""
-        if (chapter := self.highlighted) is not None:
-            self.post_message(self.RunRequested(chapter))
+        self._ask(self.RunRequested)
 
     def action_add(self) -> None:
         """Ask for a new chapter."""
@@ -163,18 +172,15 @@ class ChapterList(Vertical):
 
     def action_rename(self) -> None:
         """Ask for another title."""
-        if (chapter := self.highlighted) is not None:
-            self.post_message(self.RenameRequested(chapter))
+        self._ask(self.RenameRequested)
 
     def action_shift(self, delta: int) -> None:
         """Ask for another place in the story."""
-        if (chapter := self.highlighted) is not None:
-            self.post_message(self.MoveRequested(chapter, delta))
+        self._ask(partial(self.MoveRequested, delta=delta))
 
     def action_delete(self) -> None:
         """Ask for the chapter to go."""
-        if (chapter := self.highlighted) is not None:
-            self.post_message(self.DeleteRequested(chapter))
+        self._ask(self.DeleteRequested)
 
     def action_filter(self) -> None:
         """Type what the titles must contain."""

@@ -183,7 +183,7 @@ class ManuscriptPane(PlacesInText):
 
     def edit(self) -> None:
         """Opens the editor at about the place that was being read."""
-        if self._chapter is None or self.face == "edit":
+        if self.face == "edit" or self._need_chapter() is None:
             return
         text, reader, area = self.text, self.query_one("#read", StreamView), self.query_one(ProseArea)
         place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))
@@ -307,15 +307,17 @@ class ManuscriptPane(PlacesInText):
                 self._take_draft(self._saved_text)
                 self._refresh_reading(follow_start=False)
 
-        if self._draft_text is not None:
+        if self._draft_text is None:
+            self.notify(_("Nothing is unsaved here."), markup=False)
+        else:
             title = _("Throw the unsaved text away?")
             words = _("The chapter is then as it was last saved. What you typed since cannot be brought back.")
             self.app.push_screen(ConfirmScreen(title, words), discard)
 
     def action_editor(self) -> None:
         """Ask for the writer's own editor."""
-        if self._chapter is not None:
-            self.post_message(self.EditorRequested(self._chapter.id, self.text))
+        if (chapter := self._need_chapter()) is not None:
+            self.post_message(self.EditorRequested(chapter.id, self.text))
 
     def action_outside(self) -> None:
         """Ask for the file's text beside the book's."""
@@ -324,6 +326,8 @@ class ManuscriptPane(PlacesInText):
 
     def action_rewrite(self) -> None:
         """Ask for an instruction for the selected passage, or for the paragraph at the cursor."""
+        if (chapter := self._need_chapter()) is None:
+            return
         if self.face != "edit":
             self.edit()
             self.notify(_("Select a passage (Shift and arrows), then press Ctrl+r again."), markup=False)
@@ -334,10 +338,10 @@ class ManuscriptPane(PlacesInText):
             start = text.rfind("\n", 0, start) + 1
             end = text.find("\n", start) if "\n" in text[start:] else len(text)
         passage = text[start:end]
-        if self._chapter is None or not passage.strip():
+        if not passage.strip():
             self.notify(_("There is no text at the cursor to rewrite."), markup=False)
             return
-        asked = partial(self.RewriteRequested, self._chapter.id, start, end, passage)
+        asked = partial(self.RewriteRequested, chapter.id, start, end, passage)
 
         def ask_for_it(instruction: str | None) -> None:
             if instruction:
@@ -368,10 +372,11 @@ class ManuscriptPane(PlacesInText):
 
     def action_versions(self) -> None:
         """Show the earlier versions."""
-        if self._chapter is None or not self._versions:
+        if (chapter := self._need_chapter()) is None:
+            return
+        if not self._versions:
             self.notify(_("There is no earlier version."), markup=False)
             return
-        chapter = self._chapter
 
         def restore(text: str | None) -> None:
             if text is not None and text != self._saved_text:

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 ARRIVING: Final[tuple[NodeState, ...]] = ("running", "retrying")
 """States in which an attempt that is not complete is the one that arrives, not one that was cut off."""
+NO_OUTPUT: Final = mark("This node has no output yet. F5 runs the workflow.")
 
 
 class OutputPane(Vertical):
@@ -46,6 +47,8 @@ class OutputPane(Vertical):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
+        Binding("x", "stop_nothing", mark("Stop"), show=False, tooltip=mark("Stop this node at once."),
+                id="output.stop"),
         Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."), id="output.keep"),
         Binding("s,ctrl+s", "keep_later", mark("Keep"), show=False, tooltip=mark("Keep this attempt in the book."),
                 id="output.keep"),
@@ -53,8 +56,13 @@ class OutputPane(Vertical):
         Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
                 tooltip=mark("Attempt before")),
         Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
+        Binding("left_square_bracket", "no_other", mark("Attempts"), show=False, tooltip=mark("Attempt before"),
+                id="output.previous"),
+        Binding("right_square_bracket", "no_other", mark("Next attempt"), show=False, id="output.next"),
         Binding("c", "receipt", mark("Context"), tooltip=mark("What the model was given."), id="output.receipt"),
         Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
+        Binding("d", "no_other", mark("Diff"), show=False, tooltip=mark("Compare with the attempt before."),
+                id="output.diff"),
     ]  # fmt: skip
 
     @dataclass
@@ -121,7 +129,7 @@ class OutputPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The state, what the check or an error says, and the text."""
-        yield Static(_("This node has no output yet. F5 runs the workflow."), markup=False, classes="head")
+        yield Static(_(NO_OUTPUT), markup=False, classes="head")
         yield Static(markup=False, classes="told")
         yield StreamView()
 
@@ -263,19 +271,27 @@ class OutputPane(Vertical):
         match action:
             case "attempt" | "diff":
                 return len(self._numbers()) > 1
+            case "no_other":
+                return len(self._numbers()) < 2
             case "keep":
                 return self._settled() is not None
             case "keep_later":
                 return self._settled() is None
             case "stop":
-                return self._view is not None and self._view.state in ARRIVING
+                return self._arrives
+            case "stop_nothing":
+                return not self._arrives
             case _:
                 return True
+
+    @property
+    def _arrives(self) -> bool:
+        return self._view is not None and self._view.state in ARRIVING
 
     def _head(self) -> str:
         view = self._view
         if view is None:
-            return _("This node has no output yet. F5 runs the workflow.")
+            return _(NO_OUTPUT)
         parts = [one_line(view.title), _(STATES[view.state])]
         if numbers := self._numbers():
             place = numbers.index(self.attempt) + 1
@@ -307,6 +323,12 @@ class OutputPane(Vertical):
 
     # Keys
 
+    def _need_view(self) -> NodeView | None:
+        """The node that is shown. When it has no output, that is said, and how it gets one."""
+        if self._view is None:
+            self.notify(_(NO_OUTPUT), markup=False)
+        return self._view
+
     @on(StreamView.SearchRequested)
     def _find_words(self, message: StreamView.SearchRequested) -> None:
         message.stop()
@@ -319,14 +341,14 @@ class OutputPane(Vertical):
 
     def action_keep_later(self) -> None:
         """Say why nothing can be kept now."""
-        arrives = self._view is not None and self._view.state in ARRIVING
-        words = _("The text still arrives: it can be kept when it has ended.") if arrives else _("There is no text.")
-        self.notify(words, markup=False)
+        if self._need_view() is not None:
+            arrives = _("The text still arrives: it can be kept when it has ended.")
+            self.notify(arrives if self._arrives else _("There is no text."), markup=False)
 
     def action_again(self) -> None:
         """Ask for another sample."""
-        if self._view is not None:
-            self.post_message(self.AgainRequested(self._view.node))
+        if (view := self._need_view()) is not None:
+            self.post_message(self.AgainRequested(view.node))
 
     def action_attempt(self, step: int) -> None:
         """Show the attempt before or after."""
@@ -349,8 +371,17 @@ class OutputPane(Vertical):
 
     def action_receipt(self) -> None:
         """Ask for the receipt of the shown attempt."""
-        if self._view is not None:
-            self.post_message(self.ReceiptRequested(self._view.run, self._view.node, self.attempt))
+        if (view := self._need_view()) is not None:
+            self.post_message(self.ReceiptRequested(view.run, view.node, self.attempt))
+
+    def action_no_other(self) -> None:
+        """Say that there is nothing to go to or to compare with."""
+        if self._need_view() is not None:
+            self.notify(_("There is no other attempt: `a` writes one."), markup=False)
+
+    def action_stop_nothing(self) -> None:
+        """Say that there is nothing to stop."""
+        self.notify(_("Nothing runs."), markup=False)
 
     def action_stop(self) -> None:
         """Ask for the node to stop."""

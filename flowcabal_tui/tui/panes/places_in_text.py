@@ -10,6 +10,7 @@ from textual.message import Message
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.locale import _
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.manuscript_words import Face
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -29,6 +30,12 @@ class PlacesInText(Vertical):
         chapter: ChapterId
         paragraph: str
         place: int
+
+    def _need_chapter(self) -> Chapter | None:
+        """The chapter that is shown. When there is none, that is said, and how there is one."""
+        if self._chapter is None:
+            self.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+        return self._chapter
 
     def _text_in_view(self) -> StreamView | ProseArea:
         if self.face == "edit":
@@ -57,10 +64,10 @@ class PlacesInText(Vertical):
 
     def action_origin(self) -> None:
         """Ask where the paragraph at the cursor comes from; in the reader, the one that is marked or uppermost."""
-        shown = self._text_in_view()
-        if self._chapter is None:
+        shown, chapter = self._text_in_view(), self._need_chapter()
+        if chapter is None:
             return
         place = shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
         start, end = shown.text.rfind("\n", 0, place) + 1, shown.text.find("\n", place)
         paragraph = shown.text[start : end if end >= 0 else len(shown.text)]
-        self.post_message(self.OriginRequested(self._chapter.id, paragraph, start))
+        self.post_message(self.OriginRequested(chapter.id, paragraph, start))

@@ -24,7 +24,7 @@ from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.tui.panes.lists import PickList, PickTree
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.panes.workflow_keys import KEYS
-from flowcabal_tui.tui.panes.workflow_rows import NO_MARKS, NodeMarks, template_row
+from flowcabal_tui.tui.panes.workflow_rows import NO_MARKS, NO_NODE, NodeMarks, template_row
 from flowcabal_tui.tui.panes.workflow_tree import WorkflowTree
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
@@ -272,8 +272,12 @@ class WorkflowPane(WorkflowTree):
         """Ask what the node would be given."""
         if self._at is not None:
             self.post_message(self.PreviewRequested(self._at))
+        else:
+            self.notify(_(NO_NODE), markup=False)
 
     def action_stop(self, every: bool) -> None:
         """Ask for the node, or all nodes, to stop."""
         if every or self._at is not None:
             self.post_message(self.StopRequested(None if every else self._at))
+        else:
+            self.notify(_(NO_NODE), markup=False)

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.versions import StaleKind
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.editing.places import STEPS, bodies_of, graph_at, spot_of
 from flowcabal_tui.tui.panes.words import STATES, one_line
 from flowcabal_tui.tui.widgets.rail_graph import state_sign
@@ -36,6 +36,7 @@ class NodeMarks:
 
 AT_WORK: Final = ("running", "retrying", "waiting")
 NO_MARKS: Final = NodeMarks()
+NO_NODE: Final = mark("There is no node here: `a` adds one.")
 ShownState = NodeState | Literal["stale", "round"]
 """A round or branch has no state of its own."""
 

@@ -208,7 +208,7 @@ class RecordsScreen(FilteredPage):
         cast = self.cast
         chapter = cast.at(max(1, self._position)) if cast else None
         if cast is None or chapter is None:
-            self.notify(_("There is no chapter yet."), markup=False)
+            self.notify(_("There is no chapter yet: `a` in the list of chapters adds one."), markup=False)
         else:
             new: dict[Shelf, StoryRecord] = {
                 "promises": Promise(NEW, "", chapter.id),

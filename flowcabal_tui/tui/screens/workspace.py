@@ -189,7 +189,7 @@ class WorkspaceScreen(FactsScreen):
 
     def action_stop(self) -> None:
         """The run in view."""
-        self._work(self.runs.stop())
+        self._work(self.control.stop())
 
     def action_runs(self) -> None:
         """Earlier runs."""
@@ -215,7 +215,7 @@ class WorkspaceScreen(FactsScreen):
     @on(OutputPane.StopRequested)
     def stop_node(self, event: WorkflowPane.StopRequested | OutputPane.StopRequested) -> None:
         """One node or all."""
-        self._work(self.runs.stop(event.node))
+        self._work(self.control.stop(event.node))
 
     @on(WorkflowPane.NodeChosen)
     def choose_node(self, event: WorkflowPane.NodeChosen) -> None:

@@ -1,0 +1,114 @@
+"""A key that has nothing to act on says what is missing, and which key helps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.protocol import CancelRun, EditChapter, NodeStateChanged, RunStateChanged, RunWorkflow
+from flowcabal_tui.tui.screens.error import ErrorScreen
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.test_workspace import settled, told, workspace
+from tests.tui.test_workspace_graph import pressed
+from tests.tui.waiting import until
+
+SMALL = (80, 24)
+NO_CHAPTER = "No chapter is open: `a` in the list of chapters adds one."
+NO_CHAPTERS = "No chapters yet. `a` adds one."
+NO_OUTPUT = "This node has no output yet. F5 runs the workflow."
+NO_NODE = "There is no node here: `a` adds one."
+
+
+def said(pilot: Pilot[int]) -> list[str]:
+    return [notice.message for notice in pilot.app._notifications]
+
+
+def nothing_written() -> FakeWorkbench:
+    """A new project: no chapter, no run."""
+    workbench = FakeWorkbench()
+    workbench.chapter_rows, workbench.run_rows, workbench.waiting = [], [], []
+    return workbench
+
+
+@pytest.mark.parametrize(
+    ("pane", "key", "words"),
+    [
+        *(("3", key, NO_CHAPTER) for key in ("e", "f2", "f4", "E", "ctrl+r", "w", "V")),
+        *(("1", key, NO_CHAPTERS) for key in ("r", "n", "d", ">", "<")),
+        *(("4", key, NO_OUTPUT) for key in ("a", "c", "[", "]", "d", "s")),
+        ("4", "x", "Nothing runs."),
+        ("2", "x", "Nothing runs."),
+        ("2", "b", "Nothing runs."),
+    ],
+)
+async def test_in_a_new_project(pane: str, key: str, words: str, tmp_path: Path) -> None:
+    workbench = nothing_written()
+    async with workspace(workbench, tmp_path, SMALL) as pilot:
+        await pressed(pilot, pane)
+        before = list(workbench.sent)
+        await pressed(pilot, key)
+        await settled(pilot)
+        assert said(pilot) == [words]
+        assert workbench.sent == before
+
+
+@pytest.mark.parametrize("key", ["A", "Q"])
+async def test_a_run_that_needs_a_chapter_is_not_begun_without_one(key: str, tmp_path: Path) -> None:
+    workbench = nothing_written()
+    async with workspace(workbench, tmp_path, SMALL) as pilot:
+        await pressed(pilot, "2", key)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
+        assert "press `a` in the list of chapters" in "\n".join(shown(pilot.app))
+        assert not any(isinstance(command, RunWorkflow) for command in workbench.sent)
+
+
+@pytest.mark.parametrize("key", ["x", "c", "b", "o", "f", "A", "p", "D"])
+async def test_a_workflow_without_nodes_says_how_one_comes(key: str, tmp_path: Path) -> None:
+    workbench = nothing_written()
+    workbench.documents = [Workflow(id="mine", name="Mine", nodes=())]
+    async with workspace(workbench, tmp_path, SMALL) as pilot:
+        await pressed(pilot, "2", key)
+        await settled(pilot)
+        assert said(pilot) == [NO_NODE]
+
+
+async def test_only_a_step_at_work_is_stopped_and_of_one_that_has_ended_it_is_said(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, SMALL) as pilot:
+        await told(
+            pilot, workbench,
+            RunStateChanged(books.RUN, "running"), NodeStateChanged(books.RUN, books.DRAFT, "running"),
+        )  # fmt: skip
+        await pressed(pilot, "2", "g", "x")
+        await settled(pilot)
+        assert said(pilot) == ["This step has ended. `X` in the workflow stops the whole run."]
+        await pressed(pilot, "j", "x")
+        await settled(pilot)
+        assert [command for command in workbench.sent if isinstance(command, CancelRun)] == [
+            CancelRun(books.RUN, books.DRAFT)
+        ]
+
+
+@pytest.mark.parametrize("key", ["x", "X", "b"])
+async def test_after_a_run_there_is_nothing_to_stop(key: str, tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, SMALL) as pilot:
+        await told(pilot, workbench, RunStateChanged(books.RUN, "done"))
+        await pressed(pilot, "2", key)
+        await settled(pilot)
+        assert said(pilot) == ["Nothing runs."]
+
+
+@pytest.mark.parametrize(("keys", "words"), [("g<", "before"), ("G>", "behind")])
+async def test_the_first_chapter_moves_no_earlier_and_the_last_no_later(keys: str, words: str, tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, SMALL) as pilot:
+        await pressed(pilot, "1", *keys)
+        await settled(pilot)
+        assert said(pilot) == [f"There is no chapter {words} it."]
+        assert not any(isinstance(command, EditChapter) for command in workbench.sent)
