@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
@@ -86,7 +86,21 @@ class LookingDesk:
         if chosen and await may_spend(self._screen, self._workbench, title):
             self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
-            self._screen.notify(_("{count}. Ctrl+z in the search takes it back.").format(count=count), markup=False)
+            told = _("{count}. Ctrl+z in the search takes it back.").format(count=count)
+            self._screen.notify(told + await self._left(words), markup=False)
+
+    async def _left(self, words: str) -> str:
+        """Where the words still stand in titles and in the list of names, which are no text; "" if nowhere."""
+        from flowcabal_tui.project.book.matching import places
+
+        def holding(texts: Iterable[str]) -> int:
+            return sum(bool([*places(each, words, whole=True)]) for each in texts)
+
+        titles = holding(chapter.title for chapter in await self._workbench.chapters())
+        names = holding(name for entity in await self._workbench.entities() for name in entity.names)
+        parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
+        parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
+        return " " + _("The old words still stand in {places}.").format(places=", ".join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
         return await self._workbench.chapter_text(place.chapter, place.version)
