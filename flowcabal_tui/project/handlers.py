@@ -64,6 +64,11 @@ class Handlers:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
+    def expect(self, command: Command) -> None:
+        """Is told of each command as it is sent, before it is carried out."""
+        if isinstance(command, StartBootstrap):
+            self._parts.bootstrap.expect()
+
     def takes_long(self, command: Command) -> bool:
         """True for commands that must not hold up those behind them."""
         return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels | Rebuild)
@@ -163,9 +168,7 @@ class Handlers:
                 return added
             case EditChapter():
                 if command.deleted:
-                    await self._parts.store.outbox.add(
-                        await self._parts.steps.summaries.tasks_without(command.chapter)
-                    )
+                    await self._parts.store.outbox.add(await self._parts.steps.summaries.tasks_without(command.chapter))
                 await curation.edit(command)
                 await self._chapters_moved(moved=command.position is not None or command.deleted is not None)
             case ReplaceText() | RevertChange() | SplitChapter() | MergeChapters():

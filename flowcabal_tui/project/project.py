@@ -109,6 +109,7 @@ class Project(Reading):
         return await asyncio.shield(done)
 
     def _accept(self, identity: CommandId, command: Command) -> None:
+        self._handlers.expect(command)
         if self._handlers.is_urgent(command):
             self._parts.tasks.create(self._handle(identity, command))
         else:

@@ -18,6 +18,7 @@ from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.protocol import (
     BootstrapChanged,
     CancelRun,
+    CommandFailed,
     EditChapter,
     ImportManuscript,
     PauseBootstrap,
@@ -45,6 +46,7 @@ from tests.project.desk import (
 )
 from tests.project.test_bootstrap import ended, imported
 from tests.project.test_stopping import left_waiting
+from tests.project.test_story import FERRY
 from tests.runner.fakes import flow, prompt
 
 TEXT = "the river rose all night, and nobody slept in the house by the water."
@@ -86,6 +88,26 @@ async def test_names_are_indexed_although_the_project_was_closed_when_they_had_j
         await desk.settled()
         found = await desk.project.entities()
         assert found and {each.first_position for each in found} == {1}
+
+
+async def test_the_server_is_told_the_story_although_the_project_was_closed_when_it_had_just_been_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow")))
+    with monkeypatch.context() as patched:
+        gate = Gate(Steps.enqueue_story)
+        patched.setattr(Steps, "enqueue_story", lambda *given: gate(*given))
+        async with opened(folder) as desk:
+            await desk.project.carry_out(WriteChapter(await desk.chapter(1), FERRY))
+            await gate.reached.wait()
+    async with opened(folder) as desk:
+        await desk.settled()
+        assert (await desk.project.story()).facts
+        await desk.project._ask(desk.project._parts._knowledge_ready({}))
+        told = {task.subject for task in await desk.project.background() if task.kind == "knowledge"}
+        assert f"story/{await desk.chapter(1)}" in told
 
 
 async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
@@ -171,6 +193,25 @@ async def test_a_pause_that_overtakes_the_start_of_a_reading_holds(
         await desk.until(BootstrapChanged, lambda event: event.status.state in ("paused", "done"))
         status = await desk.project.bootstrap()
         assert status is not None and (status.state, calls(server)) == ("paused", 0)
+
+
+async def test_a_pause_holds_that_overtakes_the_start_of_a_reading_in_the_queue(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        gate = Gate(desk.project._parts.steps.enqueue_entity)
+        monkeypatch.setattr(desk.project._parts.steps, "enqueue_entity", gate)
+        desk.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
+        await gate.reached.wait()
+        started = desk.project.send(StartBootstrap())
+        await desk.project.carry_out(PauseBootstrap())
+        gate.open()
+        refused = await desk.until(CommandFailed)
+        assert refused.command == started and "paused before it began" in refused.title
+        assert (await desk.project.bootstrap(), calls(server)) == (None, 0)
+        await desk.project.carry_out(StartBootstrap())
+        assert (await ended(desk)).failed == 0
 
 
 async def test_a_manuscript_that_is_imported_twice_at_once_stands_in_the_book_once(folder: Path) -> None:

@@ -146,12 +146,18 @@ class Bootstrap:
         rows = list(await self._store.jobs.open(job.id))
         return rows if rows or job.state != "done" else None
 
+    def expect(self) -> None:
+        """A start was sent: a pause that is sent from now on holds, even if it is carried out first."""
+        if self._worker is None or self._worker.done():
+            self._stopping.clear()
+
     async def start(self, first: int | None, last: int | None, max_cost: Decimal | None) -> str:
         """Begins a reading, or goes on with the one that is paused. Raises RunError, ModelError(NOT_CONFIGURED)."""
         endpoint = self._models.model("agent").endpoint
         if self._worker and not self._worker.done():
             raise RunError(_("The chapters are being read already."), "", _("Pause it first to change what it does."))
-        self._stopping.clear()
+        if self._stopping.is_set():
+            raise RunError(_("The reading was paused before it began."), _("Nothing was sent."))
         if max_cost is not None and (endpoint.price_in is None or endpoint.price_out is None):
             raise RunError(
                 _("The cap on money cannot be kept: the price of {model} is unknown.").format(model=endpoint.model),
@@ -255,6 +261,7 @@ class Bootstrap:
         except FlowCabalError as error:  # the store cannot be read or written just now
             reason = error.title
         state: Literal["paused", "done"] = "paused" if reason or self._stopping.is_set() else "done"
+        self._stopping.clear()
         await self._put(replace(self._job or job, state=state, reason=reason))
 
     async def _all(self, job: Job) -> str:
