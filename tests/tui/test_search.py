@@ -138,6 +138,20 @@ async def test_places_found_by_meaning_come_after_those_found_by_words() -> None
         assert "2 The Ferry · The fog lifted." in rows
 
 
+async def test_where_only_places_near_the_words_are_found_that_is_said() -> None:
+    app, doors = Host(), Doors()
+    like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(SearchScreen(doors))
+        await typed(app, pilot, "Mara lost")
+        assert shown(app)[1].strip().startswith("not there word for word, 2 places near it · names 1 · text 1")
+        await typed(app, pilot, "Mara had lost")
+        assert shown(app)[1].strip().startswith("1 place · text 1")
+        doors.workbench.similar = (like,)
+        await typed(app, pilot, "haze")
+        assert shown(app)[1].strip().startswith("not there word for word, 1 place near it · similar places 1")
+
+
 async def test_f3_sorts_by_the_story_and_f4_shows_one_kind() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:

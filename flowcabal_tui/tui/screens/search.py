@@ -17,6 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit, SearchKind
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import SEARCHED
@@ -190,10 +191,19 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         found = sum(self._counts.values())
         if not found:
             return _("Nothing was found.")
-        parts = [ngettext("{n} place", "{n} places", found).format(n=f"{found:,}")]
+        near = ngettext(
+            "not there word for word, {n} place near it", "not there word for word, {n} places near it", found
+        )
+        places = ngettext("{n} place", "{n} places", found) if self._is_exact() else near
+        parts = [places.format(n=f"{found:,}")]
         parts += [f"{_(SEARCHED[kind])} {number:,}" for kind, number in self._counts.items() if number]
         parts.append(_("in story order") if self.in_story_order else _("best first"))
         return " · ".join(parts)
+
+    def _is_exact(self) -> bool:
+        """Do the words stand anywhere as they were typed?"""
+        length = len(" ".join(clean(self.words).split()))
+        return any(span.end - span.start == length for hit in self._hits for span in hit.spans)
 
     def _rows(self) -> Iterator[Option]:
         for kind in SEARCH_KINDS:
