@@ -57,7 +57,7 @@ async def test_in_a_new_project(pane: str, key: str, words: str, tmp_path: Path)
         assert workbench.sent == before
 
 
-@pytest.mark.parametrize("key", ["A", "Q"])
+@pytest.mark.parametrize("key", ["A", "Q", "c"])
 async def test_a_run_that_needs_a_chapter_is_not_begun_without_one(key: str, tmp_path: Path) -> None:
     workbench = nothing_written()
     async with workspace(workbench, tmp_path, SMALL) as pilot:

@@ -383,6 +383,7 @@ class RunDesk:
     async def preview(self, chapter: ChapterId | None, node: NodeId) -> None:
         """Shows what the node would be given now; spends nothing."""
         if self.workflow is not None:
+            refuse_without_chapter(self.workflow, chapter)
             receipt = await self._workbench.preview_context(RunRequest(self.workflow.reference, chapter), node)
             title = _("{node}, as it would be now").format(node=self.workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)
