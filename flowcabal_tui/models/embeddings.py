@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -18,13 +18,17 @@ from flowcabal_tui.models.transport import Transport
 
 BATCH: Final = 10
 """Texts a request: what the narrowest of the usual providers takes."""
+Paid = Callable[[Sequence[str], int | None], Awaitable[None]]
+"""Is told the texts of a request that was answered, and the tokens that the provider counted (None: it did not)."""
 
 
 class HttpEmbedder:
     """An EmbeddingPort for `POST {base_url}/embeddings`; `aclose` it when it is no longer needed."""
 
-    def __init__(self, endpoint: Endpoint, key: str | None, rng: random.Random, sleep: Sleep) -> None:
-        self._endpoint, self._sleep = endpoint, sleep
+    def __init__(
+        self, endpoint: Endpoint, key: str | None, rng: random.Random, sleep: Sleep, paid: Paid | None
+    ) -> None:
+        self._endpoint, self._sleep, self._paid = endpoint, sleep, paid
         self._transport = Transport(endpoint, base_url(endpoint), headers(key), key)
         self._backoff = Backoff(endpoint, rng)
         self._takes_dimensions = True
@@ -54,7 +58,10 @@ class HttpEmbedder:
             if self._takes_dimensions:
                 body["dimensions"] = self.dimensions
             try:
-                return self._vectors(await self._transport.post("/embeddings", body), len(texts))
+                answer = self._read(await self._transport.post("/embeddings", body))
+                if self._paid is not None:
+                    await self._paid(texts, _tokens(answer))
+                return self._vectors(answer, len(texts))
             except ModelError as error:
                 if error.fault is ModelFault.REFUSED and error.status in (400, 422) and self._takes_dimensions:
                     self._takes_dimensions = False
@@ -65,12 +72,21 @@ class HttpEmbedder:
             await self._sleep(seconds)
         raise AssertionError("count never ends")
 
-    def _vectors(self, answer: bytes, count: int) -> list[list[float]]:
+    def _read(self, answer: bytes) -> Any:
         try:
-            rows = sorted(json.loads(answer)["data"], key=lambda row: row["index"])
+            return json.loads(answer)
+        except (ValueError, RecursionError) as error:
+            raise self._wrong(error) from None
+
+    def _wrong(self, error: Exception) -> ModelError:
+        return self._transport.failures.error(ModelFault.PROTOCOL, f"{type(error).__name__}: {error}")
+
+    def _vectors(self, answer: Any, count: int) -> list[list[float]]:
+        try:
+            rows = sorted(answer["data"], key=lambda row: row["index"])
             vectors = [[float(number) for number in row["embedding"]] for row in rows]
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise self._transport.failures.error(ModelFault.PROTOCOL, f"{type(error).__name__}: {error}") from None
+        except (ValueError, TypeError, KeyError) as error:
+            raise self._wrong(error) from None
         if len(vectors) != count:
             found = _("{n} texts, {m} vectors").format(n=count, m=len(vectors))
             raise self._transport.failures.error(ModelFault.PROTOCOL, found)
@@ -82,3 +98,9 @@ class HttpEmbedder:
                 _("Set dimensions = {m} for the embedding model.").format(m=wrong),
             )
         return vectors
+
+
+def _tokens(answer: Any) -> int | None:
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return counted if isinstance(counted, int) and counted >= 0 else None

@@ -24,7 +24,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.failures import require_address
 
 if TYPE_CHECKING:
-    from flowcabal_tui.models.embeddings import HttpEmbedder
+    from flowcabal_tui.models.embeddings import HttpEmbedder, Paid
     from flowcabal_tui.models.http_model import HttpModel, Sleep
 
 CHECK_TOKENS: Final = 16
@@ -49,15 +49,23 @@ def make_model(
 
 
 def make_embedder(
-    endpoint: Endpoint, key: str | None, *, rng: random.Random | None = None, sleep: Sleep = asyncio.sleep
+    endpoint: Endpoint,
+    key: str | None,
+    *,
+    rng: random.Random | None = None,
+    sleep: Sleep = asyncio.sleep,
+    paid: Paid | None = None,
 ) -> HttpEmbedder:
-    """An EmbeddingPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH)."""
+    """An EmbeddingPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH).
+
+    `paid` is told of each request that was answered.
+    """
     if endpoint.provider != "openai":
         raise _not_configured(endpoint)
     _require_address(endpoint)
     from flowcabal_tui.models.embeddings import HttpEmbedder
 
-    return HttpEmbedder(endpoint, usable_key(key), rng or random.Random(), sleep)
+    return HttpEmbedder(endpoint, usable_key(key), rng or random.Random(), sleep, paid)
 
 
 def usable_key(key: str | None) -> str | None:

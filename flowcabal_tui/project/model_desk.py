@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, replace
@@ -22,6 +22,7 @@ from flowcabal_tui.domain.model_calls import (
     EmbeddingPort,
     Endpoint,
     EndpointCheck,
+    Message,
     ModelEvent,
     ModelPort,
     ModelRequest,
@@ -151,7 +152,23 @@ class ModelDesk:
         endpoint = self.endpoint("embedding")
         if endpoint is None or endpoint.provider == "offline":
             return LexicalEmbedder()
-        return make_embedder(endpoint, find_key(endpoint))
+        return make_embedder(endpoint, find_key(endpoint), paid=partial(self._embedded, endpoint))
+
+    async def _embedded(self, endpoint: Endpoint, texts: Sequence[str], tokens: int | None) -> None:
+        """Books vectors that have a price. Others are not booked: most are made on this machine, and a price that is
+        not known would leave the cap on money without a sum to be held to."""
+        if endpoint.price_in is None:
+            return
+        request = ModelRequest(tuple(Message("user", text) for text in texts), "embedding")
+        paid = Usage(self.counter.count_request(request) if tokens is None else tokens, 0)
+        priced = replace(endpoint, price_out=Decimal(0))
+        await self._enter("embedding", request.purpose, priced, request, Usage(tokens, 0), paid)
+
+    def require_vector_budget(self) -> None:
+        """The same as `require_budget` where vectors have a price."""
+        endpoint = self.endpoint("embedding")
+        if endpoint is not None and endpoint.price_in is not None:
+            self.require_budget()
 
     def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
         """From now on no call of this job begins once it has cost so much; `spent` is what it has cost already."""

@@ -127,6 +127,7 @@ class Parts:
             settings.project.language,
             emit,
             self._knowledge_ready,
+            self.models.require_vector_budget,
         )
         self.search = Search(store, self.queries, self.knowledge, self.kinds)
         self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
@@ -140,7 +141,7 @@ class Parts:
             self.queries,
             self.workshop,
             self.mirror,
-            KnowledgeSteps(store, self.queries, self.knowledge.sync),
+            KnowledgeSteps(store, self.queries, self.knowledge.paid_sync),
             self.kinds,
             settings.project.language,
             self.curator,

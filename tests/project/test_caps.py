@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
+from flowcabal_tui.domain.errors import BudgetExceeded, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Endpoint,
@@ -31,6 +31,7 @@ from flowcabal_tui.protocol import (
     NodeStreaming,
     StartBootstrap,
 )
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
 
@@ -192,6 +193,48 @@ async def test_a_call_of_which_nothing_arrived_is_not_booked(folder: Path, serve
         server.push({"status": 503})
         with pytest.raises(ModelError):
             await desk.project._ask(model_of(desk).answer(REQUEST))
+        assert (await desk.project.totals()).calls == 0
+
+
+def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
+    return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=endpoint(server, dimensions=8, **fields))
+
+
+async def embedded(desk: Desk, *texts: str) -> None:
+    await desk.project._ask(desk.project._parts.models.embedder().embed(texts))
+
+
+async def test_vectors_that_have_a_price_are_booked_and_held_under_the_cap(folder: Path, server: FaultServer) -> None:
+    await make(folder, vectors(server, price_in=Decimal(1)))
+    change(folder, "budget", max_cost=Decimal("0.000030"))
+    async with opened(folder) as desk:
+        knowledge = desk.project._parts.knowledge
+        await embedded(desk, *["ab"] * 12)
+        knowledge.require_paid()
+        spent = await desk.project.totals()
+        assert (spent.calls, spent.input_tokens, spent.output_tokens) == (2, 24, 0)
+        assert (spent.cost, spent.estimated_calls) == (Decimal("0.000024"), 0)
+        await embedded(desk, "abcdef")
+        with pytest.raises(KnowledgeError, match="cap"):
+            knowledge.require_paid()
+
+
+async def test_vectors_that_nobody_counted_are_booked_by_an_estimate(folder: Path, server: FaultServer) -> None:
+    await make(folder, vectors(server, price_in=Decimal(1)))
+    async with opened(folder) as desk:
+        server.push({"body": {"data": [{"index": 0, "embedding": [1.0] * 8}]}})
+        await embedded(desk, "The river rose all night.")
+        spent = await desk.project.totals()
+        assert (spent.calls, spent.estimated_calls, spent.about) == (1, 1, "≈ ")
+        assert spent.cost == spent.input_tokens / Decimal(1_000_000) > 0
+
+
+async def test_vectors_without_a_price_leave_the_sum_known(folder: Path, server: FaultServer) -> None:
+    await make(folder, vectors(server))
+    change(folder, "budget", max_cost=CAP)
+    async with opened(folder) as desk:
+        await embedded(desk, "ab")
+        desk.project._parts.knowledge.require_paid()
         assert (await desk.project.totals()).calls == 0
 
 

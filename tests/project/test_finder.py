@@ -46,9 +46,14 @@ class FakeKnowledge:
     embedder: str = "fake"
     vectors: LexicalEmbedder | None = None
     is_up: bool = True
+    is_over: bool = False
 
     async def started(self, seconds: float) -> None:
         pass
+
+    def require_paid(self) -> None:
+        if self.is_over:
+            raise KnowledgeError("The cap is reached.")
 
     def sync(self) -> FakeKnowledge:
         if self.hits is None:
@@ -98,6 +103,15 @@ async def test_a_passage_is_read_at_its_place(desk: Desk) -> None:
     (item,) = await found(desk, FakeKnowledge([await hit(desk)]))
     assert (item.text, item.start, item.end, item.position) == (FERRY[:40], 0, 40, 1)
     assert item.title == "Chapter 1 The Ferry" or "Ferry" in item.title
+
+
+async def test_what_was_not_asked_since_the_cap_was_reached_is_asked_when_it_is_raised(desk: Desk) -> None:
+    knowledge = FakeKnowledge([await hit(desk)], is_over=True)
+    with pytest.raises(KnowledgeError, match="cap"):
+        await found(desk, knowledge, remember=True)
+    assert knowledge.asked == []
+    knowledge.is_over = False
+    assert len(await found(desk, knowledge, remember=True)) == 1
 
 
 async def test_a_text_that_has_changed_since_the_server_was_told_is_left_out(desk: Desk) -> None:

@@ -50,10 +50,11 @@ class RememberingFinder:
         self._generation, self._remember = generation, remember
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
-        """Raises KnowledgeError when the server is not there, or was not at the first time."""
+        """Raises KnowledgeError when the server is not there, or was not at the first time, or cannot be paid."""
         key = f"find/{self._generation}/{digest_of([query, before, limit, self._desk.embedder])}"
         known = await self._store.values.get(key)
         if known is None:
+            self._desk.require_paid()  # not remembered: the cap may be raised
             known = await self._ask(query, before, limit)
             if self._remember:
                 await self._store.values.put(key, known)

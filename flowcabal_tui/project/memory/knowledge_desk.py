@@ -11,7 +11,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Final
 
-from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
+from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
@@ -56,12 +56,14 @@ class KnowledgeDesk:
         language: str,
         emit: Callable[[Event], None],
         ready: Callable[[Mapping[str, str]], Awaitable[None]],
+        hold: Callable[[], None] = lambda: None,
     ) -> None:
         """`project` is (id, name, folder). `ready` gets what the server holds, as `KnowledgeSync.held`, and books what
-        it is still owed; only then is it said to be ready."""
+        it is still owed; only then is it said to be ready. `hold` raises BudgetExceeded where vectors cannot be paid.
+        """
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
-        self._emit, self._ready = emit, ready
+        self._emit, self._ready, self._hold = emit, ready, hold
         self._open = AsyncExitStack()
         self._endpoint: LoopbackEndpoint | None = None
         self._server: OpenVikingServer | ExternalKnowledge | None = None
@@ -137,6 +139,21 @@ class KnowledgeDesk:
                 _("Everything else goes on."),
             )
         return self._sync
+
+    def require_paid(self) -> None:
+        """Asked before anything that has vectors made. Raises KnowledgeError where they cannot be paid.
+
+        The vectors that follow are made whatever they cost: the server does not repeat one that was refused.
+        """
+        try:
+            self._hold()
+        except BudgetExceeded as error:
+            raise KnowledgeError(error.title, error.detail, error.advice) from error
+
+    def paid_sync(self) -> KnowledgeSync:
+        """The same as `sync`, for what has vectors made."""
+        self.require_paid()
+        return self.sync()
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """The chapters' places in story order have changed."""
