@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flowcabal_tui.actions.errors import ActionFileError
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
@@ -47,7 +48,13 @@ def read_json(path: Path) -> Any:
         raise ActionFileError(_("{file} is not valid JSON.").format(file=path), place, advice) from error
     except RecursionError as error:
         raise ActionFileError(_("{file} is nested too deep.").format(file=path), "", advice) from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise ActionFileError(_("Cannot read {file}.").format(file=path), os_reason(error), advice) from error
+    except UnicodeDecodeError as error:
+        raise ActionFileError(
+            _("Cannot read {file}.").format(file=path), _("Its text is not UTF-8."), advice
+        ) from error
+    except ValueError as error:
         raise ActionFileError(_("Cannot read {file}.").format(file=path), str(error), advice) from error
 
 

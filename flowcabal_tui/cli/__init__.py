@@ -1,7 +1,8 @@
 """The command line: a guest of the project like the screen. Exit codes:
 
-0 done · 1 an error · 2 a bad argument, setting or document · 3 a question waits for a human ·
-4 a model failed · 5 the run was cancelled · 130 interrupted · 143 terminated
+0 done · 1 refused or failed · 2 nothing was begun: an argument that means nothing, a name that names nothing, a setting
+or document that cannot be read · 3 a question waits for a human · 4 a model failed · 5 the run was cancelled ·
+130 interrupted · 143 terminated
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.documents import conversion_of, read_document
-from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
@@ -35,9 +35,9 @@ async def add_workflow(folder: Path, wanted: str) -> None:
 
 
 async def add_chapter(folder: Path, command: AddChapter) -> None:
-    """An empty chapter. Raises RunError for one without a title."""
+    """An empty chapter. Raises BadArgument for one without a title."""
     if not command.title.strip():
-        raise RunError(_("A chapter needs a title."), _("Nothing was changed."))
+        raise BadArgument(_("A chapter needs a title."), _("Nothing was changed."))
     project = await Project.open(folder, knowledge=False)
     try:
         await project.carry_out(command)

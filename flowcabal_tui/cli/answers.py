@@ -20,7 +20,7 @@ class BadArgument(RunError):
 
 
 def parse_answer(words: str) -> Decision:
-    """A decision from its words. Raises BadArgument, and RunError for a file that cannot be read."""
+    """A decision from its words. Raises BadArgument, also for a file that cannot be read."""
     kind, _colon, rest = words.strip().partition(":")
     match kind:
         case "approve" if rest.isdecimal() or not rest:
@@ -43,7 +43,7 @@ def parse_answer(words: str) -> Decision:
 def answer_to(question: Question, words: str) -> Decision:
     """What a person types: also the number or the name of a choice, and a text where one is asked for.
 
-    Raises RunError for words that are no answer to this question.
+    Raises BadArgument for words that are no answer to this question.
     """
     words = words.strip()
     if question.kind == "choice":
@@ -54,7 +54,7 @@ def answer_to(question: Question, words: str) -> Decision:
             return Decision("choose", attempt=labels.index(words) + 1)
     try:
         return parse_answer(words)
-    except RunError:
+    except BadArgument:
         if question.kind == "input" and words and not words.startswith("edit:@"):
             return Decision("edit", text=clean(words))
         raise
@@ -79,10 +79,10 @@ def _text(rest: str) -> str:
     try:
         return clean(Path(rest[1:]).read_text(encoding="utf-8"))
     except OSError as error:
-        raise RunError(_("Cannot read {file}.").format(file=rest[1:]), os_reason(error)) from error
+        raise BadArgument(_("Cannot read {file}.").format(file=rest[1:]), os_reason(error)) from error
     except UnicodeDecodeError as error:
         title, advice = _("Cannot read {file}.").format(file=rest[1:]), _("Save it as UTF-8 and try again.")
-        raise RunError(title, _("Its text is not UTF-8."), advice) from error
+        raise BadArgument(title, _("Its text is not UTF-8."), advice) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,14 @@ class Answers:
 
     @classmethod
     def from_flags(cls, flags: Iterable[str]) -> Answers:
-        """From `NODE=ANSWER`. Raises RunError."""
+        """From `NODE=ANSWER`. Raises BadArgument."""
         pairs = (flag.partition("=") for flag in flags)
         return cls({node: parse_answer(words) for node, _equals, words in pairs})
+
+    @property
+    def nodes(self) -> Iterable[str]:
+        """The nodes for which there is an answer, as they were written."""
+        return self.by_node.keys()
 
     def for_question(self, question: Question) -> Decision | None:
         """The answer to this question, if one was given and it may be answered so."""
@@ -103,4 +108,18 @@ class Answers:
 
     def given(self, question: Question) -> Decision | None:
         """The answer that was given for the node by its path, else by its id, wherever it stands."""
-        return self.by_node.get(question.node) or self.by_node.get(question.node.rsplit("/", 1)[-1])
+        return next((self.by_node[name] for name in _names(question) if name in self.by_node), None)
+
+    def unused(self, asked: Iterable[Question]) -> Iterable[str]:
+        """What is to be said of answers that found no question among those that were asked."""
+        questions = list(asked)
+        for node in self.by_node:
+            of_node = [question for question in questions if node in _names(question)]
+            if not of_node:
+                yield _("note: {node} asked nothing, so --decide had nothing to answer.").format(node=node)
+            elif all(question.required for question in of_node):
+                yield _("note: {node} must be approved by a person; --decide does not answer it.").format(node=node)
+
+
+def _names(question: Question) -> tuple[str, str]:
+    return question.node, question.node.rsplit("/", 1)[-1]

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
-from flowcabal_tui.domain.errors import ManuscriptError, SettingsError
+from flowcabal_tui.domain.errors import DiskFull, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_queries import own_queries
@@ -76,4 +76,4 @@ def _write(out: Path, found: Iterable[BenchAnswer]) -> None:
     try:
         out.write_text("".join(f"{answer.line}\n" for answer in found), encoding="utf-8")
     except OSError as error:
-        raise ManuscriptError(_("Cannot write {file}.").format(file=out.name), os_reason(error)) from error
+        raise DiskFull(_("Cannot write {file}.").format(file=out.name), os_reason(error)) from error

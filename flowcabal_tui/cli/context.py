@@ -7,13 +7,14 @@ from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from flowcabal_tui.cli.running import chapter_at
+from flowcabal_tui.cli.naming import chapter_at, the_node, the_run, the_workflow
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import BUDGET_CLASSES, BudgetClass, ContextSource, Receipt
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.words import CLASSES, LEVELS
@@ -33,13 +34,14 @@ async def context(arguments: Namespace) -> int:
     """The receipt that a node would get, or with `--against` its difference from that of another chapter or run."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        node = NodeId(arguments.node) if arguments.node else await _first_node(project, arguments.workflow)
+        workflow = await the_workflow(project, arguments.workflow)
+        node = the_node(workflow, arguments.node) if arguments.node else _first_node(workflow)
         receipt = await _preview(project, arguments, node, arguments.chapter)
         other = None
         if arguments.against is not None and arguments.against.isdecimal():
             other = await _preview(project, arguments, node, int(arguments.against))
         elif arguments.against is not None:
-            other = await _of_run(project, RunId(arguments.against), node)
+            other = await _of_run(project, await the_run(project, arguments.against), node)
     finally:
         await project.close()
     found = difference(other, receipt) if other else None
@@ -59,12 +61,11 @@ async def _preview(project: Project, arguments: Namespace, node: NodeId, chapter
     return await project.preview_context(request, node)
 
 
-async def _first_node(project: Project, workflow: str) -> NodeId:
+def _first_node(workflow: Workflow) -> NodeId:
     """The first node of the workflow that writes with a model. Raises RunError."""
-    found = [each for each in await project.workflows() if workflow in (each.id, each.reference)]
-    nodes = [node.id for each in found for node in each.nodes if node.kind == "prompt"]
+    nodes = [node.id for node in workflow.nodes if node.kind == "prompt"]
     if not nodes:
-        raise RunError(_("No step of {workflow} is given a context.").format(workflow=workflow))
+        raise RunError(_("No step of {workflow} is given a context.").format(workflow=workflow.id))
     return nodes[0]
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from flowcabal_tui.cli.documents import conversion_of, read_document, the_workflow
+from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.documents import asked_workflow, conversion_of, read_document
 from flowcabal_tui.dialects.detect import written
 from flowcabal_tui.dialects.report import Conversion, ConversionNote
 from flowcabal_tui.domain.errors import FlowCabalError
@@ -87,7 +88,7 @@ def _report(source: str, target: str, conversion: Conversion, notes: Iterable[Co
 
 async def render(arguments: Namespace) -> int:
     """Draws a workflow: SVG, PNG, JPEG, Mermaid, or rails for the terminal."""
-    workflow = await the_workflow(arguments)
+    workflow = await asked_workflow(arguments)
     output: Path | None = arguments.output
     ending = output.suffix.lstrip(".").lower() if output else ""
     form = arguments.format or _ENDINGS.get(ending, ending) or "rails"
@@ -114,7 +115,7 @@ def _drawn(drawing: Drawing, form: str, workflow: Workflow, *, dark: bool) -> st
             from flowcabal_tui.drawing.rails_text import rails_text
 
             return rails_text(drawing).rstrip("\n") + "\n"
-    raise FlowCabalError(
+    raise BadArgument(
         _("{workflow} cannot be drawn as {form}.").format(workflow=workflow.reference, form=form),
         "",
         _("Name a format: svg, png, jpeg, mermaid or rails."),

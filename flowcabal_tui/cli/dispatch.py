@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import os
 import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui import __version__
@@ -27,7 +29,11 @@ def dispatch(given: Sequence[str]) -> int:
     use_language(language)
     words = list(given)
     if not any(word in COMMANDS for word in words) and not {"-h", "--help", "-V", "--version"} & set(words):
-        words.insert(words.index("--lang") + 2 if language else 0, "open")
+        at = words.index("--lang") + 2 if language else 0
+        if misspelt := _no_command(words[at:]):
+            print(misspelt, file=sys.stderr)
+            return 2
+        words.insert(at, "open")
     arguments = parser().parse_args(words)
     if arguments.version:
         print(f"flowcabal-tui {__version__}")
@@ -51,6 +57,16 @@ def dispatch(given: Sequence[str]) -> int:
         _give_up_output()
         print(_("flowcabal-tui: {error}").format(error=_output_error(error)), file=sys.stderr)
         return 1
+
+
+def _no_command(words: Sequence[str]) -> str:
+    """What is said where the first word is neither a command nor anything that is there; "" where it is."""
+    if not words or words[0].startswith("-") or not words[0].strip() or Path(words[0]).exists():
+        return ""
+    near = "".join(difflib.get_close_matches(words[0], COMMANDS, 1))
+    advice = _("Did you mean {name}?").format(name=near) if near else _("See `flowcabal-tui --help`.")
+    title = _("{name} is neither a command nor a folder.").format(name=words[0])
+    return _("flowcabal-tui: {error}").format(error=f"{title}\n{advice}")
 
 
 def _give_up_output() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flowcabal_tui.actions.registry import ActionRegistry
+from flowcabal_tui.cli.naming import the_workflow
 from flowcabal_tui.dialects.detect import Document, converted, recognised
 from flowcabal_tui.dialects.reading import MAX_JSON
 from flowcabal_tui.dialects.report import Conversion, DialectError
@@ -67,13 +68,13 @@ async def in_project(folder: Path, reference: str) -> InProject:
 
     project = await Project.open(folder, read_only=True)
     try:
-        workflow, others = await project.workflow(reference), await project.workflows()
+        workflow, others = await the_workflow(project, reference), await project.workflows()
     finally:
         await project.close()
     return InProject(workflow, {name: one for one in others for name in (one.id, one.reference)})
 
 
-async def the_workflow(arguments: Namespace) -> Workflow:
+async def asked_workflow(arguments: Namespace) -> Workflow:
     """The workflow that a command is to work on. Raises FlowCabalError."""
     if arguments.workflow:
         return (await in_project(arguments.document, arguments.workflow)).workflow

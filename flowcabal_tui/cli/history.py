@@ -6,9 +6,9 @@ import json
 from argparse import Namespace
 from collections.abc import Iterable
 
+from flowcabal_tui.cli.naming import the_run
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.locale import _
@@ -22,7 +22,7 @@ async def runs(arguments: Namespace) -> int:
     project = await Project.open(arguments.project, read_only=True)
     try:
         if arguments.run:
-            details = [await project.run_details(RunId(arguments.run))]
+            details = [await project.run_details(await the_run(project, arguments.run))]
         else:
             details = [await project.run_details(run.id) for run in await project.runs(arguments.limit)]
     finally:
@@ -84,8 +84,8 @@ async def replay(arguments: Namespace) -> int:
     """The events of a run again, without a model; 1 if they do not lead to the state that the log folds to."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        events = await project.replay(RunId(arguments.run))
-        details = await project.run_details(RunId(arguments.run))
+        run = await the_run(project, arguments.run)
+        events, details = await project.replay(run), await project.run_details(run)
     finally:
         await project.close()
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=False)

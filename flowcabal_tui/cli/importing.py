@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
@@ -188,7 +189,7 @@ async def references(arguments: Namespace) -> int:
         book = await _the_book(project, arguments.book) if arguments.book else None
         if arguments.remove:
             if book is None:
-                raise RunError(_("Which book?"), "", _("See `flowcabal-tui references PROJECT`."))
+                raise BadArgument(_("Which book?"), "", _("See `flowcabal-tui references PROJECT`."))
             await project.carry_out(RemoveReference(book))
         elif arguments.search:
             hits = await project.search_references(arguments.search, book)
@@ -205,6 +206,10 @@ async def references(arguments: Namespace) -> int:
             parts = await project.reference_parts(book)
             _rows(arguments.json, parts, parts)
         else:
+            if arguments.part > (count := len(await project.reference_parts(book))):
+                raise UnknownName(
+                    _("There is no part {n}.").format(n=arguments.part), _("The book has {n} parts.").format(n=count)
+                )
             print((await project.source(f"reference/{book}/{arguments.part}")).text)
     finally:
         await project.close()
@@ -212,7 +217,10 @@ async def references(arguments: Namespace) -> int:
 
 
 async def _the_book(project: Project, name: str) -> ReferenceId:
-    """The reference book of this id, of this title, or with this in its title. Raises RunError unless it is one."""
+    """The reference book of this id, of this title, or with this in its title.
+
+    Raises UnknownName, and BadArgument when there are several.
+    """
     shelf, wanted = await project.references(), name.casefold()
     for fits in (
         [one for one in shelf if one.id == name],
@@ -223,9 +231,10 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
             return fits[0].id
         if fits:
             listed = "; ".join(f"{one.id} {one.title}" for one in fits)
-            raise RunError(_("Several reference books are called so."), listed, _("Name it by its id."))
-    raise RunError(
-        _("No reference book is called {name}.").format(name=name), "", _("See `flowcabal-tui references PROJECT`.")
+            raise BadArgument(_("Several reference books are called so."), listed, _("Name it by its id."))
+    raise UnknownName(
+        _("No reference book is called {name}.").format(name=name),
+        _("On the shelf: {names}").format(names="; ".join(f"{one.id} {one.title}" for one in shelf) or _("none")),
     )
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import use_catalogue
+from flowcabal_tui.cli.argument_types import money, path, whole
 from flowcabal_tui.domain.context import BUDGET_CLASSES
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
@@ -75,31 +74,6 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _whole(text: str) -> int:
-    """A number from 1."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(_("{text} is not a whole number from 1.").format(text=text))
-    return int(text)
-
-
-def _path(text: str) -> Path:
-    """A file or folder that is named; a variable of a script that holds nothing names none."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError(_("an empty name names no file or folder"))
-    return Path(text)
-
-
-def _money(text: str) -> Decimal:
-    """An amount, not below 0."""
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount < 0:
-        raise argparse.ArgumentTypeError(_("{text} is not an amount of money.").format(text=text))
-    return amount
-
-
 def _add(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, words: str
 ) -> argparse.ArgumentParser:
@@ -107,12 +81,23 @@ def _add(
 
 
 def _project(command: argparse.ArgumentParser) -> None:
-    command.add_argument("project", type=_path, metavar=_("PROJECT"), help=_("the project's folder"))
+    command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
+
+
+def _inputs(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--instruction", default="", help=_("what you want of this chapter"))
+    said = _("a value for {{input.NAME}}: a text, or with NAME:=JSON a number, true, a list or an object")
+    command.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=said)
+
+
+def _actions(command: argparse.ArgumentParser) -> None:
+    words = _("a registry of actions")
+    command.add_argument("--actions", type=path, action="append", default=[], metavar=_("FILE"), help=words)
 
 
 def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     opened = _add(commands, "open", _("open the screen, with a project or at home"))
-    opened.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"))
+    opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
     opened.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
     new = _add(commands, "new", _("make a project"))
     _project(new)
@@ -120,13 +105,13 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     new.add_argument("--language", choices=("zh", "en"), default="en", help=_("language of the book"))
     new.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     demo = _add(commands, "demo", _("a sample novel with the offline model: no key, no network"))
-    demo.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
+    demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
     demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
     demo.add_argument("--fresh", action="store_true", help=_("begin the demo anew"))
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
     _project(imported)
-    imported.add_argument("source", type=_path, metavar=_("SOURCE"))
-    imported.add_argument("--last", type=_whole, help=_("import only the first so many chapters"))
+    imported.add_argument("source", type=path, metavar=_("SOURCE"))
+    imported.add_argument("--last", type=whole, help=_("import only the first so many chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
     imported.add_argument("--json", action="store_true", help=_("with --dry-run"))
     imported.add_argument("--again", action="store_true", help=_("also chapters that are in the book already"))
@@ -140,23 +125,21 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     imported.add_argument("--title", help=_("of a reference book (default: the file's name)"))
     read = _add(commands, "bootstrap", _("have imported chapters read by the agents' model, for money"))
     _project(read)
-    read.add_argument("--from", dest="first", type=_whole, metavar="N", help=_("from the chapter at this place"))
-    read.add_argument("--to", dest="last", type=_whole, metavar="M", help=_("to the chapter at this place"))
+    read.add_argument("--from", dest="first", type=whole, metavar="N", help=_("from the chapter at this place"))
+    read.add_argument("--to", dest="last", type=whole, metavar="M", help=_("to the chapter at this place"))
     read.add_argument("--drop", action="store_true", help=_("give up what a paused reading has left"))
     read.add_argument("--yes", action="store_true", help=_("begin without a question"))
-    read.add_argument("--max-cost", type=_money, metavar="X", help=_("begin no call after it has cost so much"))
+    read.add_argument("--max-cost", type=money, metavar="X", help=_("begin no call after it has cost so much"))
     shelf = _add(commands, "references", _("the reference books beside the book"))
     _project(shelf)
     shelf.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them, by its id or title: its parts"))
-    shelf.add_argument("part", nargs="?", type=int, metavar="N", help=_("print this part"))
+    shelf.add_argument("part", nargs="?", type=whole, metavar="N", help=_("print this part"))
     shelf.add_argument("--search", metavar=_("WORDS"), help=_("passages that hold any of these words"))
     shelf.add_argument("--remove", action="store_true", help=_("take the book off the shelf"))
     shelf.add_argument("--json", action="store_true")
     exported = _add(commands, "export", _("write the book to a file"))
     _project(exported)
-    exported.add_argument(
-        "target", type=_path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx")
-    )
+    exported.add_argument("target", type=path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx"))
 
 
 def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -164,9 +147,8 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     _project(run)
     run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
     run.add_argument("--resume", metavar=_("RUN"), help=_("go on with a run whose process ended"))
-    run.add_argument("--chapter", type=_whole, metavar="N", help=_("for the chapter at this place in the story"))
-    run.add_argument("--instruction", default="", help=_("what you want of this chapter"))
-    run.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=_("a value for {{input.NAME}}"))
+    run.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
+    _inputs(run)
     run.add_argument(
         "--target", action="append", default=[], metavar=_("NODE"), help=_("run only what this node needs")
     )
@@ -200,7 +182,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     _project(keep)
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
     keep.add_argument("node", nargs="?", metavar=_("NODE"))
-    keep.add_argument("--attempt", type=int, default=0, help=_("default: the one that stands"))
+    keep.add_argument("--attempt", type=whole, default=0, help=_("default: the one that stands"))
     keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
     decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
     _project(decide)
@@ -210,7 +192,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
     _project(context)
-    context.add_argument("--chapter", type=_whole, metavar="N", help=_("for the chapter at this place in the story"))
+    context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
     context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
     context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
@@ -222,23 +204,18 @@ def _history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
     _project(runs)
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
-    runs.add_argument("--limit", type=_whole, default=20, metavar="N", help=_("so many of the newest"))
+    runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("so many of the newest"))
     runs.add_argument("--json", action="store_true")
     replay = _add(commands, "replay", _("the events of a run again, without a model"))
     _project(replay)
     replay.add_argument("run", metavar=_("RUN"))
     replay.add_argument("--json", action="store_true", help=_("one JSON object a line"))
     simulate = _add(commands, "simulate", _("run a workflow with the offline model and simulated actions"))
-    simulate.add_argument("document", type=_path, metavar=_("FILE"), help=_("a document, or a project's folder"))
+    simulate.add_argument("document", type=path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     simulate.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
-    simulate.add_argument(
-        "--actions", type=_path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
-    )
-    simulate.add_argument("--simulation", type=_path, metavar=_("FILE"), help=_("what actions give: templates by id"))
-    simulate.add_argument("--instruction", default="", help=_("what you want of this chapter"))
-    simulate.add_argument(
-        "--input", action="append", default=[], metavar="NAME=TEXT", help=_("a value for {{input.NAME}}")
-    )
+    _actions(simulate)
+    simulate.add_argument("--simulation", type=path, metavar=_("FILE"), help=_("what actions give: templates by id"))
+    _inputs(simulate)
     simulate.add_argument(
         "--decide",
         action="append",
@@ -255,16 +232,14 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     convert = _add(commands, "convert", _("read a workflow of another system, or write one for it"))
     render = _add(commands, "render", _("draw a workflow: in the terminal, as SVG, PNG, JPEG or Mermaid"))
     for command in (validate, convert, render):
-        command.add_argument("document", type=_path, metavar=_("FILE"), help=_("a document, or a project's folder"))
+        command.add_argument("document", type=path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     for command in (validate, render):
         command.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
     validate.add_argument("--fix", action="store_true", help=_("carry out the safe suggestions and show what changes"))
     validate.add_argument("--write", action="store_true", help=_("with --fix: write the corrected document"))
     validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own form"))
     validate.add_argument("--json", action="store_true")
-    validate.add_argument(
-        "--actions", type=_path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
-    )
+    _actions(validate)
     convert.add_argument("--to", required=True, choices=("ours", "velvetflow", "smarttavern", "flowcabal"))
     convert.add_argument(
         "--form", choices=("map", "python", "template", "workspace"), default="template", help=_("of --to flowcabal")
@@ -272,7 +247,7 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     render.add_argument("--format", choices=("svg", "png", "jpeg", "mermaid", "rails"))
     render.add_argument("--dark", action="store_true", help=_("light on dark"))
     for command in (convert, render):
-        command.add_argument("-o", "--output", type=_path, metavar=_("FILE"), help=_("its ending tells the form"))
+        command.add_argument("-o", "--output", type=path, metavar=_("FILE"), help=_("its ending tells the form"))
     schema = _add(commands, "schema", _("what may stand in a workflow, as JSON Schema or in words"))
     schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; none: a whole document"))
     schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
@@ -283,11 +258,11 @@ def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     _project(search)
     search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese is found by any character"))
     search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
-    search.add_argument("--limit", type=_whole, default=20, metavar="N", help=_("so many of each kind"))
+    search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("so many of each kind"))
     blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
     _project(blame)
-    blame.add_argument("chapter", type=_whole, metavar=_("CHAPTER"), help=_("its place in the story"))
-    blame.add_argument("--line", type=_whole, metavar="N", help=_("all that is known of this line"))
+    blame.add_argument("chapter", type=whole, metavar=_("CHAPTER"), help=_("its place in the story"))
+    blame.add_argument("--line", type=whole, metavar="N", help=_("all that is known of this line"))
     for command in (search, blame):
         command.add_argument("--json", action="store_true")
 
@@ -313,10 +288,10 @@ def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         command.add_argument("--dry-run", action="store_true", help=_("only say what would be done"))
     backup = _add(commands, "backup", _("write the whole project into one file, also while it is open elsewhere"))
     _project(backup)
-    backup.add_argument("target", type=_path, metavar=_("FILE"))
+    backup.add_argument("target", type=path, metavar=_("FILE"))
     restore = _add(commands, "restore", _("make a project from a backup"))
-    restore.add_argument("source", type=_path, metavar=_("FILE"))
-    restore.add_argument("project", type=_path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
+    restore.add_argument("source", type=path, metavar=_("FILE"))
+    restore.add_argument("project", type=path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
 
 
 def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -331,7 +306,7 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         command.add_argument("--json", action="store_true")
         if name == "chapters":
             command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
-            command.add_argument("--at", type=_whole, metavar="N", help=_("with --add: its place (default: the end)"))
+            command.add_argument("--at", type=whole, metavar="N", help=_("with --add: its place (default: the end)"))
             command.add_argument("--volume", default="", help=_("with --add: the volume that it belongs to"))
             command.add_argument("--deleted", action="store_true", help=_("those that were deleted, with their ids"))
         if name == "workflows":
@@ -346,7 +321,7 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
             command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
-    doctor.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"))
+    doctor.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
     doctor.add_argument("--json", action="store_true")
     config = _add(commands, "config", _("where settings live"))
     config.add_argument("what", choices=("path", "keys"))
@@ -361,7 +336,7 @@ def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("of --write and --diff"))
     profile.add_argument("--history", action="store_true", help=_("all its states, by their numbers"))
     profile.add_argument("--diff", type=int, nargs=2, metavar="N", help=_("what changed from one state to another"))
-    profile.add_argument("--write", type=_path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
+    profile.add_argument("--write", type=path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
     profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
     profile.add_argument("--take", action="store_true", help=_("what was made since your words or pin stands"))
     profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
@@ -371,18 +346,18 @@ def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
     context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
-    context.add_argument("project", type=_path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
-    context.add_argument("--most", type=_whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
-    context.add_argument("--novels", type=_path, metavar=_("DIR"), help=_("a folder for each novel"))
-    context.add_argument("--queries", type=_path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
-    context.add_argument("--every", type=_whole, default=1, metavar="N", help=_("only every N-th of the queries"))
-    context.add_argument("--out", type=_path, metavar=_("FILE"), help=_("write the run file"))
+    context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
+    context.add_argument("--most", type=whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
+    context.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
+    context.add_argument("--queries", type=path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
+    context.add_argument("--every", type=whole, default=1, metavar="N", help=_("only every N-th of the queries"))
+    context.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
     context.add_argument(
         "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
     )
     context.add_argument("--ablate", action="store_true", help=_("what each part brings, in one table"))
     context.add_argument("--json", action="store_true")
-    context.add_argument("--budget", type=_whole, default=25_000, help=_("tokens of a context"))
+    context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
     context.add_argument(
         "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
@@ -392,12 +367,10 @@ def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
     chronicle = _add(measured, "chronicle", _("a made novel that knows the truth: what contexts get wrong, and leaks"))
-    chronicle.add_argument(
-        "--words", type=_whole, default=100_000, help=_("its length, in words or Chinese characters")
-    )
+    chronicle.add_argument("--words", type=whole, default=100_000, help=_("its length, in words or Chinese characters"))
     chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed makes the same novel"))
-    chronicle.add_argument("--contexts", type=_whole, default=60, metavar="N", help=_("chapters that are asked for"))
-    chronicle.add_argument("--budget", type=_whole, default=25_000, help=_("tokens of a context"))
+    chronicle.add_argument("--contexts", type=whole, default=60, metavar="N", help=_("chapters that are asked for"))
+    chronicle.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
     chronicle.add_argument("--fresh", action="store_true", help=_("make its memory anew"))
     chronicle.add_argument("--json", action="store_true")

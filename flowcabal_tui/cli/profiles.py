@@ -9,8 +9,9 @@ from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
+from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.locale import _
@@ -55,23 +56,23 @@ def _commands(arguments: Namespace) -> list[Command]:
     if arguments.regenerate:
         found.append(RegenerateProfile(uri))
     if found and not uri:
-        raise RunError(_("Which profile?"), _("Nothing was changed."), _("Give its uri, as the list shows it."))
+        raise BadArgument(_("Which profile?"), _("Nothing was changed."), _("Give its uri, as the list shows it."))
     return found
 
 
 def _read(source: Path) -> str:
-    """Raises RunError when it cannot be read as text."""
+    """Raises BadArgument when it cannot be read as text."""
     try:
         return source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RunError(
+        raise BadArgument(
             _("Cannot read {file}.").format(file=source), _("Nothing was changed."), _("Give a text file in UTF-8.")
         ) from error
 
 
 def _print(view: ProfileView, arguments: Namespace) -> None:
     if not (view.levels or view.history):
-        raise RunError(
+        raise UnknownName(
             _("There is nothing at {uri}.").format(uri=view.uri), _("`profile PROJECT` lists what there is.")
         )
     if arguments.json:
@@ -106,7 +107,7 @@ def _print_diff(view: ProfileView, arguments: Namespace) -> None:
         state = next((s for s in view.history if s.generation == generation and s.level == arguments.level), None)
         if state is None:
             levels = (str(s.generation) for s in view.history if s.level == arguments.level)
-            raise RunError(
+            raise UnknownName(
                 _("There is no state {n} of this level.").format(n=generation),
                 _("Its states: {names}").format(names=", ".join(levels) or _("none")),
             )

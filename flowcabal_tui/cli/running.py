@@ -13,16 +13,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from flowcabal_tui.cli.answers import Answers, BadArgument, answer_to
+from flowcabal_tui.cli.answers import Answers, answer_to
+from flowcabal_tui.cli.flags import request_of, require_sense
+from flowcabal_tui.cli.naming import require_nodes, the_node, the_run, the_workflow
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
-from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
-from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
 from flowcabal_tui.domain.refusals import refusal
-from flowcabal_tui.domain.run import Question, RunRequest
+from flowcabal_tui.domain.run import Question
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.views import Workbench
 from flowcabal_tui.protocol import (
     AdvanceRun,
     Command,
@@ -43,108 +44,43 @@ TICK_SECONDS = 0.05
 ENDED = ("done", "failed", "cancelled", "interrupted")
 
 
-async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None:
-    """The chapter at a place in the story, if one is named. Raises RunError."""
-    return None if number is None else await the_chapter(project, number)
-
-
-async def the_chapter(project: Workbench, number: int) -> ChapterId:
-    """The chapter at a place in the story. Raises RunError."""
-    chapters = await project.chapters()
-    for chapter in chapters:
-        if chapter.position == number:
-            return chapter.id
-    raise RunError(
-        _("There is no chapter {n}.").format(n=number),
-        _("The book has {n} chapters.").format(n=len(chapters)),
-        _("Add it in the screen, or give another number."),
-    )
-
-
-def given_inputs(arguments: Namespace) -> dict[str, str]:
-    """The inputs that flags give. Raises BadArgument."""
-    if nameless := [flag for flag in arguments.input if not flag.partition("=")[1]]:
-        raise BadArgument(_("{flag} gives no input.").format(flag=nameless[0]), "", _("Write NAME=TEXT."))
-    inputs = dict(flag.partition("=")[::2] for flag in arguments.input)
-    return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
-
-
-async def _request(project: Workbench, arguments: Namespace) -> RunRequest:
-    return RunRequest(
-        workflow=arguments.workflow,
-        chapter=await chapter_at(project, arguments.chapter),
-        inputs=tuple(sorted(given_inputs(arguments).items())),
-        targets=tuple(map(NodeId, arguments.target)),
-        fresh_context=arguments.fresh_context,
-        again=tuple(map(NodeId, arguments.again)),
-        step=arguments.step,
-        overrides=await _overrides(project, arguments),
-    )
-
-
-async def _keepable(project: Workbench, workflow: str, node: str) -> None:
-    """Raises BadArgument before anything is paid for, where the workflow cannot have such a node."""
-    nodes = [one.id for one in (await project.workflow(workflow)).nodes]
-    if node.split("/")[0] not in nodes:
-        raise BadArgument(
-            _("The workflow {name} has no node {node}.").format(name=workflow, node=node),
-            _("Its nodes: {names}").format(names=", ".join(nodes)),
-        )
-
-
-async def _overrides(project: Workbench, arguments: Namespace) -> tuple[tuple[NodeId, dict[str, Any]], ...]:
-    """From `NODE.PARAM=VALUE`; the value is JSON, or the text that it is. Raises BadArgument."""
-    if not arguments.set:
-        return ()
-    nodes = [node.id for node in (await project.workflow(arguments.workflow)).nodes]
-    found: dict[NodeId, dict[str, Any]] = {}
-    for flag in arguments.set:
-        place, equals, value = flag.partition("=")
-        named = [node for node in nodes if place.startswith(f"{node}.") and len(place) > len(node) + 1]
-        if not equals or not named:
-            raise BadArgument(
-                _("{flag} sets nothing.").format(flag=flag),
-                _("Its nodes: {names}").format(names=", ".join(nodes)),
-                _("Write NODE.PARAM=VALUE, such as draft.temperature=0.3."),
-            )
-        node = max(named, key=len)
-        found.setdefault(node, {})[place[len(node) + 1 :]] = _value(value)
-    return tuple(found.items())
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 async def run(arguments: Namespace) -> int:
     """Runs a workflow; exit codes stand in the package's docstring."""
-    if not arguments.workflow and not arguments.resume:
-        raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
+    require_sense(arguments)
     answers = Answers.from_flags(arguments.decide)
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
     begin_loading()
-    project = await Project.open(arguments.project, everything=True, knowledge=arguments.knowledge)
+    project = await Project.open(
+        arguments.project, everything=True, knowledge=arguments.knowledge, read_only=arguments.quote
+    )
     end_loading()
     try:
-        if arguments.resume:
-            command: Command = ResumeRun(RunId(arguments.resume))
-        else:
-            request = await _request(project, arguments)
-            if arguments.keep:
-                await _keepable(project, request.workflow, arguments.keep)
-            for node in arguments.freeze:
-                await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
-            if arguments.quote:
-                printer.quote(await project.quote(request))
-                return DONE
-            command = RunWorkflow(request)
+        command = await _command_of(project, arguments, answers)
+        if isinstance(command, RunWorkflow) and arguments.quote:
+            printer.quote(await project.quote(command.request))
+            return DONE
         session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
         return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)
     finally:
         await project.close()
+
+
+async def _command_of(project: Project, arguments: Namespace, answers: Answers) -> RunWorkflow | ResumeRun:
+    """What is to be carried out; every name in the flags is looked up before anything is changed or paid for."""
+    if arguments.resume:
+        resumed = await the_run(project, arguments.resume)
+        workflow = await project.run_workflow(resumed)
+    else:
+        workflow = await the_workflow(project, arguments.workflow)
+    for path in (*arguments.target, *arguments.again, *arguments.freeze, *filter(None, (arguments.keep,))):
+        the_node(workflow, path)
+    await require_nodes(answers.nodes, workflow, project.workflow)
+    if arguments.resume:
+        return ResumeRun(resumed)
+    request = await request_of(project, workflow, arguments)
+    for node in arguments.freeze:
+        await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
+    return RunWorkflow(request)
 
 
 async def decide(arguments: Namespace) -> int:
@@ -154,7 +90,7 @@ async def decide(arguments: Namespace) -> int:
         waiting = {question.id: question for question in await project.questions()}
         question = waiting.get(QuestionId(arguments.question))
         if question is None:
-            raise RunError(
+            raise UnknownName(
                 _("No such question waits."),
                 _("Waiting: {ids}").format(ids=", ".join(waiting) or _("none")),
             )
@@ -179,11 +115,18 @@ class _Session:
         self._asks = asyncio.Event()
         self._paused: RunId | None = None
         self._retried: set[NodeId] = set()
+        self._asked_for: list[Question] = []
         self._input_ended = False
         self._model_failed = False
 
     async def follow(self, run: RunId, keep: str | None, *, wait: bool = False) -> int:
         """Returns the exit code. With `wait` the memory has followed what is kept, and its advice is printed."""
+        code = await self._followed(run, keep, wait=wait)
+        for note in self._answers.unused(self._asked_for):
+            print(note, file=sys.stderr)
+        return code
+
+    async def _followed(self, run: RunId, keep: str | None, *, wait: bool) -> int:
         reader = asyncio.create_task(self._read())
         try:
             state = await self._until_over(run)
@@ -227,6 +170,7 @@ class _Session:
 
     async def _asked(self, question: Question) -> None:
         self._waiting[question.id] = question
+        self._asked_for.append(question)
         self._asks.set()
         if not await self._answered_by_flag(question) and not self._reads_commands:
             attempts = (await self._project.node(question.run, question.node)).attempts

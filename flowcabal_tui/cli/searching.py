@@ -6,7 +6,7 @@ import json
 import sys
 from argparse import Namespace
 
-from flowcabal_tui.cli.running import the_chapter
+from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance

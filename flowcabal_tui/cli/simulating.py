@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ from flowcabal_tui.actions.registry import SIMULATIONS, ActionRegistry
 from flowcabal_tui.actions.simulation import load_simulations
 from flowcabal_tui.cli.answers import Answers
 from flowcabal_tui.cli.documents import conversion_of, in_project, read_document
+from flowcabal_tui.cli.flags import given_inputs
+from flowcabal_tui.cli.naming import require_nodes
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter
-from flowcabal_tui.cli.running import CANCELLED, DONE, FAILED, given_inputs
+from flowcabal_tui.cli.running import CANCELLED, DONE, FAILED
+from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.runs.simulation import Simulated, Simulation
@@ -25,15 +30,25 @@ async def simulate(arguments: Namespace) -> int:
     workflow, library = await _workflows(arguments)
     world = Simulated(_templates(arguments), _registry(arguments), library)
     answers = Answers.from_flags(arguments.decide)
+    await require_nodes(answers.nodes, workflow, world.workflow)
+    asked: list[Question] = []
+
+    def answered(question: Question) -> Decision | None:
+        """Here a flag may also give what a person must."""
+        asked.append(replace(question, required=False))
+        return answers.given(question)
+
     told = JsonPrinter().event if arguments.json else _Words().event
     simulation = Simulation(
         workflow,
         world,
         told,
         inputs=given_inputs(arguments),
-        answer=answers.given,
+        answer=answered,
     )
     state = await simulation.execute(arguments.seconds)
+    for note in answers.unused(asked):
+        print(note, file=sys.stderr)
     return {"done": DONE, "cancelled": CANCELLED}.get(state, FAILED)
 
 

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from contextlib import suppress
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
@@ -142,7 +142,7 @@ async def purge(arguments: Namespace) -> int:
 
 
 async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple[Purge, str, str]:
-    """The command for what was named, the name that must be typed, and what is said of it. Raises RunError.
+    """The command for what was named, the name that must be typed, and what is said of it. Raises UnknownName.
 
     A number is a place among the chapters of the book, or among the `deleted` ones.
     """
@@ -163,7 +163,7 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
                 chapter.title or chapter.id,
                 words.format(n=chapter.position, title=chapter.title, length=chapter.length),
             )
-    raise RunError(
+    raise UnknownName(
         _("There is nothing named {name}.").format(name=text),
         _("Nothing was changed."),
         _("Give a chapter's place in the story, its id, or the id of a kept output."),

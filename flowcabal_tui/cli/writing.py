@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.naming import the_node, the_run
 from flowcabal_tui.cli.printing import advice
-from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
@@ -59,10 +59,14 @@ async def keep(arguments: Namespace) -> int:
     if not arguments.run:
         return await _list_kept(arguments)
     if not arguments.node:
-        raise RunError(_("Which node's output?"), _("Nothing was changed."), _("See `flowcabal-tui runs PROJECT RUN`."))
+        raise BadArgument(
+            _("Which node's output?"), _("Nothing was changed."), _("See `flowcabal-tui runs PROJECT RUN`.")
+        )
     project = await Project.open(arguments.project, knowledge=False)
     try:
-        output = await project.carry_out(PersistOutput(RunId(arguments.run), NodeId(arguments.node), arguments.attempt))
+        run = await the_run(project, arguments.run)
+        node = the_node(await project.run_workflow(run), arguments.node)
+        output = await project.carry_out(PersistOutput(run, node, arguments.attempt))
         print(_("Kept as {output}.").format(output=output))
         if arguments.wait:
             await project.settled()

@@ -8,7 +8,7 @@ FlowCabalError
     BindingError     : a reference that yields nothing; names what there is
     ExpressionError  : an expression that cannot be read or is refused, with its column
     ConditionError   : values that cannot be compared
-  RunError         : BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed
+  RunError         : UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed
   ModelError       : one class a kind, see ModelFault
   KnowledgeError   : OpenViking is absent, down or refused; never stops a run
   ManuscriptError  : a file that cannot be read as a novel
@@ -47,6 +47,8 @@ class ProjectError(FlowCabalError):
 
 class ProjectNotFound(ProjectError):
     """No flowcabal.toml there."""
+
+    exit_code = 2
 
 
 class ProjectExists(ProjectError):
@@ -126,6 +128,12 @@ class RunError(FlowCabalError):
     """A run could not start or go on."""
 
 
+class UnknownName(RunError):
+    """What was named is not there: a chapter, workflow, node, run, question, state or text."""
+
+    exit_code = 2
+
+
 class BudgetExceeded(RunError):
     """The hard cap on money or tokens stops new calls; `usage` is what is still to be booked of tries before it."""
 
@@ -150,6 +158,8 @@ class KnowledgeError(FlowCabalError):
 
 class ManuscriptError(FlowCabalError):
     """A file that cannot be read as a novel."""
+
+    exit_code = 2
 
 
 class ModelFault(StrEnum):

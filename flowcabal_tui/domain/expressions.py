@@ -148,10 +148,17 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     try:
         return _Evaluator(names).eval(expression, tree.body)
     except (InvalidExpression, TypeError, ValueError, ArithmeticError, LookupError) as error:
-        reason = _("{name} is not there.").format(name=error) if isinstance(error, LookupError) else str(error)
-        raise ExpressionError(expression, reason) from error
+        raise ExpressionError(expression, _reason(error)) from error
     except RecursionError as error:
         raise ExpressionError(expression, _("it is nested too deep.")) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, LookupError):
+        return _("{name} is not there.").format(name=error)
+    if isinstance(error, TypeError) and "support" in str(error):  # Python's words for `"5" > 3` and `"5" - 3`
+        return _("a text does not go with a number, nor either with a list or an object.")
+    return str(error)
 
 
 def check(expression: str, *, field: str = "") -> Finding | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import Curated, Entity, Mention, MetaName, StaleText, Totals
@@ -383,9 +383,9 @@ class Project(Reading):
             await asyncio.to_thread(self._engine.stop)
 
 
-def _unknown(error: KeyError) -> RunError:
+def _unknown(error: KeyError) -> UnknownName:
     """What the user is told when a name means nothing here."""
-    return RunError(
+    return UnknownName(
         _("There is nothing named {name}.").format(name=error.args[0] if error.args else ""),
         _("Nothing was changed. It may have been removed since."),
         _("Look at the lists again."),

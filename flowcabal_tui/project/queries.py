@@ -7,7 +7,7 @@ from typing import Final
 
 from flowcabal_tui.agents.curation.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ReferenceId
@@ -182,8 +182,8 @@ def entity_text(entity: Entity) -> str:
     return f"{' · '.join(entity.names)}\n\n{entity.note}"
 
 
-def _nothing_at(uri: str) -> RunError:
-    return RunError(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
+def _nothing_at(uri: str) -> UnknownName:
+    return UnknownName(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
 
 
 def _title(workflow: Workflow, node: NodeId) -> str:

@@ -135,7 +135,7 @@ def test_what_is_no_query_file_is_told(call: Call, novels: Path, tmp_path: Path)
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"id": "q1"}\n', "utf-8")
     done = call("bench", "context", "--novels", novels, "--queries", broken, "--out", tmp_path / "run.jsonl")
-    assert done.code == 1
+    assert done.code == 2
     assert "broken.jsonl" in done.err
 
 

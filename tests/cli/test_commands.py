@@ -25,7 +25,7 @@ def test_the_version_is_printed(call: Call) -> None:
 def test_words_that_are_no_command_end_with_2(call: Call, tmp_path: Path) -> None:
     assert call("run").code == 2
     assert call("export", tmp_path).code == 2
-    assert call("chapters", tmp_path).code == 1
+    assert call("chapters", tmp_path).code == 2
 
 
 def test_the_screen_needs_a_terminal(demo: Path) -> None:
@@ -87,7 +87,7 @@ def test_an_import_can_be_looked_at_first(project: Make, call: Call, tmp_path: P
     assert call("import", folder, texts, "--last", 2).code == 0
     chapters = json.loads(call("chapters", folder, "--json").out)
     assert [chapter["title"] for chapter in chapters[1:]] == list(CHAPTERS)[:2]
-    assert call("import", folder, tmp_path / "nothing.txt").code == 1
+    assert call("import", folder, tmp_path / "nothing.txt").code == 2
 
 
 @pytest.mark.parametrize("form", ["md", "epub", "docx"])
@@ -111,13 +111,13 @@ def test_a_plain_text_has_every_title_and_no_mark_of_ours(demo: Path, call: Call
 
 def test_an_unknown_form_of_book_is_refused(demo: Path, call: Call, tmp_path: Path) -> None:
     refused = call("export", demo, tmp_path / "book.pdf")
-    assert refused.code == 1
+    assert refused.code == 2
     assert not (tmp_path / "book.pdf").exists()
 
 
 def test_a_file_without_an_ending_names_no_form(demo: Path, call: Call, tmp_path: Path) -> None:
     exported = call("export", demo, tmp_path / "book")
-    assert exported.code == 1
+    assert exported.code == 2
     assert "Unknown format: book" in exported.err
     assert ".epub" in exported.err
 
@@ -132,7 +132,7 @@ def test_the_context_is_shown_without_a_call(project: Make, server: FaultServer,
     assert receipt["used"] <= receipt["budget"]
     assert not [source for source in receipt["sources"] if "Bell" in source["title"]]
     assert calls(server) == 0
-    assert call("context", folder, "--node", "plan", "--chapter", 99).code == 1
+    assert call("context", folder, "--node", "plan", "--chapter", 99).code == 2
 
 
 def test_two_contexts_are_compared(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_two_contexts_are_compared(project: Make, server: FaultServer, call: Cal
     assert "Chapter 1" in " ".join(source["title"] for source in found["new"])
     lines = call("context", folder, "--chapter", 1, "--against", 3).out.splitlines()
     assert any(line.startswith("-") and "Chapter 1" in line for line in lines)
-    assert call("context", folder, "--chapter", 3, "--workflow", "none").code == 1
+    assert call("context", folder, "--chapter", 3, "--workflow", "none").code == 2
 
 
 def test_workflows_are_listed_and_validated(demo: Path, call: Call, tmp_path: Path) -> None:

@@ -180,13 +180,13 @@ def test_a_reference_book_is_listed_read_searched_and_removed(project: Make, cal
     nothing = call("references", folder, "ferry", "--search", "zeppelin")
     assert (nothing.code, nothing.out, nothing.err) == (1, "", "Nothing was found.\n")
     unknown = call("references", folder, "The Tunnel")
-    assert unknown.code == 1 and "The Tunnel" in unknown.err
+    assert unknown.code == 2 and "The Tunnel" in unknown.err
     call("import", folder, tmp_path / "texts", "--as", "reference", "--title", "The Ferryman")
     several = call("references", folder, "ferr")
-    assert several.code == 1 and book in several.err
+    assert several.code == 2 and book in several.err
     assert len(call("references", folder, "The Ferry").out.splitlines()) == 3, "a whole title is no part of another"
     assert call("references", folder, "ferryman", "--remove").code == 0
     assert call("references", folder, book, "--remove").code == 0
     empty = call("references", folder)
     assert (empty.code, empty.out) == (0, "") and "shelf" in empty.err
-    assert call("references", folder, book, "--remove").code == 1
+    assert call("references", folder, book, "--remove").code == 2

@@ -67,7 +67,7 @@ def test_a_state_that_is_none_is_told_with_those_there_are(
     book: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = json.loads(said(capsys, book, INES, "--json"))["history"][0]["generation"]
-    assert main(["profile", book, INES, *words]) == 1
+    assert main(["profile", book, INES, *words]) == 2
     told = capsys.readouterr().err
     assert "There is no state 99" in told
     assert f"Its states: {made}" in told

@@ -51,7 +51,7 @@ def test_a_broken_reference_is_drawn_all_the_same(call: Call, tmp_path: Path) ->
 
 def test_an_ending_that_is_no_format_is_refused(call: Call, tmp_path: Path) -> None:
     tried = call("render", put(tmp_path, SLIP), "-o", tmp_path / "w.gif")
-    assert tried.code == 1 and "svg" in tried.err
+    assert tried.code == 2 and "svg" in tried.err
 
 
 def test_a_workflow_of_a_project_is_drawn(demo: Path, call: Call) -> None:

@@ -55,7 +55,7 @@ def test_a_decision_later_goes_on_with_the_run(demo: Path, call: Call) -> None:
     (question,) = json.loads(call("status", demo, "--json").out)["questions"]
     decided = call("decide", demo, question["id"], "approve", lines="retry\n")
     assert decided.code == 0, decided.out + decided.err
-    assert call("decide", demo, question["id"], "approve").code == 1
+    assert call("decide", demo, question["id"], "approve").code == 2
     status = json.loads(call("status", demo, "--json").out)
     assert status["questions"] == []
     assert status["runs"][0]["state"] == "done"
@@ -177,6 +177,6 @@ def test_what_is_kept_by_command_is_in_the_book(project: Make, server: FaultServ
     assert kept.out.startswith(call("keep", folder, run, "draft").out)
     (listed,) = call("keep", folder).out.splitlines()
     assert kept.out.startswith(f"Kept as {listed.partition(chr(9))[0]}.") and f"{run}/draft#1" in listed
-    assert call("keep", folder, run).code == 1
+    assert call("keep", folder, run).code == 2
     assert "Advice on what was kept, version 1:" in kept.out
     assert call("chapters", folder).out.rstrip().endswith("v1")

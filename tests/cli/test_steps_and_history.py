@@ -99,7 +99,7 @@ def test_the_history_tells_nodes_tokens_and_money(folder: Path, call: Call) -> N
     assert [node["node"] for node in told["nodes"]] == ["a.b", "c"]
     assert told["totals"]["calls"] == 2
     assert "mock" in call("runs", folder, run).out
-    assert call("runs", folder, "nothing").code == 1
+    assert call("runs", folder, "nothing").code == 2
 
 
 def test_a_replay_gives_the_recorded_text_and_calls_nobody(folder: Path, server: FaultServer, call: Call) -> None:

@@ -43,7 +43,7 @@ def test_a_purge_wants_the_name_typed(demo: Path, call: Call) -> None:
     data = (demo / ".flowcabal" / "project.db").read_bytes()
     longest = max(text.split(), key=len).strip(".,;—").encode()
     assert longest not in data
-    assert call("purge", demo, "nothing").code == 1
+    assert call("purge", demo, "nothing").code == 2
 
 
 def test_what_was_deleted_is_listed_comes_back_or_is_purged(demo: Path, call: Call) -> None:
@@ -55,11 +55,11 @@ def test_what_was_deleted_is_listed_comes_back_or_is_purged(demo: Path, call: Ca
     (deleted,) = json.loads(call("chapters", demo, "--deleted", "--json").out)
     assert call("undelete", demo, deleted["id"]).code == 0
     assert chapters(call, demo) == before
-    assert call("undelete", demo, 1).code == 1, "it is in the book"
+    assert call("undelete", demo, 1).code == 2, "it is in the book"
     assert call("delete", demo, 1).code == 0
     assert call("purge", demo, first, "--yes").code == 0
     assert call("chapters", demo, "--deleted").out == ""
-    assert call("undelete", demo, first).code == 1
+    assert call("undelete", demo, first).code == 2
 
 
 def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) -> None:

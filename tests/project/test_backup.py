@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists
+from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists, UnknownName
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.project.book import backup
 from flowcabal_tui.project.book.backup import KNOWLEDGE, MANIFEST, back_up, restore
@@ -256,7 +256,7 @@ async def test_links_and_members_that_come_twice_are_refused(archive: Path, tmp_
 
 
 async def test_what_is_no_archive_is_said_to_be_none(tmp_path: Path, archive: Path) -> None:
-    with pytest.raises(ProjectError, match="no file"):
+    with pytest.raises(UnknownName, match="no file"):
         await restore(tmp_path / "nothing.zip", tmp_path / "again")
     (tmp_path / "text.zip").write_text("not an archive")
     cut = archive.read_bytes()

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.codec import from_json, to_json
-from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists
+from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists, UnknownName
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, without_login
 from flowcabal_tui.locale import _
@@ -197,7 +197,7 @@ def _opened(file: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
     except FileNotFoundError as error:
-        raise ProjectError(_("There is no file {file}.").format(file=file)) from error
+        raise UnknownName(_("There is no file {file}.").format(file=file)) from error
     except OSError as error:
         raise _unread(file, error) from error
 

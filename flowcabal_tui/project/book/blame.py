@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Final
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ChapterVersion
@@ -42,10 +42,15 @@ class Blame:
         return tuple(found)
 
     async def provenance(self, chapter: ChapterId, number: int) -> Provenance:
-        """What wrote a line, and what it was given. Raises RunError when there is no such line."""
-        line = next((each for each in await self.lines(chapter) if each.number == number), None)
+        """What wrote a line, and what it was given. Raises UnknownName when there is no such line."""
+        lines = await self.lines(chapter)
+        line = next((each for each in lines if each.number == number), None)
         if line is None:
-            raise RunError(_("The chapter has no text in line {n}.").format(n=number))
+            last = lines[-1].number if lines else 0
+            raise UnknownName(
+                _("The chapter has no text in line {n}.").format(n=number),
+                _("Its last line with text is {n}.").format(n=last) if last else _("Nothing is written in it."),
+            )
         kept = next((origin for origin in line.origin.chain if origin.run), None)
         return Provenance(line, await self._written(kept) if kept else None)
 

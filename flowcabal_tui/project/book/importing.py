@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from flowcabal_tui.agents.names.names import discover
-from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.errors import ManuscriptError, RunError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import digest
@@ -42,7 +42,7 @@ class Importer:
         """One after the other, so that the second finds what the first has brought."""
 
     async def manuscript(self, command: ImportManuscript) -> int:
-        """Reads chapters to the end of the book, in one transaction; returns how many. Raises ManuscriptError.
+        """Reads chapters to the end of the book, in one transaction; returns how many. ManuscriptError, RunError: none.
 
         Those that stand in the book already are left out, unless `again` is wished.
         """
@@ -54,14 +54,14 @@ class Importer:
         known = frozenset[int]() if command.again else preview.known
         chapters = [chapter for at, chapter in enumerate(preview.chapters) if at not in known]
         if not chapters:
-            raise ManuscriptError(
+            raise RunError(
                 _("All chapters of {file} are in the book already.").format(file=command.path),
                 _("Nothing was imported."),
                 _("To have them a second time, import with --again."),
             )
         total = len(chapters)
         names = await self._workshop.do(discover, [chapter.text for chapter in chapters], self._language)
-        kinds = AFTER_KEEP if self._free_agent() else AFTER_IMPORT
+        kinds = tuple(kind for kind in AFTER_KEEP if kind != "entities") if self._free_agent() else AFTER_IMPORT
         # The names first: the index steps of the chapters may begin as soon as these are there.
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
         await self._store.book.import_chapters(chapters, following(kinds))
@@ -71,7 +71,7 @@ class Importer:
         return total
 
     async def reference(self, command: ImportManuscript) -> ReferenceId:
-        """Puts a book on the shelf in one transaction. Raises ManuscriptError."""
+        """Puts a book on the shelf in one transaction. Raises ManuscriptError or RunError."""
         async with self._turn:
             return await self._reference(command)
 
@@ -79,7 +79,7 @@ class Importer:
         preview = await self._read(command)
         new = command.reference, len(preview.chapters), sum(len(chapter.text) for chapter in preview.chapters)
         if new in [(one.title, one.parts, one.length) for one in await self._store.references.all()]:
-            raise ManuscriptError(
+            raise RunError(
                 _("{title} stands on the shelf already.").format(title=command.reference),
                 _("Nothing was imported."),
                 _("Give it another title, or take the other one off the shelf first."),

@@ -8,7 +8,7 @@ from flowcabal_tui.agents.curation.arcs import ARCS, WORK
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, whole_evidence
 from flowcabal_tui.agents.curation.samples import sample_of, with_sample
 from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind, ProfileKinds
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
@@ -146,7 +146,7 @@ class ProfileDesk:
             history = await self._store.memory.derived_history(uri)
             if state is None or not history:
                 raise _nothing(uri) from error
-            raise RunError(
+            raise UnknownName(
                 _("There is no state {n} of this profile.").format(n=state),
                 _("Nothing was changed."),
                 _("Its states: {names}").format(names=", ".join(dict.fromkeys(str(one.generation) for one in history))),
@@ -196,5 +196,5 @@ def _row(kind: str, name: str, derived: Derived, states: Mapping[str, int], titl
     return ProfileRow(kind, name, derived.uri, derived.text, derived.position, states[derived.uri], title)
 
 
-def _nothing(uri: str) -> RunError:
-    return RunError(_("There is nothing at {uri}.").format(uri=clean(uri)), _("Nothing was changed."))
+def _nothing(uri: str) -> UnknownName:
+    return UnknownName(_("There is nothing at {uri}.").format(uri=clean(uri)), _("Nothing was changed."))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from flowcabal_tui.domain.codec import from_plain
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.journal import RunEvent, served_nodes
@@ -55,10 +55,10 @@ class History:
         )
 
     async def replay(self, run: RunId) -> tuple[Event, ...]:
-        """The events in the order of the log. Raises RunError if there is no such run."""
+        """The events in the order of the log. Raises UnknownName if there is no such run."""
         log = await self._store.runs.history(run)
         if not log:
-            raise RunError(_("There is no run {run}.").format(run=run))
+            raise UnknownName(_("There is no run {run}.").format(run=run))
         decisions = {
             identity: await self._store.runs.decision(QuestionId(identity))
             for event in log

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -28,9 +28,9 @@ def overridden(workflow: Workflow, overrides: Sequence[tuple[NodeId, Mapping[str
     return workflow.model_copy(update={"nodes": nodes})
 
 
-def no_node(workflow: Workflow, node: NodeId) -> RunError:
+def no_node(workflow: Workflow, node: NodeId) -> UnknownName:
     """The error for a node that the document does not have."""
-    return RunError(
+    return UnknownName(
         _("The workflow {name} has no node {node}.").format(name=workflow.id, node=node),
         _("Its nodes: {names}").format(names=", ".join(each.id for each in workflow.nodes)),
     )

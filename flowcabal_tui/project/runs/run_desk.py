@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import Decision, RunRequest
@@ -102,7 +102,7 @@ class RunDesk:
                 return run
             history = await self._store.runs.history(run)
             if not history:
-                raise RunError(_("There is no run {run}.").format(run=run))
+                raise UnknownName(_("There is no run {run}.").format(run=run))
             workflow = await self._store.runs.workflow_of(run)
             request = await self._store.runs.run_request(run)
             generation = await self._store.runs.generation_of(run)

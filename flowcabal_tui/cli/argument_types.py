@@ -1,0 +1,34 @@
+"""What arguments may be: a whole number, an amount of money, a file or folder."""
+
+from __future__ import annotations
+
+import argparse
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from flowcabal_tui.locale import _
+
+
+def whole(text: str) -> int:
+    """A number from 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(_("{text} is not a whole number from 1.").format(text=text))
+    return int(text)
+
+
+def path(text: str) -> Path:
+    """A file or folder that is named; a variable of a script that holds nothing names none."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(_("an empty name names no file or folder"))
+    return Path(text)
+
+
+def money(text: str) -> Decimal:
+    """An amount, not below 0."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise argparse.ArgumentTypeError(_("{text} is not an amount of money.").format(text=text))
+    return amount

@@ -1,0 +1,100 @@
+"""From the flags of `run` and `simulate` to what a run is asked for."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from typing import Any, Final
+
+from flowcabal_tui.actions.values import parse
+from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.naming import chapter_at
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.views import Workbench
+
+_OF_A_NEW_RUN: Final = ("chapter", "instruction", "input", "target", "again", "freeze", "set", "fresh_context", "quote")
+
+
+def require_sense(arguments: Namespace) -> None:
+    """Raises BadArgument for flags of `run` of which one would be ignored for the other."""
+    if not arguments.workflow and not arguments.resume:
+        raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
+    given = ["--" + name.replace("_", "-") for name in _OF_A_NEW_RUN if getattr(arguments, name)]
+    if arguments.resume and (given or arguments.workflow):
+        raise BadArgument(
+            _("--resume goes on with a run as it was begun."),
+            _("Not with it: {names}").format(names=", ".join([*filter(None, (arguments.workflow,)), *given])),
+        )
+    if arguments.quote and arguments.freeze:
+        raise BadArgument(_("--quote changes nothing."), _("Not with it: {names}").format(names="--freeze"))
+
+
+async def request_of(project: Workbench, workflow: Workflow, arguments: Namespace) -> RunRequest:
+    """The run that flags ask for. Raises BadArgument or UnknownName."""
+    return RunRequest(
+        workflow=arguments.workflow,
+        chapter=await chapter_at(project, arguments.chapter),
+        inputs=tuple(sorted(given_inputs(arguments).items())),
+        targets=tuple(map(NodeId, arguments.target)),
+        fresh_context=arguments.fresh_context,
+        again=tuple(map(NodeId, arguments.again)),
+        step=arguments.step,
+        overrides=_overrides(workflow, arguments.set),
+    )
+
+
+def given_inputs(arguments: Namespace) -> dict[str, Any]:
+    """The inputs that flags give: `NAME=TEXT`, or `NAME:=JSON` for anything else. Raises BadArgument."""
+    inputs: dict[str, Any] = {}
+    for flag in arguments.input:
+        name, equals, value = flag.partition("=")
+        if not equals or not name.rstrip(":"):
+            raise BadArgument(_("{flag} gives no input.").format(flag=flag), "", _("Write NAME=TEXT or NAME:=JSON."))
+        inputs[name.removesuffix(":")] = _json(flag, value) if name.endswith(":") else value
+    return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
+
+
+def json_value(text: str) -> Any:
+    """The cleaned value of JSON text. Raises ValueError and RecursionError."""
+    found = parse(text)
+    json.dumps(found, allow_nan=False)  # 1e999 is read as a number that no JSON can hold
+    return found
+
+
+def _json(flag: str, text: str) -> Any:
+    try:
+        return json_value(text)
+    except (ValueError, RecursionError) as error:
+        raise BadArgument(
+            _("{flag} gives no input.").format(flag=flag[:80]),
+            _("What stands behind := is not JSON."),
+            _("Write NAME:=7, NAME:=true, NAME:='[1, 2]', or NAME=TEXT for a text."),
+        ) from error
+
+
+def _overrides(workflow: Workflow, flags: list[str]) -> tuple[tuple[NodeId, dict[str, Any]], ...]:
+    """From `NODE.PARAM=VALUE`; the value is JSON, or the text that it is. Raises BadArgument."""
+    nodes = [node.id for node in workflow.nodes]
+    found: dict[NodeId, dict[str, Any]] = {}
+    for flag in flags:
+        place, equals, value = flag.partition("=")
+        named = [node for node in nodes if place.startswith(f"{node}.") and len(place) > len(node) + 1]
+        if not equals or not named:
+            raise BadArgument(
+                _("{flag} sets nothing.").format(flag=flag),
+                _("Its nodes: {names}").format(names=", ".join(nodes)),
+                _("Write NODE.PARAM=VALUE, such as draft.temperature=0.3."),
+            )
+        node = max(named, key=len)
+        found.setdefault(node, {})[place[len(node) + 1 :]] = _value(value)
+    return tuple(found.items())
+
+
+def _value(text: str) -> Any:
+    try:
+        return json_value(text)
+    except (ValueError, RecursionError):
+        return text

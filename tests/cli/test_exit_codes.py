@@ -1,0 +1,91 @@
+"""Every command ends with 2 when a name on the command line names nothing, and says what there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.cli.parser import COMMANDS
+from tests.cli.conftest import Call
+
+UNNAMED = ("new", "demo", "open", "doctor")
+"""They make what is named, are a screen, or examine whatever is there."""
+UNKNOWN = [
+    ("{nowhere}", "neither a command nor a folder"),
+    ("statsu {book}", "Did you mean status?"),
+    *((f"{command} {{nowhere}}", "There is no FlowCabal project") for command in ("status", "chapters", "workflows")),
+    ("import {nowhere} x.txt", "There is no FlowCabal project"),
+    ("import {book} {nowhere}", "cannot be read"),
+    ("bootstrap {nowhere}", "There is no FlowCabal project"),
+    ("export {book} book.pdf", ".epub"),
+    ("references {book} none", "On the shelf: none"),
+    ("run {book} none", "chapter@1"),
+    ("run {book} chapter@9", "chapter@1"),
+    ("run {book} chapter --chapter 99", "The book has 7 chapters"),
+    ("run {book} chapter --target none", "Its nodes: plan, draft, polish"),
+    ("run {book} chapter --again none", "Its nodes: plan, draft, polish"),
+    ("run {book} chapter --freeze none", "Its nodes: plan, draft, polish"),
+    ("run {book} chapter --keep none", "Its nodes: plan, draft, polish"),
+    ("run {book} chapter --set none.x=1", "Its nodes: plan, draft, polish"),
+    ("run {book} chapter --decide none=approve", "Its nodes: plan, draft, polish"),
+    ("run {book} chapter --decide plan=none", "approve"),
+    ("run {book} chapter --quote --target none", "Its nodes: plan, draft, polish"),
+    ("run {book} --resume none", "There is no run none."),
+    ("run {book} chapter --resume none", "Not with it: chapter"),
+    ("keep {book} none draft", "There is no run none."),
+    ("decide {book} none approve", "Waiting: none"),
+    ("runs {book} none", "There is no run none."),
+    ("replay {book} none", "There is no run none."),
+    ("simulate {nowhere}", "Cannot read"),
+    ("simulate {book} none", "chapter@1"),
+    ("simulate {book} chapter --decide none=approve", "Its nodes: plan, draft, polish"),
+    ("context {book} --chapter 99", "The book has 7 chapters"),
+    ("context {book} --workflow none", "chapter@1"),
+    ("context {book} --node none", "Its nodes: plan, draft, polish"),
+    ("context {book} --chapter 2 --against none", "There is no run none."),
+    ("search {nowhere} word", "There is no FlowCabal project"),
+    ("blame {book} 99", "The book has 7 chapters"),
+    ("blame {book} 1 --line 999", "Its last line with text"),
+    ("validate {book} none", "chapter@1"),
+    ("validate {nowhere}", "Cannot read"),
+    ("convert {nowhere} --to ours", "Cannot read"),
+    ("render {book} none", "chapter@1"),
+    ("render {book} chapter --format bmp", "svg"),
+    ("schema none", "prompt"),
+    ("models {book} --use 99", "were found"),
+    ("profile {book} none", "lists what there is"),
+    ("profile {book} profiles/characters/Nora-Vale --pin 99999", "Its states: "),
+    ("delete {book} 99", "Give a chapter's place"),
+    ("undelete {book} 99", "Give a chapter's place"),
+    ("purge {book} none --yes", "Give a chapter's place"),
+    ("rebuild {book} --what none", "profiles"),
+    ("backup {nowhere} x.zip", "There is no FlowCabal project"),
+    ("restore {nowhere} x", "There is no file"),
+    ("bench context {nowhere}", "There is no FlowCabal project"),
+    ("config none", "keys"),
+    ("completion none", "zsh"),
+]
+
+
+@pytest.fixture(scope="module")
+def book(sample: Path) -> Path:
+    """No command here changes it: it is shared."""
+    return sample
+
+
+@pytest.mark.parametrize(("words", "said"), UNKNOWN, ids=[words for words, _said in UNKNOWN])
+def test_a_name_that_names_nothing_ends_with_2_and_says_what_there_is(
+    book: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = call(*(word.format(book=book, nowhere=tmp_path / "nowhere") for word in words.split()))
+    assert ended.code == 2, ended.err
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+    assert not ended.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_command_is_asked() -> None:
+    assert {*COMMANDS} - {words.split()[0] for words, _said in UNKNOWN} == {*UNNAMED}
