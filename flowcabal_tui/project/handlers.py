@@ -172,7 +172,9 @@ class Handlers:
                 await curation.edit(command)
                 await self._chapters_moved(moved=command.position is not None or command.deleted is not None)
             case ReplaceText() | RevertChange() | SplitChapter() | MergeChapters():
-                return await self._parts.chapters_edit.do(command)
+                made = await self._parts.chapters_edit.do(command)
+                await self._chapters_moved(moved=isinstance(command, SplitChapter | MergeChapters))
+                return made
             case ImportManuscript(reference=""):
                 return str(await self._parts.importer.manuscript(command))
             case ImportManuscript():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncGenerator
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.domain.errors import BudgetExceeded, KnowledgeError, ModelError, ModelFault
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Endpoint,
@@ -29,8 +31,10 @@ from flowcabal_tui.protocol import (
     CancelRun,
     ImportManuscript,
     NodeStreaming,
+    ResumeRun,
     StartBootstrap,
 )
+from flowcabal_tui.runner import streaming
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
@@ -252,6 +256,29 @@ async def test_a_node_that_is_stopped_while_it_writes_is_booked_by_an_estimate(
         assert (spent.calls, spent.estimated_calls) == (1, 1)
         assert spent.input_tokens > 0 < spent.output_tokens
         assert (spent.cost or 0) > CAP, "the cap holds for what was stopped too"
+
+
+async def test_a_node_that_was_writing_when_the_process_was_killed_is_booked_when_it_is_taken_up_again(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "JOURNAL_SECONDS", 0.0)
+    await make(folder, both(endpoint(server, **PRICE)))
+    killed = folder.parent / "killed"
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AddChapter("The Glove"))
+        server.push({"stall_after": 6})
+        run = await desk.start("quick-draft", 1)
+        await desk.until(NodeStreaming)
+        said = await desk.project._ask(desk.project._parts.store.runs.partial_text(run, NodeId("draft"), 1))
+        assert said
+        shutil.copytree(folder, killed)  # the files as a kill would leave them
+    for where in (killed, folder):  # stopped in an orderly way, it was booked then
+        async with opened(where) as desk:
+            assert (await desk.project.totals()).estimated_calls == (where == folder)
+            await desk.project.carry_out(ResumeRun(run))
+            assert await desk.follow(run) == "done"
+            spent = await desk.project.totals()
+            assert (spent.calls, spent.estimated_calls) == (2, 1)
 
 
 async def test_an_agent_that_is_stopped_while_it_answers_is_booked_by_an_estimate(

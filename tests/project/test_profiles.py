@@ -21,6 +21,7 @@ from flowcabal_tui.protocol import (
     CancelBackground,
     EditChapter,
     ImportManuscript,
+    MergeChapters,
     PinProfile,
     ProfileUpdated,
     PutEntity,
@@ -233,6 +234,18 @@ async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_pa
         await desk.settled()
         levels = await desk.levels("summaries/arcs/part-1")
         assert "boat number 11" in levels["L1"].text
+
+
+async def test_chapters_that_are_merged_have_later_arcs_told_anew(folder: Path, tmp_path: Path) -> None:
+    await make(folder, both(OFFLINE))
+    book = {f"Chapter {n:02}": f"Ines Marlow sold boat number {n}. Tobias Crane paid {n} coins." for n in range(1, 42)}
+    async with opened(folder) as desk:
+        await imported(desk, tmp_path, book)
+        assert "boat number 31" in (await desk.levels("summaries/arcs/part-2"))["L1"].text
+        await desk.project.carry_out(MergeChapters(await desk.chapter(1), await desk.chapter(2)))
+        await desk.settled()
+        told = (await desk.levels("summaries/arcs/part-2"))["L1"].text
+        assert "boat number 31" not in told and "boat number 41" in told
 
 
 async def test_a_profile_as_of_a_chapter_that_is_deleted_is_told_as_of_the_one_before(
