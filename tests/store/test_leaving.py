@@ -126,6 +126,29 @@ async def test_what_rests_on_a_text_that_was_edited_is_stale_and_still_read(stor
     assert await (await store.memory.view(None)).stale() == ()
 
 
+async def test_what_is_confirmed_is_the_state_of_a_chapter_that_is_there(store, book):
+    one, two = book
+    three = await store.book.add_chapter("三")
+    await store.book.write(three.id, "天亮了。")
+    await store.memory.put_derived(await state(store, "profiles/characters/lamp", 3, (one, three.id)))
+    await store.memory.put_derived(await state(store, "profiles/characters/lamp", 2, (one, two)))
+    await store.book.delete(two)
+    await store.book.write(one, FIRST + "天亮了。")
+    lamp = [text for text in await (await store.memory.view(None)).stale() if text.uri.endswith("lamp")]
+    assert [text.anchor for text in lamp] == [three.id]
+    await store.memory.confirm_derived("profiles/characters/lamp", 2)
+    assert [text for text in await (await store.memory.view(None)).stale() if text.uri.endswith("lamp")] == []
+
+
+async def test_the_profile_of_somebody_who_was_removed_is_not_asked_for_again(store, book):
+    one, _two = book
+    await store.book.write(one, FIRST + "天亮了。")
+    await store.memory.remove_entity("monk")
+    assert await (await store.memory.view(None)).stale() == ()
+    await store.memory.put_entity(Entity("monk", "character", "老僧", by="hand"))
+    assert len(await (await store.memory.view(None)).stale()) == 1
+
+
 def words_in_file(folder, *words):
     """Which of the words stand in the database file or its log, as UTF-8."""
     data = b"".join(file.read_bytes() for file in (folder / ".flowcabal").iterdir() if file.is_file())

@@ -26,6 +26,9 @@ _REPLAYED: Final = """SELECT subject, number, digest, mode='replay' FROM version
     (SELECT subject FROM version WHERE mode='replay' AND generation<=:as_of) ORDER BY number"""
 _DELETED: Final = "SELECT DISTINCT chapter FROM place WHERE deleted AND generation<=?"
 
+_REMOVED: Final = """SELECT id FROM entity WHERE removed AND generation=
+    (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
+
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
@@ -86,14 +89,19 @@ async def stale_texts(
     """What was made from other texts than the chapters have, or from such as are later now; in story order, by uri.
 
     A profile as of a chapter of the book also where it left with a text: what was told before it stands in its place.
+    Nobody asks for that of somebody whom a hand has removed.
     """
+    removed = {entity for (entity,) in await database.rows(_REMOVED, (generation,))}
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
     for uri, level, anchor, position, rests in await database.rows(
         "SELECT uri, level, anchor, position, rests FROM derived WHERE method<>'hand' AND generation<=?"
         " ORDER BY number",
         (generation,),
     ):
-        if (anchor is None or anchor in placed) and (uri.startswith("profiles/") or not out.takes(rests)):
+        is_profile, subject = uri.startswith("profiles/"), uri.rpartition("/")[2]
+        if is_profile and subject in removed:
+            continue
+        if (anchor is None or anchor in placed) and (is_profile or not out.takes(rests)):
             newest[uri, level, anchor or ""] = (rests, placed[anchor].position if anchor else position)
     found: dict[tuple[int, str, ChapterId], set[ChapterId]] = {}
     for (uri, _level, anchor), (rests, position) in newest.items():
@@ -111,7 +119,8 @@ def confirm(connection: sqlite3.Connection, uri: str, position: int) -> None:
     rows = connection.execute(
         "SELECT max(number), rests FROM derived LEFT JOIN place ON chapter=anchor AND place.generation="
         " (SELECT max(generation) FROM place AS other WHERE other.chapter=anchor)"
-        " WHERE uri=? AND method<>'hand' AND coalesce(place.position, derived.position)=? GROUP BY level",
+        " WHERE uri=? AND method<>'hand' AND coalesce(place.position, derived.position)=?"
+        " AND NOT coalesce(deleted, 0) GROUP BY level",
         (uri, position),
     ).fetchall()
     for number, rests in rows:
