@@ -15,7 +15,9 @@ ROOT = Path(flowcabal_tui.__file__).parent
 
 def given() -> Iterator[str]:
     """What is given as a code: `code=...`, `{"code": ...}`, and the first of a yielded tuple."""
-    for path in [*(ROOT / "nodes").rglob("*.py"), *(ROOT / "domain").glob("*.py")]:
+    for path in [
+        path for package in ("nodes", "dialects", "domain", "actions") for path in (ROOT / package).rglob("*.py")
+    ]:
         for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for place in places(each):
                 texts = (one.value for one in ast.walk(place) if isinstance(one, ast.Constant))
