@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
+from flowcabal_tui.domain.errors import DiskFull, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
@@ -220,7 +220,7 @@ async def test_a_manuscript_that_is_imported_twice_at_once_stands_in_the_book_on
     async with opened(folder) as desk:
         both_ways = await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
         assert len(await desk.project.chapters()) == 3
-        assert [type(each) for each in both_ways].count(ManuscriptError) == 1
+        assert [type(each) for each in both_ways].count(RunError) == 1
 
 
 async def test_a_book_is_put_on_the_shelf_once_although_it_is_imported_twice_at_once(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _END_EN: Final = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)([.!?…]+[”\"’']*)(?=\s|$)")
@@ -73,6 +74,7 @@ def sentences(text: str, chinese: bool) -> list[Sentence]:
     return found
 
 
+@lru_cache(maxsize=4_096)
 def terms(text: str, chinese: bool) -> frozenset[str]:
     """What a text is about: words without the common ones; pairs of characters in Chinese."""
     words = {word.lower() for word in _WORD.findall(text)} - _STOP
@@ -113,7 +115,8 @@ def with_short_forms(names: Iterable[Name]) -> tuple[Name, ...]:
 def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
     """Where names stand in `text`, longest first, none inside another, in order."""
     taken: list[tuple[int, int, Name]] = []
-    for form, name in sorted(((form, n) for n in names for form in n.names), key=lambda pair: (-len(pair[0]), pair[0])):
+    there = ((form, name) for name in names for form in name.names if form in text)
+    for form, name in sorted(there, key=lambda pair: (-len(pair[0]), pair[0])):
         pattern = re.escape(form)
         if form[:1].isascii():
             pattern = rf"(?<!\w){pattern}(?!\w)"
