@@ -9,7 +9,7 @@ CODES: Final[Mapping[str, str]] = {
     "ACTION_DISABLED": "The registry has switched the action off (warning).",
     "BAD_ID": "An id holds a slash or a control character, or begins or ends with a space.",
     "BAD_PARAMS": "A parameter is missing, unknown, or of the wrong type, or a value that its kind refuses.",
-    "BRANCH_MAY_NOT_RUN": "VelvetFlow: a node reads one that runs only on some branch; else it is skipped too (warning).",
+    "BRANCH_MAY_NOT_RUN": "VelvetFlow: a node reads one that runs on a branch only; else both are skipped (warning).",
     "CHECK_FAILED": "A kind of a plug-in broke off while it checked its node.",
     "CONDITION": "SmartTavern: a condition cannot be read, and cannot be carried over (warning).",
     "CYCLE": "Nodes need each other in a circle, which is named; also inside loops and branches.",
