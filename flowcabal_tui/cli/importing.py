@@ -34,7 +34,7 @@ _LONG_SECONDS: Final = 1.0
 
 async def import_(arguments: Namespace) -> int:
     """Reads chapters from a file or folder into the book, or a reference book onto the shelf."""
-    project = await Project.open(arguments.project, knowledge=False)
+    project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=False)
     try:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
         preview = await project.preview_import(arguments.source, arguments.last, reference=bool(reference))

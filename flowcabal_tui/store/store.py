@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
 from flowcabal_tui.store.book.edits import Edits
@@ -93,7 +94,7 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise no_room(str(error)) from error
+            raise no_room(os_reason(error)) from error
         with contextlib.ExitStack() as undo:
             lock = ProjectLock(folder / LOCK, clock())
             undo.callback(lock.release)

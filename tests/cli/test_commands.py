@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from flowcabal_tui import __version__
 from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
+from flowcabal_tui.store.file.lock import ProjectLock
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
@@ -302,3 +304,18 @@ def test_what_the_parser_says_is_in_the_users_language(call: Call) -> None:
     assert "无法识别的参数：--nothing" in call("--lang", "zh", "status", "x", "--nothing").err
     helped = call("--lang", "zh", "status", "--help").out
     assert "显示本帮助并退出" in helped and "usage" not in helped and "options" not in helped
+
+
+def test_what_only_looks_works_beside_the_program_that_writes(demo: Path, call: Call, tmp_path: Path) -> None:
+    held = ProjectLock(demo / ".flowcabal" / "lock", datetime.now(UTC))
+    try:
+        for words in (
+            ("run", demo, "chapter", "--chapter", 7, "--quote"),
+            ("import", demo, demo / "manuscript", "--dry-run"),
+            ("backup", demo, tmp_path / "book.zip"),
+            ("export", demo, tmp_path / "book.md"),
+        ):
+            assert call(*words).code == 0, words
+        assert "process" in call("run", demo, "chapter", "--chapter", 7).err
+    finally:
+        held.release()

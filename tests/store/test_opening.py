@@ -163,6 +163,31 @@ async def test_a_folder_without_write_permission_can_be_read(store, reopen, fold
         (folder / ".flowcabal").chmod(0o755)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+async def test_a_folder_without_write_permission_can_be_backed_up(store, folder, tmp_path, clock):
+    await store.close()
+    (folder / ".flowcabal").chmod(0o555)
+    try:
+        reader = await Store.open(folder, read_only=True, clock=clock, language="zh")
+        await reader.upkeep.copy_to(tmp_path / "copy.db")
+        await reader.close()
+    finally:
+        (folder / ".flowcabal").chmod(0o755)
+    assert (tmp_path / "copy.db").stat().st_size > 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+async def test_what_was_not_closed_says_so_where_it_cannot_be_read(store, folder, tmp_path, clock):
+    await store.runs.put_text("大雪")
+    left = shutil.copytree(folder, tmp_path / "left", ignore=shutil.ignore_patterns("*-shm"))
+    (left / ".flowcabal").chmod(0o555)
+    try:
+        with pytest.raises(ProjectError, match="It was not closed the last time"):
+            await Store.open(left, read_only=True, clock=clock, language="zh")
+    finally:
+        (left / ".flowcabal").chmod(0o755)
+
+
 async def test_a_copy_of_an_open_project_without_its_log_files_can_be_read(store, folder, tmp_path, clock):
     name = await store.runs.put_text("大雪")
     await store.close()

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import aiosqlite
 
-from flowcabal_tui.domain.errors import ProjectError, ProjectReadOnly
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectError, ProjectReadOnly
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import fault
 from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
@@ -231,11 +231,22 @@ async def _open_reader(path: Path) -> aiosqlite.Connection:
         return await _connect(_uri(path, "mode=ro"))
     except sqlite3.Error as error:
         if _size(path.with_name(path.name + "-wal")):
-            raise fault(error) from error
+            raise _not_closed(error) from error
     try:  # in a folder that cannot be written, a database that was closed well is read as one that never changes
         return await _connect(_uri(path, "mode=ro&immutable=1"))
     except sqlite3.Error as error:
         raise fault(error) from error
+
+
+def _not_closed(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
+    found = fault(error)
+    if not isinstance(found, DiskFull):
+        return found
+    return ProjectError(
+        _("The project cannot be read here."),
+        _("It was not closed the last time, and this folder cannot be written."),
+        _("Copy the project to a folder where you may write, and open it there."),
+    )
 
 
 async def _connect(uri: str) -> aiosqlite.Connection:

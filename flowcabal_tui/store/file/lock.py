@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.errors import ProjectLocked, UnsafeFileSystem
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import no_room
 
@@ -50,7 +51,7 @@ class ProjectLock:
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise no_room(str(error)) from error
+            raise no_room(os_reason(error)) from error
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -60,7 +61,7 @@ class ProjectLock:
                 raise _locked(holder) from error
             raise UnsafeFileSystem(
                 _("This folder's file system cannot lock files."),
-                str(error),
+                os_reason(error),
                 _("Move the project to a local disk, or open it read-only."),
             ) from error
         holder = Holder(socket.gethostname(), _boot_id(), os.getpid(), now.isoformat(timespec="seconds"))
@@ -69,7 +70,7 @@ class ProjectLock:
             os.pwrite(self._file, json.dumps(asdict(holder)).encode(), 0)
         except OSError as error:
             os.close(self._file)
-            raise no_room(str(error)) from error
+            raise no_room(os_reason(error)) from error
         _held[self._path] = holder
 
     def release(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 import zlib
 from collections import defaultdict
@@ -115,7 +116,10 @@ class Upkeep:
 
 
 def _copy(path: Path, target: Path) -> None:
-    with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+    """In a folder that cannot be written, a database that nobody has open is read as one that never changes."""
+    alone = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-shm").exists()
+    options = "mode=ro&immutable=1" if alone else "mode=ro"
+    with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)) as connection:
         try:
             connection.execute("VACUUM INTO ?", (str(target),))
         except sqlite3.Error as error:
