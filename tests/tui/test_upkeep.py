@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from flowcabal_tui.domain.ids import OutputId
-from flowcabal_tui.domain.memory import Curated, StaleText
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol import DeleteOutput, MergeChapters, Purge, Rebuild, RebuildProgress, SplitChapter
 from flowcabal_tui.tui.screens.choose import ChooseScreen
@@ -153,6 +153,21 @@ async def test_what_is_out_of_date_is_listed_with_what_was_changed_and_made_agai
         assert len(workbench.sent) == 2 and said(pilot)[-1].startswith("Put the cursor on a text")
 
 
+async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        subjects = ("summaries/work", "summaries/arcs/part-1", f"{HERO.uri}@{SECOND}", "meta/outline", SUMMARY.uri)
+        workbench.tasks = [
+            BackgroundTask(n, "knowledge", uri, digest(uri), "waiting") for n, uri in enumerate(subjects)
+        ]
+        workbench.stale_rows = [replace(HERO, uri="summaries/arcs/part-1"), SUMMARY]
+        await press(pilot, "Q")
+        page = screen_text(pilot)
+        for name in ("The whole work", "Chapters 1-3", "Mara, 2 The Ferry", "Outline", "2 The Ferry"):
+            assert f"knowledge server · {name}" in page
+        assert "~ Chapters 1-3 · changed" in page
+        assert not any(uri.split("@")[0] in page for uri in subjects)
+
+
 async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path: Path) -> None:
     async with opened(tmp_path, offline=False) as (workbench, pilot):
         workbench.stale_rows = [SUMMARY]
@@ -181,7 +196,7 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
         assert isinstance(pilot.app.screen, ChooseScreen) and "all of it" in screen_text(pilot)
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ConfirmScreen)
-        for words in ("index: 4 chapters", "summary: 3 steps", "made again: manuscript/chapter-2", "out of date: 1"):
+        for words in ("index: 4 chapters", "summary: 3 steps", "made again: 2 The Ferry", "out of date: 1"):
             assert words in screen_text(pilot)
         await press(pilot, "enter")
         assert workbench.sent == [], "No is the default"

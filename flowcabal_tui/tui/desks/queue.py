@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
-from flowcabal_tui.locale import _
-from flowcabal_tui.project.words import META
 from flowcabal_tui.protocol import CancelBackground, RebuildProgress, RetryBackground
+from flowcabal_tui.tui.desks.called import called
 from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
 
 if TYPE_CHECKING:
@@ -35,21 +34,13 @@ class QueueDesk:
         return await self._workbench.background_counts()
 
     async def subjects(self) -> Mapping[str, str]:
-        """What chapters and entities are called, by id; profiles and the writer's rules, by uri."""
-        chapters = {str(at.id): at.title for at in await self._workbench.deleted_chapters()}
-        chapters |= {str(at.id): f"{at.position} {at.title}" for at in await self._workbench.chapters()}
-        others = {f"meta/{name}": _(words) for name, words in META.items()}
-        for row in await self._workbench.profiles():
-            others[row.uri] = " · ".join(filter(None, (row.kind_title, row.name)))
-        return others | {str(entity.id): entity.name for entity in await self._workbench.entities()} | chapters
+        """What everything is called, by id and by uri."""
+        return await called(self._workbench)
 
     async def stale(self) -> Mapping[StaleText, str]:
         """What is out of date, in story order, with what each is called."""
         found = await self._workbench.stale()
-        if not found:
-            return {}
-        known = await self.subjects()
-        names = {**known, **{f"manuscript/{identity}": name for identity, name in known.items()}}
+        names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}
 
     async def make_again(self, texts: Sequence[StaleText]) -> None:

@@ -14,6 +14,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import TASKS
 from flowcabal_tui.protocol import Purge, Rebuild, RebuildPart, RebuildProgress
 from flowcabal_tui.tui.desks.book import BookDesk
+from flowcabal_tui.tui.desks.called import called
 from flowcabal_tui.tui.desks.spending import agents_cost, may_spend
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
@@ -63,16 +64,17 @@ class UpkeepDesk:
             return
         plan = await self._workbench.rebuild_plan(part)
         title = _("Make {part} again?").format(part=_(_PARTS[part]))
-        if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan)))):
+        names = await called(self._workbench) if plan.damaged else {}
+        if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan, names)))):
             await self._rebuild(Rebuild(part))
 
-    def _planned(self, part: RebuildPart, plan: RebuildPlan) -> Iterator[str]:
+    def _planned(self, part: RebuildPart, plan: RebuildPlan, names: Mapping[str, str]) -> Iterator[str]:
         if plan.chapters:
             yield _("index: {n} chapters").format(n=plan.chapters)
         for kind, count in plan.steps:
             yield _("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count)
         for uri in plan.damaged[:_NAMED]:
-            yield _("cannot be read, is made again: {uri}").format(uri=one_line(uri))
+            yield _("cannot be read, is made again: {uri}").format(uri=one_line(names.get(uri, uri)))
         if len(plan.damaged) > _NAMED:
             yield _("and {n} more").format(n=len(plan.damaged) - _NAMED)
         if part in ("stale", "all"):

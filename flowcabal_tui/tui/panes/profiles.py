@@ -188,8 +188,8 @@ class ProfilePane(Vertical):
 
     def _sentence(self, evidence: Evidence) -> HangingRow:
         uri = f"manuscript/{evidence.chapter}"
-        title = next((row.name for row in self._rows or () if row.uri == uri), evidence.chapter)
-        return HangingRow("- ", one_line(evidence.sentence, 1_000), f"  [{one_line(title, 40)}]")
+        title = next((f"  [{one_line(row.name, 40)}]" for row in self._rows or () if row.uri == uri), "")
+        return HangingRow("- ", one_line(evidence.sentence, 1_000), title)
 
     def _refresh_head(self, derived: Derived | None, note: str = "") -> None:
         if self._profile is None:

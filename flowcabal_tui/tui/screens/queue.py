@@ -196,10 +196,12 @@ class QueueScreen(ModalScreen[None]):
         return HangingRow(f"{_SIGNS[task.state]} ", words, "".join(f" · {part}" for part in parts))
 
     def _subject(self, task: BackgroundTask) -> str:
-        """The chapter, or whoever it is about, by name; `<entity>@<chapter>` names both."""
+        """The chapter, or what it is about, by name; `<profile>@<chapter>` names both."""
         who, _at, chapter = task.subject.rpartition("@")
-        name = self._subjects.get(chapter) or self._subjects.get(chapter.rpartition("/")[2], chapter)
-        return f"{self._subjects.get(who.rpartition('/')[2], who)}, {name}" if who else name
+        return ", ".join(self._called(part) for part in (who, chapter) if part)
+
+    def _called(self, subject: str) -> str:
+        return self._subjects.get(subject) or self._subjects.get(subject.rpartition("/")[2], subject)
 
     @property
     def step(self) -> BackgroundTask | None:

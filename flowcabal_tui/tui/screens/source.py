@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from flowcabal_tui.locale import mark
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine
@@ -39,10 +39,8 @@ class SourceScreen(ModalScreen[None]):
         self._source = source
 
     def compose(self) -> ComposeResult:
-        """The title, with the place in the project, over the text."""
-        names = one_line(self._source.title), one_line(self._source.uri)
-        heading = " · ".join(dict.fromkeys(name for name in names if name))
-        yield Static(heading, markup=False, classes="head")
+        """The title over the text."""
+        yield Static(one_line(self._source.title) or _("untitled"), markup=False, classes="head")
         yield StreamView()
         yield HintLine()
 
