@@ -119,7 +119,7 @@ class Parts:
         self.models = ModelDesk(settings, store, self.limits, emit, pace=pace)
         self.prompts = PromptLibrary(folder / PROMPTS)
         self.kinds = ProfileKinds(folder / PROFILES)
-        self.queries = Queries(store)
+        self.queries = Queries(store, self.kinds)
         self.story = StoryDesk(store, emit)
         self.knowledge = KnowledgeDesk(
             settings.knowledge,

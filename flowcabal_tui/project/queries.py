@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from flowcabal_tui.agents.curation.arcs import ARCS, WORK, arcs_of
+from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
@@ -20,6 +21,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.runs.overrides import no_node
 from flowcabal_tui.project.runs.tracing import trace
 from flowcabal_tui.project.views import NodeView, SourceText
+from flowcabal_tui.project.words import META
 from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
@@ -30,8 +32,9 @@ SUMMARIES: Final[tuple[Level, ...]] = ("L0", "L1")
 class Queries:
     """Reads only; lives on the engine's loop."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, kinds: ProfileKinds | None = None) -> None:
+        """`kinds` None: only the profiles that come with the program are called by their kind."""
+        self._store, self._kinds = store, kinds or ProfileKinds()
 
     async def node(self, run: RunId, node: NodeId) -> NodeView:
         """A node with the texts of all its attempts."""
@@ -105,7 +108,8 @@ class Queries:
             view = await self._store.memory.view(None)
             titles = {arc.uri: arc.title(view.language) for arc in arcs_of(await view.chapters())}
             return titles.get(uri, uri.removeprefix(ARCS))
-        return uri.rsplit("/", 1)[-1]
+        kinds = {kind.uri(None): kind.title for kind in self._kinds.all()}
+        return kinds.get(uri) or uri.rsplit("/", 1)[-1]
 
     async def source(
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
@@ -123,8 +127,8 @@ class Queries:
         if root == "manuscript":
             chapter = await self._store.book.chapter(ChapterId(rest.split("/")[0]))
             return SourceText(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
-        if root == "meta" and rest in META_NAMES:
-            return SourceText(uri, rest, await self._store.book.meta_text(rest), start, end)
+        if root == "meta" and (meta := next((name for name in META_NAMES if name == rest), None)):
+            return SourceText(uri, _(META[meta]), await self._store.book.meta_text(meta), start, end)
         if root == "entities" and (entity := await self._entity(uri)):
             return SourceText(uri, entity.name, entity_text(entity), start, end)
         if root == "reference":

@@ -164,6 +164,9 @@ async def test_a_kind_that_the_writer_added_is_made_and_one_that_is_wrong_says_s
     assert "untied the rope" in (await texts(desk, "profiles/ropes/book"))["L1"]
     (row,) = [row for row in await desk.project.profiles() if row.kind == "ropes"]
     assert (row.name, row.kind_title) == ("Ropes", "Ropes")
+    assert (await desk.project.profile(row.uri)).name == "Ropes"
+    assert (await desk.project.source(row.uri)).title == "Ropes"
+    assert (await desk.project.source("meta/style-guide")).title == "Style guide"
     (folder / "profiles" / "ropes" / "kind.toml").write_text("subject = 1", encoding="utf-8")
     receipt = await desk.project.preview_context(RunRequest("chapter", await desk.chapter(4)), NodeId("plan"))
     assert any("ropes" in note for note in receipt.notes)
