@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.protocol import BackgroundChanged, KnowledgeStatus
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_workspace import screen_of, told, workspace
+from tests.tui.waiting import until
 
 REFUSED = BackgroundTask(1, "knowledge", "manuscript/c1", "d", "waiting", error="The embedder is down.")  # type: ignore[arg-type]  # a digest
 
@@ -30,3 +34,26 @@ async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, messa
         status = screen_of(pilot).status
         assert words in status.words
         assert "memory: " not in status.words, "the memory is complete without the server"
+
+
+@pytest.mark.parametrize(("state", "waits"), [("starting", True), ("ready", False)])
+async def test_a_run_that_is_prepared_while_the_server_starts_says_so_until_it_has_begun(tmp_path, state, waits):
+    workbench = FakeWorkbench()
+    gate = asyncio.Event()
+    quote = workbench.quote
+
+    async def held(request):
+        await gate.wait()
+        return await quote(request)
+
+    workbench.quote = held
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, KnowledgeStatus(state, ""))
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press("enter")
+        await until(pilot, lambda: any("is being prepared" in each.message for each in pilot.app._notifications))
+        (said,) = [each.message for each in pilot.app._notifications]
+        assert ("the knowledge server that it will ask is starting" in said) == waits
+        gate.set()
+        await until(pilot, lambda: not any("is being prepared" in each.message for each in pilot.app._notifications))

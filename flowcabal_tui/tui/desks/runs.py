@@ -16,6 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.protocol import ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
+from flowcabal_tui.tui.desks.preparing import preparing
 from flowcabal_tui.tui.desks.run_words import (
     INSTRUCTION,
     asks_for_wish,
@@ -272,17 +273,14 @@ class RunDesk:
         if known is None:
             newest = next((item for item in self._templates if self.workflow and item.id == self.workflow.id), None)
             request = replace(request, workflow=newest.reference if newest else request.workflow)
-        prepared = _("The run is being prepared ...")
-        self._screen.notify(prepared, markup=False)
-        quote = await self._workbench.quote(request)
-        self._screen.app.clear_notifications()
+        with preparing(self._screen):
+            quote = await self._workbench.quote(request)
         if quote.calls_at_most and not self._workbench.info.offline:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
-        self._screen.notify(prepared, markup=False)
-        run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
-        self._screen.app.clear_notifications()
+        with preparing(self._screen):
+            run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
         self.following = True
         summary = next((item for item in await self._workbench.runs() if item.id == run), None)
         if summary is not None:

@@ -115,6 +115,11 @@ class StatusLine(Horizontal):
         self._knowledge_state, self._knowledge_message = state, reason
         self._show_words()
 
+    @property
+    def is_knowledge_starting(self) -> bool:
+        """True while it can be told neither that the knowledge server is there nor that it is not."""
+        return self._knowledge_state in ("starting", "restarting")
+
     def update_owed(self, left: int, failed: int, reason: str | None = None) -> None:
         """How many texts the knowledge server is still to be told, as `update_memory`."""
         self._owed_count, self._owed_failed = left, failed
