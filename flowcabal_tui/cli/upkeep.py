@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import Namespace
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from flowcabal_tui.domain.errors import UnknownName
@@ -12,6 +13,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
 from flowcabal_tui.project.book.upkeep import RebuildPlan
+from flowcabal_tui.project.memory.bootstrap_words import quoted
 from flowcabal_tui.project.words import TASKS
 from flowcabal_tui.protocol import (
     BackgroundChanged,
@@ -30,14 +32,14 @@ KNOWLEDGE_SECONDS = 120.0
 
 
 async def rebuild(arguments: Namespace) -> int:
-    """Makes what is derived again and waits until it is there; 1 when a step failed."""
+    """Makes what is derived again and waits until it is there; 1 when a step failed or the server did not come."""
     project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=arguments.knowledge)
     try:
-        _print_plan(await project.rebuild_plan(arguments.what))
-        if arguments.dry_run:
+        plan = await project.rebuild_plan(arguments.what)
+        _print_plan(plan, arguments.what)
+        if arguments.dry_run or (arguments.what == "stale" and not plan.stale):
             return 0
-        if arguments.knowledge:
-            await _knowledge_decided(project)
+        absent = await _knowledge_decided(project) if arguments.knowledge else ""
         work = asyncio.create_task(_rebuild(project, arguments.what))
         while not work.done():
             _print_progress(project)
@@ -48,20 +50,40 @@ async def rebuild(arguments: Namespace) -> int:
         for task in failed:
             print("\t".join((_(TASKS[task.kind]), task.subject, task.error)), file=sys.stderr)
         print(_("Rebuilt."))
-        return 1 if failed else 0
+        async for note in _left(project, arguments, absent):
+            print(_("note: {text}").format(text=note), file=sys.stderr)
+        return 1 if failed or absent else 0
     finally:
         await project.close()
 
 
-async def _knowledge_decided(project: Project) -> None:
-    """Returns when the knowledge server is there, or will not come."""
+async def _knowledge_decided(project: Project) -> str:
+    """Waits until the knowledge server is there, or will not come: then why; "" when it is there."""
     with suppress(TimeoutError):
         async with asyncio.timeout(KNOWLEDGE_SECONDS):
-            while not any(  # noqa: ASYNC110  # the feed is polled
-                isinstance(event, KnowledgeStatus) and event.state not in ("starting", "restarting")
-                for event in project.take()
-            ):
+            while True:
+                for event in project.take():
+                    if isinstance(event, KnowledgeStatus) and event.state not in ("starting", "restarting"):
+                        return "" if event.state in ("ready", "external") else event.message
                 await asyncio.sleep(TICK_SECONDS)
+    return _("it did not come in time")
+
+
+async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIterator[str]:
+    """What this rebuild could not make, and what would."""
+    owed = sum(task.kind == "knowledge" for task in await project.background())
+    if absent:
+        yield _("the knowledge server is not there ({reason}); it is owed {n}.").format(reason=absent, n=owed)
+    elif owed and arguments.what in ("knowledge", "all"):
+        yield _("the knowledge server is owed {n}; --knowledge starts it and waits.").format(n=owed)
+    if arguments.what not in ("profiles", "all"):
+        return
+    if not any(role == "agent" for role, _endpoint in project.info.models):
+        yield _("no model of the agents is set: profiles and what the story tells are not made.")
+    elif (quote := await project.quote_bootstrap()).calls:
+        yield _("imported chapters were never read by the agents' model: `flowcabal-tui bootstrap`, {quote}.").format(
+            quote=quoted(quote)
+        )
 
 
 async def _rebuild(project: Project, what: str) -> None:
@@ -69,7 +91,9 @@ async def _rebuild(project: Project, what: str) -> None:
     await project.settled()
 
 
-def _print_plan(plan: RebuildPlan) -> None:
+def _print_plan(plan: RebuildPlan, what: str) -> None:
+    if plan == RebuildPlan(0, (), (), ()):
+        print(_("There is nothing to be made again."))
     if plan.chapters:
         print(_("index: {n} chapters").format(n=plan.chapters))
     for kind, count in plan.steps:
@@ -77,7 +101,10 @@ def _print_plan(plan: RebuildPlan) -> None:
     for uri in plan.damaged:
         print(_("cannot be read, is made again: {uri}").format(uri=uri))
     for text in plan.stale:
-        print(_("made from text that was changed since: {uri}").format(uri=text.uri))
+        words = _("made from text that was changed since: {uri}, as of chapter {n}")
+        print(words.format(uri=text.uri, n=text.position))
+    if plan.stale and what != "stale":
+        print(_("These stay as they are; `rebuild --what stale` makes them again."))
 
 
 def _print_progress(project: Project) -> None:

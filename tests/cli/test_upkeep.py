@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.cli.conftest import Call
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol import WriteChapter
+from tests.cli.conftest import Call, Make
+from tests.project.desk import write_chapters
 
 
 def chapters(call: Call, folder: Path) -> list[dict[str, object]]:
@@ -26,6 +30,46 @@ def test_a_rebuild_says_what_it_would_do_and_then_does_it(demo: Path, call: Call
     assert "put right in 1 chapters" in done.out
     assert "Rebuilt." in done.out
     assert "put right" not in call("rebuild", demo, "--what", "index").out
+
+
+def test_a_rebuild_says_what_it_leaves(demo: Path, call: Call) -> None:
+    nothing = call("rebuild", demo, "--what", "stale")
+    assert (nothing.code, nothing.out) == (0, "There is nothing to be made again.\n")
+    owed = len(json.loads(call("status", demo, "--json").out)["background"])
+    planned = call("rebuild", demo, "--what", "knowledge", "--dry-run")
+    assert planned.out == f"knowledge server: {owed} steps\n"
+    without = call("rebuild", demo, "--what", "knowledge")
+    assert without.code == 0 and f"is owed {owed}; --knowledge starts it" in without.err
+    absent = call("rebuild", demo, "--what", "knowledge", "--knowledge")
+    assert absent.code == 1 and "is not there (switched off)" in absent.err
+
+
+def test_a_rebuild_of_profiles_that_nothing_can_make_says_why(project: Make, call: Call, tmp_path: Path) -> None:
+    folder = project()
+    assert call("import", folder, write_chapters(tmp_path / "texts")).code == 0
+    rebuilt = call("rebuild", folder, "--what", "profiles")
+    assert rebuilt.code == 0 and "no model of the agents is set" in rebuilt.err
+
+
+def test_what_is_stale_and_stays_so_is_said(demo: Path, call: Call) -> None:
+    async def rewrite() -> None:
+        project = await Project.open(demo, knowledge=False)
+        try:
+            chapter = (await project.chapters())[1].id
+            text = await project.chapter_text(chapter)
+            await project.carry_out(WriteChapter(chapter, f"{text}\n\nNora Vale wept for Tobias Crane."))
+            await project.settled()
+        finally:
+            await project.close()
+
+    asyncio.run(rewrite())
+    profiles = call("rebuild", demo, "--what", "profiles")
+    assert "as of chapter 3" in profiles.out
+    assert "`rebuild --what stale` makes them again" in profiles.out
+    stale = call("rebuild", demo, "--what", "stale", "--dry-run")
+    assert "as of chapter 3" in stale.out and "stay as they are" not in stale.out
+    assert call("rebuild", demo, "--what", "stale").code == 0
+    assert call("rebuild", demo, "--what", "stale").out == "There is nothing to be made again.\n"
 
 
 def test_a_purge_wants_the_name_typed(demo: Path, call: Call) -> None:

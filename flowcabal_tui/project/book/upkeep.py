@@ -81,7 +81,8 @@ class UpkeepDesk:
     async def plan(self, what: RebuildPart) -> RebuildPlan:
         """Changes nothing."""
         written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
-        done = await self._store.outbox.all(("fresh",))
+        there = await self._store.outbox.all(get_args(Freshness))
+        done = [task for task in there if task.state != "running" and not task.job]
         stale = await self.stale()
         concerned = _subjects(stale)
         kinds = [
