@@ -27,6 +27,7 @@ from flowcabal_tui.protocol import (
 )
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.panes.workflow_rows import NodeMarks, ShownState, row_label
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.data_editor import DataEditor, as_yaml
 from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
@@ -270,6 +271,7 @@ async def test_versions_are_compared_selected_frozen_and_written(tmp_path: Path)
         await pressed(pilot, "ctrl+s")
         await calm(pilot)
         assert "by hand" in words_on(pilot)
+        assert "run" not in [row.strip() for row in shown(pilot.app)]
         wishes = (SelectVersion, FreezeNode, UnfreezeNode, EditOutput)
         assert [type(each) for each in workbench.sent if isinstance(each, wishes)] == list(wishes)
         await pressed(pilot, "escape")
@@ -288,6 +290,11 @@ async def test_what_is_out_of_date_or_frozen_has_a_word_and_a_sign(tmp_path: Pat
         words = words_on(pilot)
         assert "■" in words and "frozen" in words
         assert "◌" in words and "out of date" in words and "stale above" in words
+
+
+@pytest.mark.parametrize("state", ["waiting", "stale", "running"])
+def test_a_frozen_node_is_said_to_be_frozen_whatever_its_state(state: ShownState) -> None:
+    assert row_label("Plan", state, NodeMarks(frozen=True), plain=True).plain.endswith(" frozen")
 
 
 async def test_starred_nodes_are_what_a_run_is_for_and_are_remembered(tmp_path: Path) -> None:

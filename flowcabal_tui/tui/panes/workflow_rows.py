@@ -52,14 +52,15 @@ def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> Sho
     return "done" if marks.has_output and not in_run else state or "pending"
 
 
-def mark_words(marks: NodeMarks) -> str:
-    """The marks in words, each with its sign."""
+def mark_words(marks: NodeMarks, state: ShownState) -> str:
+    """The marks in words, each with its sign; without what the state says already."""
     parts = [_("★ target")] if marks.target else []
     if marks.errors:
         parts.append("! " + ngettext("{n} error", "{n} errors", marks.errors).format(n=marks.errors))
     elif marks.warnings:
         parts.append("! " + ngettext("{n} warning", "{n} warnings", marks.warnings).format(n=marks.warnings))
     parts += [_("stale above")] if marks.stale == "propagated" else []
+    parts += [_("frozen")] if marks.frozen and state != "frozen" else []
     parts += [_("chosen by you")] if marks.chosen else []
     return " · ".join(parts)
 
@@ -70,7 +71,7 @@ def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -
     label.append(title, style="bold" if state in ("running", "waiting", "failed") else "")
     if state != "round":
         label.append(f" {_(STATES[state])}", style="dim")
-    words = mark_words(marks)
+    words = mark_words(marks, state)
     if words:
         label.append(f" {words if not plain else words.replace('★', '*')}", style="bold" if marks.errors else "")
     return label

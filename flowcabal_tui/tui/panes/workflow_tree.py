@@ -139,9 +139,10 @@ class WorkflowTree(Vertical):
 
     def _rail(self, path: NodeId) -> RailNode:
         owner, depth = NodeId(path.rpartition("/")[0]), path.count("/")
-        words = mark_words(self._marks.get(path, NO_MARKS))
+        state = self._shown_state(path)
+        words = mark_words(self._marks.get(path, NO_MARKS), state)
         label = f"{'  ' * depth}{self._title(path)}" + (f" {words}" if words else "")
-        return RailNode(path, label, self._shown_state(path), (owner,) if owner else tuple(self._needs.get(path, ())))
+        return RailNode(path, label, state, (owner,) if owner else tuple(self._needs.get(path, ())))
 
     def _title(self, path: NodeId) -> str:
         if path not in self._titles and self._workflow is not None:

@@ -211,7 +211,8 @@ class NodeVersionsScreen(ModalScreen[None]):
             compared = _("from version {old} to version {new}").format(old=other.number, new=version.number)
         else:
             self.query_one("#text", StreamView).set_text(text, follow=False)
-        told = " · ".join(part for part in (compared, seconds, tokens, _("run {run}").format(run=version.run)) if part)
+        run = _("run {run}").format(run=version.run) if version.run else ""
+        told = " · ".join(part for part in (compared, seconds, tokens, run) if part)
         self.query_one(".told", Static).update(one_line(told))
 
     def watch_face(self, face: str) -> None:
