@@ -24,4 +24,4 @@ def preparing(screen: Screen[Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        screen.app.clear_notifications()
+        screen.app.call_later(screen.app.clear_notifications)  # after the notice, which waits in the same queue
