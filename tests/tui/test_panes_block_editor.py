@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Checkbox, Input, Select
 
@@ -218,8 +219,20 @@ async def test_a_node_that_cannot_be_read_is_said_to_be_so_and_left_alone() -> N
         assert "cannot be read: correct the document" in screen
         pane.show(Workflow(id="w", nodes=(broken, Node(id=NodeId("s"), kind="start"))), NodeId("s"), False)
         await pilot.press("a", "d")
-        assert "no blocks" in "\n".join(shown(app))
+        assert "It has no prompt: `p` edits its parameters." in "\n".join(shown(app))
         assert edited(app) == []
+
+
+@pytest.mark.parametrize("key", ["e", "a", "v", "i"])
+async def test_a_node_without_blocks_says_where_they_are(key: str) -> None:
+    app, pane = host()
+    voices = Node(id=NodeId("voices"), kind="evolution", params={"write": {"prompt": []}})
+    async with app.run_test(size=(90, 20)) as pilot:
+        pane.show(Workflow(id="w", nodes=(voices,)), voices.id, False)
+        await pilot.press("tab", key)
+        assert [notice.message for notice in app._notifications] == [
+            "Its steps stand inside it: Space opens it in the workflow."
+        ]
 
 
 async def test_hostile_text_is_shown_as_words_and_a_million_characters_are_kept() -> None:

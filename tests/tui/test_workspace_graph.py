@@ -213,6 +213,8 @@ async def test_parameters_of_any_kind_have_a_form_that_says_what_each_is_for(tmp
         await pressed(pilot, "ctrl+s")
         await settled(pilot)
         assert document(pilot).nodes[0].params == {**loop.params, "max_iterations": 7}
+        await pressed(pilot, "5", "p")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ParamsForm))
 
 
 async def test_nodes_inside_a_loop_appear_live_under_their_round(tmp_path: Path) -> None:

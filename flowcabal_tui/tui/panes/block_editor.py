@@ -37,7 +37,8 @@ from flowcabal_tui.tui.panes.blocks import (
     block_hint,
     block_row,
     blocks_of,
-    params_words,
+    no_blocks,
+    node_head,
     same_content,
     sources_for,
     text_of,
@@ -48,7 +49,7 @@ from flowcabal_tui.tui.panes.blocks import (
 )
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.words import NODE_KINDS, one_line
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.node_form import FormAnswer, NodeForm
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -100,6 +101,9 @@ class BlockEditor(Vertical):
         """The document has changed; this is the whole of it."""
 
         workflow: Workflow
+
+    class ParamsRequested(Message):
+        """The form of the parameters of a node that is no prompt is wanted."""
 
     @dataclass
     class BlockRunRequested(Message):
@@ -202,7 +206,7 @@ class BlockEditor(Vertical):
         node = self._node()
         if node is None or self._workflow is None:
             return
-        self.query_one(".head", Static).update(self._head(node))
+        self.query_one(".head", Static).update(node_head(node, read_only=self._read_only))
         rows: list[Option] = []
         for field in self._fields():
             rows.append(Option(Text(_(FIELD_WORDS[field]), style="bold"), disabled=True))
@@ -221,19 +225,6 @@ class BlockEditor(Vertical):
     def _row(self, block: Block) -> Text:
         words = block_row(block, self._workflow or Workflow(id="none"))
         return Text("  ", no_wrap=True).append(words, style="" if isinstance(block, TextBlock) else "bold")
-
-    def _head(self, node: Node) -> str:
-        lines = [f"{one_line(node.title, 80)} · {one_line(_(NODE_KINDS.get(node.kind, node.kind)), 40)}"]
-        if self._read_only:
-            lines[0] += " · " + _("read-only")
-        if node.kind == "prompt":
-            try:
-                lines.append(params_words(PromptParams.model_validate(node.params)))
-            except ValidationError:
-                lines.append(_("The parameters cannot be read: correct the document."))
-        elif not self._fields():
-            lines.append(_("This kind of node has no blocks."))
-        return "\n".join(lines)
 
     def _show_block(self) -> None:
         """The block under the cursor: text in the editor, the output of a node as words."""
@@ -275,7 +266,14 @@ class BlockEditor(Vertical):
         if self._read_only:
             self.notify(_("The project is open read-only."), markup=False)
         self._take_typed()
-        return not self._read_only and bool(self._fields())
+        return not self._read_only and self._has_blocks()
+
+    def _has_blocks(self) -> bool:
+        """Has the node blocks? Says what it has instead."""
+        node, fields = self._node(), self._fields()
+        if not fields:
+            self.notify(no_blocks(node) if node is not None else _("No node is chosen."), markup=False)
+        return bool(fields)
 
     def _list_for_new(self) -> tuple[Field, int]:
         """Where a new block goes: behind the cursor."""
@@ -291,7 +289,7 @@ class BlockEditor(Vertical):
 
     def action_edit(self) -> None:
         """Go into the text of the block."""
-        if not self.has_class("-chip"):
+        if self._has_blocks() and not self.has_class("-chip"):
             self.query_one(ProseArea).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -376,7 +374,10 @@ class BlockEditor(Vertical):
     def action_params(self) -> None:
         """Open the form of the parameters."""
         node = self._node()
-        if node is None or node.kind != "prompt" or not self._may_change():
+        if node is not None and node.kind != "prompt":
+            self.post_message(self.ParamsRequested())
+            return
+        if node is None or not self._may_change():
             return
         try:
             params = PromptParams.model_validate(node.params)

@@ -21,7 +21,8 @@ from flowcabal_tui.domain.workflow import (
 )
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.nodes.graph import dependencies, needed_for
-from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.editing.places import bodies_of
+from flowcabal_tui.tui.panes.words import NODE_KINDS, one_line
 
 Field = Literal["system", "prompt", "proposal", "question"]
 FIELDS: Final[dict[str, tuple[Field, ...]]] = {"prompt": ("system", "prompt"), "human": ("question", "proposal")}
@@ -158,3 +159,25 @@ def params_words(params: PromptParams) -> str:
     )
     parts.append(_(REVIEWS[params.review]))
     return " · ".join(parts)
+
+
+def no_blocks(node: Node) -> str:
+    """What a kind of node that has no blocks has instead."""
+    if any(bodies_of(node)):
+        return _("Its steps stand inside it: Space opens it in the workflow.")
+    return _("It has no prompt: `p` edits its parameters.")
+
+
+def node_head(node: Node, *, read_only: bool) -> str:
+    """What stands above the blocks of a node: its name, what it does, and how."""
+    lines = [f"{one_line(node.title, 80)} · {one_line(_(NODE_KINDS.get(node.kind, node.kind)), 80)}"]
+    if read_only:
+        lines[0] += " · " + _("read-only")
+    if node.kind == "prompt":
+        try:
+            lines.append(params_words(PromptParams.model_validate(node.params)))
+        except ValidationError:
+            lines.append(_("The parameters cannot be read: correct the document."))
+    elif node.kind not in FIELDS:
+        lines.append(no_blocks(node))
+    return "\n".join(lines)

@@ -249,6 +249,11 @@ class WorkspaceScreen(FactsScreen):
         """One of the many things that can be done with a node."""
         self._work(self.control.do(event.verb, event.node), "graph")
 
+    @on(BlockEditor.ParamsRequested)
+    def edit_params(self) -> None:
+        """Of the node whose prompt would be shown."""
+        self._work(self.control.do("params", self.runs.node), "graph")
+
     def action_undo(self, redo: bool) -> None:
         """Any change of the document, back or again."""
         self._work(self.graph.undo(redo=redo), "graph")
