@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flowcabal_tui.actions.errors import ActionFileError
+from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -43,7 +44,7 @@ def read_json(path: Path) -> Any:
         return parse(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         place = _("line {line}, column {column}: {problem}").format(
-            line=error.lineno, column=error.colno, problem=error.msg
+            line=error.lineno, column=error.colno, problem=json_reason(error)
         )
         raise ActionFileError(_("{file} is not valid JSON.").format(file=path), place, advice) from error
     except RecursionError as error:

@@ -9,8 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from flowcabal_tui.cli.documents import conversion_of, in_project, read_document, registry_of
-from flowcabal_tui.dialects.detect import findings_of
+from flowcabal_tui.cli.documents import conversion_of, findings_in, in_project, read_document, registry_of
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
@@ -62,10 +61,10 @@ def _in_file(arguments: Namespace, actions: Actions | None) -> _Checked:
     try:
         conversion = conversion_of(arguments.document, document)
     except WorkflowError:
-        if not (findings := findings_of(document, actions)):
+        if not (findings := findings_in(arguments.document, document, actions)):
             raise
         return _Checked(findings, None, document.dialect)
-    return _Checked(findings_of(document, actions), conversion.workflow, document.dialect)
+    return _Checked(findings_in(arguments.document, document, actions), conversion.workflow, document.dialect)
 
 
 def _print(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from flowcabal_tui.actions.registry import ActionRegistry
 from flowcabal_tui.cli.naming import the_workflow
-from flowcabal_tui.dialects.detect import Document, converted, recognised
+from flowcabal_tui.dialects.detect import Document, converted, findings_of, recognised
 from flowcabal_tui.dialects.reading import MAX_JSON
 from flowcabal_tui.dialects.report import Conversion, DialectError
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions
 from flowcabal_tui.settings.paths import PROJECT_FILE
@@ -54,6 +54,14 @@ def conversion_of(path: Path, document: Document) -> Conversion:
     """The workflow of a document. Raises WorkflowError that names the file."""
     try:
         return converted(document)
+    except DialectError as error:
+        raise _named(path, error) from error
+
+
+def findings_in(path: Path, document: Document, actions: Actions | None) -> tuple[Finding, ...]:
+    """Everything wrong with a document. Raises WorkflowError that names the file when it cannot be read at all."""
+    try:
+        return findings_of(document, actions)
     except DialectError as error:
         raise _named(path, error) from error
 

@@ -56,7 +56,7 @@ async def status(arguments: Namespace) -> int:
     )
     if reading is not None and reading.state not in ("done", "dropped"):
         print(_("reading: {words}").format(words=said(reading)))
-    cost = _("unknown") if totals.cost is None else f"{totals.about}{totals.cost} {totals.currency}"
+    cost = _("unknown") if totals.cost is None else f"{totals.about}{totals.cost} {totals.currency}".strip()
     print(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(
             calls=totals.calls, tokens_in=totals.input_tokens, tokens_out=totals.output_tokens, cost=cost

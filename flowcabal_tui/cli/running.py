@@ -20,6 +20,7 @@ from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
+from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import Question
 from flowcabal_tui.locale import _
@@ -242,7 +243,7 @@ def _command(line: str) -> Command:
 def _why(error: Exception) -> str:
     match error:
         case json.JSONDecodeError():
-            return _("column {n}").format(n=error.colno) + f": {error.msg}"
+            return _("column {n}").format(n=error.colno) + f": {json_reason(error)}"
         case ValidationError():
             wrong = error.errors(include_url=False, include_input=False)[:5]
             return "; ".join(f"{'.'.join(map(str, one['loc']))}: {refusal(one)}" for one in wrong)

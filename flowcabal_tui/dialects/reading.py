@@ -14,9 +14,10 @@ from yaml.nodes import MappingNode
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.items import canonical
+from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.sizes import MAX_DEPTH, MAX_VALUES, Room
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 
 MAX_JSON: Final = 16_000_000
 """Characters."""
@@ -39,7 +40,7 @@ def load(text: str) -> Any:
     except BindingError as error:
         raise DialectError(_("The document is too large or too deep."), error.reason) from error
     except ValueError as error:
-        raise DialectError(_("The document holds a number that is none."), str(error)) from error
+        raise DialectError(_("The document holds a number that is none."), _("NaN, infinite, or too large.")) from error
     return _cleaned(value)
 
 
@@ -56,21 +57,45 @@ def _json(text: str) -> Any:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         title = _("The document is not JSON.")
-        raise DialectError(title, error.msg, line=error.lineno, column=error.colno) from error
+        raise DialectError(title, json_reason(error), line=error.lineno, column=error.colno) from error
     except RecursionError as error:
         raise DialectError(_("The document cannot be read."), _("It is too large or too deep.")) from error
-    except ValueError as error:
+    except _Twice as error:
         raise DialectError(_("The document cannot be read."), str(error)) from error
+    except ValueError as error:  # of whole numbers Python reads only so many digits
+        raise DialectError(_("The document cannot be read."), _("A number in it has too many digits.")) from error
+
+
+class _Twice(ValueError):
+    """A name that stands twice in one object."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         double = Counter(name for name, _value in pairs).most_common(1)[0][0]
-        raise ValueError(_("{name} stands twice in one object.").format(name=double[:60]))
+        raise _Twice(_("{name} stands twice in one object.").format(name=double[:60]))
     return made
 
 
+YAML_WORDS: Final = (
+    mark("mapping values are not allowed in this context"),
+    mark("block sequence entries are not allowed in this context"),
+    mark("found undefined alias"),
+    mark("found character that cannot start any token"),
+    mark("found a tab character that violates indentation"),
+    mark("found unexpected end of stream"),
+    mark("found unexpected document indicator"),
+    mark("found unknown escape character"),
+    mark("could not find expected ':'"),
+    mark("did not find expected key"),
+    mark("did not find expected node content"),
+    mark("did not find expected '-' indicator"),
+    mark("did not find expected ',' or ']'"),
+    mark("did not find expected ',' or '}'"),
+    mark("did not find expected alphabetic or numeric character"),
+)
+"""What the reader of YAML says, for the catalogue: its words are English only."""
 _MAX_FIELDS: Final = 10_000
 """Of one object in YAML, those counted that `<<` puts in."""
 _FAST: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -112,16 +137,16 @@ def _yaml(text: str) -> Any:
         _measure(yaml.parse(text, Loader=_Loader))
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        place = error.problem_mark or error.context_mark
+        line, column = (place.line + 1, place.column + 1) if place else (0, 0)
         title = _("The document is not YAML.")
-        raise DialectError(title, error.problem or "", line=line, column=column) from error
+        raise DialectError(title, _(error.problem) if error.problem else "", line=line, column=column) from error
     except yaml.YAMLError as error:
         raise DialectError(_("The document is not YAML."), str(error)[:300]) from error
     except RecursionError as error:
         raise DialectError(_("The document cannot be read."), _("It is too large or too deep.")) from error
-    except ValueError as error:
-        raise DialectError(_("The document cannot be read."), str(error)) from error
+    except ValueError as error:  # as in JSON
+        raise DialectError(_("The document cannot be read."), _("A number in it has too many digits.")) from error
 
 
 def _measure(events: Iterator[yaml.Event]) -> None:

@@ -105,10 +105,18 @@ class BindingError(WorkflowError):
         super().__init__(
             _("{path} cannot be filled in: {reason}").format(path=path, reason=reason),
             _("Available: {names}").format(names=shown) if shown else "",
-            _("Run it for a chapter; on the command line, with --chapter N.")
-            if path.partition(".")[0] == "chapter" and "chapter" not in self.available
-            else _("Correct the path, or what the node before it yields."),
+            self._advice(),
         )
+
+    def _advice(self) -> str:
+        root, _dot, rest = self.path.partition(".")
+        if root == "chapter" and "chapter" not in self.available:
+            return _("Run it for a chapter; on the command line, with --chapter N.")
+        if root == "input" and rest.partition(".")[0] not in self.available:
+            return _("Give the run this input; on the command line, with --input {name}=TEXT or {name}:=JSON.").format(
+                name=rest.partition(".")[0].partition("[")[0][:60]
+            )
+        return _("Correct the path, or what the node before it yields.")
 
 
 class ExpressionError(WorkflowError):

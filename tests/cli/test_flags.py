@@ -69,6 +69,14 @@ def test_a_text_where_a_number_is_compared_is_told_in_words(call: Call, tmp_path
     assert "a text does not go with a number" in ran.out
 
 
+def test_an_input_that_is_missing_says_how_to_give_it(call: Call, tmp_path: Path) -> None:
+    document = tmp_path / "counting.json"
+    document.write_text(json.dumps({**COUNTING, "nodes": COUNTING["nodes"][1:]}))
+    ran = call("simulate", document)
+    assert ran.code == 1
+    assert "--input count=TEXT or count:=JSON" in ran.out
+
+
 def test_an_answer_that_nothing_asked_for_is_told_at_the_end(call: Call, demo: Path) -> None:
     for command in ("run", "simulate"):
         words = ("--chapter", 7) if command == "run" else ()

@@ -171,10 +171,12 @@ def test_yaml_is_not_written_over(call: Call, put) -> None:
         ("w.json", '{"id": "w", "nodes": [], "nodes": [{"id": "a"}]}', "twice"),
         ("w.json", '{"id": "w", "nodes": [{"id": "a", "params": {"x": NaN}}]}', "number"),
         ("w.json", '{"id": "w", "nodes": ' + "[" * 5000 + "]" * 5000 + "}", "too deep"),
+        ("w.json", '{"id": "w", "nodes": [{"id": "a", "params": {"x": ' + "9" * 5000 + "}}]}", "too many digits"),
+        ("w.json", '{"nodes": [{"id": "1", "label": "A", "systemPrompt": 7}]}', "name: It is missing."),
         ("w.yaml", "id: w\nnodes:\n  - id: a\n   kind: b\n", "line 4, column 4"),
         ("w.yaml", "id: w\nnodes: [!!python/object/apply:os.system ['true']]\n", "line 2"),
     ],
-    ids=["json", "empty", "list", "no nodes", "doubled", "nan", "deep", "yaml", "yaml object"],
+    ids=["json", "empty", "list", "no nodes", "doubled", "nan", "deep", "digits", "flowcabal", "yaml", "yaml object"],
 )
 def test_what_cannot_be_read_is_2_and_says_where(call: Call, put, name, text, said) -> None:
     checked = call("validate", put(text, name))

@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.dialects.report import DialectError
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
 
 Form = Literal["map", "python", "template", "workspace"]
@@ -235,7 +236,7 @@ def shaped(shape: type[Shape], value: Any, place: str = "") -> Shape:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = _shown(place, tuple(part for part in first["loc"] if part not in ("literal", "ref", "agent-inject")))
-        raise not_ours(f"{where}: {first['msg']}") from error
+        raise not_ours(f"{where}: {refusal(first)}") from error
 
 
 def _shown(place: str, parts: tuple[str | int, ...]) -> str:

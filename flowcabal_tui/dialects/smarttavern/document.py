@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from flowcabal_tui.dialects.smarttavern.conditions import condition_problem
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
@@ -110,7 +111,7 @@ def shape(document: Any) -> Flow | tuple[Finding, ...]:
     try:
         return Flow.model_validate(document)
     except ValidationError as error:
-        return tuple(_schema_finding(document, item["loc"], item["msg"]) for item in error.errors())
+        return tuple(_schema_finding(document, item["loc"], refusal(item)) for item in error.errors())
 
 
 def _schema_finding(document: Any, place: tuple[int | str, ...], message: str) -> Finding:

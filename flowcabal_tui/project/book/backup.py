@@ -188,7 +188,7 @@ def _restore(file: Path, folder: Path) -> Manifest:
         with _opened(file) as archive:
             return _unpack(archive, _checked(archive, file), folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:  # or encrypted
-        raise _unusable(str(error)) from error
+        raise _unusable(_("It is no archive, or one that is damaged or locked.")) from error
     except OSError as error:
         raise _no_room(folder, error) from error
 

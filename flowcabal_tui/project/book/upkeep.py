@@ -92,7 +92,7 @@ class UpkeepDesk:
             len(written) if what in ("index", "all") else 0,
             await self._store.upkeep.damaged() if what in ("summaries", "profiles", "all") else (),
             stale,
-            tuple((kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)),
+            tuple((kind, kinds.count(kind)) for kind in STEPS[what] if kind in kinds),
         )
 
     async def rebuild(self, what: RebuildPart, uris: Collection[str] = ()) -> int:
