@@ -240,7 +240,7 @@ class Project(Reading):
         return await self._ask(self._parts.actions.findings(workflow))
 
     async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
-        return await self._ask(self._parts.store.runs.summaries(limit))
+        return await self._ask(self._parts.runs.summaries(limit))
 
     async def run_workflow(self, run: RunId) -> Workflow:
         return await self._ask(self._parts.store.runs.workflow_of(run))

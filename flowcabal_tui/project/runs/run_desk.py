@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
@@ -72,6 +72,13 @@ class RunDesk:
     def idle(self) -> bool:
         """True when no run is being executed, waiting ones included."""
         return not self._runs
+
+    async def summaries(self, limit: int) -> tuple[RunSummary, ...]:
+        """The newest runs, newest first; one that is held in step mode is paused."""
+        found = await self._store.runs.summaries(limit)
+        return tuple(
+            replace(run, state="paused") if run.id in self._paused and run.state == "running" else run for run in found
+        )
 
     async def start(self, request: RunRequest) -> RunId:
         """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
