@@ -5,6 +5,7 @@ from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
 from flowcabal_tui.tui.panes.lists import PickTree
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.panes.workflow_rows import NodeMarks
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 
@@ -60,6 +61,18 @@ async def test_another_state_changes_its_row_and_the_reason_is_left_to_the_outpu
         assert "no answer" not in screen
         assert "⊘ 润色 blocked" in screen
         assert pane.highlighted == books.DRAFT
+
+
+async def test_what_stands_of_an_earlier_run_is_not_done_in_the_one_that_begins() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 14)) as pilot:
+        pane.show(DOCUMENT, {})
+        pane.show_marks({node: NodeMarks(has_output=True) for node in STATES})
+        await pilot.pause()
+        assert "● 润色 done" in "\n".join(shown(app))
+        pane.set_state(books.PLAN, "running")
+        await pilot.pause()
+        assert "○ 润色 pending" in "\n".join(shown(app))
 
 
 async def test_t_shows_rails_with_the_cursor_at_the_same_node_and_back() -> None:

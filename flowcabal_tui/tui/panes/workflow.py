@@ -150,8 +150,11 @@ class WorkflowPane(WorkflowTree):
 
     def set_state(self, node: NodeId, state: NodeState, detail: str = "") -> None:
         """Another state of one node; repaints its row, and makes one for a node inside that has begun."""
-        is_new, self._in_run = node not in self._branches, True
+        is_new, is_first = node not in self._branches, not self._in_run
+        self._in_run = True
         self._states[node], self._details[node] = state, detail
+        for path in self._branches if is_first else ():  # what stands of earlier runs is not done in this one
+            self._refresh_row(path)
         if self._ensure(node) is None:
             return
         self._put_owners_to_work(node)
