@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.documents import conversion_of, read_document
+from flowcabal_tui.cli.documents import conversion_of, note_line, read_document
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
@@ -30,7 +30,7 @@ async def add_workflow(folder: Path, wanted: str) -> None:
         return
     conversion = conversion_of(Path(wanted), read_document(Path(wanted)))
     for note in conversion.notes:
-        print(f"{note.level}: {note.place}: {note.message}", file=sys.stderr)
+        print(note_line(note), file=sys.stderr)
     await _store(folder, (*conversion.others, conversion.workflow))
 
 

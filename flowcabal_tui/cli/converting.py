@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.documents import asked_workflow, conversion_of, read_document
+from flowcabal_tui.cli.documents import asked_workflow, conversion_of, note_line, read_document
 from flowcabal_tui.dialects.detect import written
 from flowcabal_tui.dialects.report import Conversion, ConversionNote
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.text import clean, slug
+from flowcabal_tui.domain.text import slug
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.drawing.from_workflow import drawing_of
 from flowcabal_tui.drawing.raster import Format
@@ -25,7 +25,6 @@ from flowcabal_tui.nodes.schema import help_text, kind_schema, workflow_schema
 from flowcabal_tui.settings.paths import atomic_write
 
 _ENDINGS: Final = {"jpg": "jpeg", "mmd": "mermaid", "txt": "rails"}
-_LEVELS: Final = {"changed": "~", "lost": "!", "info": "·"}
 
 
 async def convert(arguments: Namespace) -> int:
@@ -73,17 +72,15 @@ def _not_written(output: Path, error: OSError) -> FlowCabalError:
 
 
 def _report(source: str, target: str, conversion: Conversion, notes: Iterable[ConversionNote]) -> None:
-    """`~` said otherwise, `!` could not be carried over, `·` worth knowing."""
     told = list(dict.fromkeys(notes))
-    count = {level: sum(note.level == level for note in told) for level in _LEVELS}
+    count = {level: sum(note.level == level for note in told) for level in ("changed", "lost")}
     words = _("{source} to {target}: {nodes} nodes; {changed} places said otherwise, {lost} could not be carried over.")
     print(
         words.format(source=source, target=target, nodes=len(conversion.workflow.nodes), **count),
         file=sys.stderr,
     )
     for note in told:
-        place = f"{note.place}: " if note.place else ""
-        print(clean(f"{_LEVELS[note.level]} {place}{note.message}").replace("\n", " "), file=sys.stderr)
+        print(note_line(note), file=sys.stderr)
 
 
 async def render(arguments: Namespace) -> int:

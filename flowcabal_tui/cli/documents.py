@@ -6,14 +6,16 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from flowcabal_tui.actions.registry import ActionRegistry
 from flowcabal_tui.cli.naming import the_workflow
 from flowcabal_tui.dialects.detect import Document, converted, findings_of, recognised
 from flowcabal_tui.dialects.reading import MAX_JSON
-from flowcabal_tui.dialects.report import Conversion, DialectError
+from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions
@@ -21,6 +23,7 @@ from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.project_file import load_project
 
 _MOST_BYTES = 3 * MAX_JSON
+_MARKS: Final = {"changed": "~", "lost": "!", "info": "·"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,12 @@ def findings_in(path: Path, document: Document, actions: Actions | None) -> tupl
         return findings_of(document, actions)
     except DialectError as error:
         raise _named(path, error) from error
+
+
+def note_line(note: ConversionNote) -> str:
+    """`~` said otherwise, `!` could not be carried over, `·` worth knowing; then the place and what was done."""
+    place = f"{note.place}: " if note.place else ""
+    return clean(f"{_MARKS[note.level]} {place}{note.message}").replace("\n", " ")
 
 
 def _named(path: Path, error: DialectError) -> WorkflowError:

@@ -33,6 +33,18 @@ def test_a_document_of_another_system_is_converted_and_added(book, capsys):
     assert len(listed(capsys)) == 5
 
 
+def test_what_an_addition_could_not_carry_over_is_told_as_a_conversion_tells_it(book, tmp_path, capsys):
+    document = tmp_path / "there.json"
+    block = {"kind": "literal", "content": "Write."}
+    nodes = [{"id": "1", "label": "A", "systemPrompt": [], "userPrompt": [block], "agentSystemPrompt": "x"}]
+    document.write_text(json.dumps({"id": "there", "name": "There", "nodes": nodes}), encoding="utf-8")
+    assert main(["convert", str(document), "--to", "ours"]) == 0
+    told = capsys.readouterr().err.splitlines()[1:]
+    assert main(["workflows", str(book), "--add", str(document)]) == 0
+    assert told
+    assert capsys.readouterr().err.splitlines() == told
+
+
 def test_a_chapter_is_added_where_it_is_wanted(book, capsys):
     for words in (["The Ferry"], ["The Bell", "--volume", "Part Two"], ["The Ledger", "--at", "2"]):
         assert main(["chapters", str(book), "--add", *words]) == 0
