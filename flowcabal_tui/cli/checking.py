@@ -104,8 +104,10 @@ def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
         place = ", ".join(
             f"{name}={value}" for name, value in (("node", finding.node), ("field", finding.field)) if value
         )
-        severity = _("warning") + ": " if finding.severity == "warning" else ""
-        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", severity + finding.message)
+        said = finding.message
+        if finding.severity == "warning":
+            said = _("{key}: {problem}").format(key=_("warning"), problem=said)
+        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", said)
         yield _line(" ".join(part for part in parts if part))
         if finding.fix:
             yield _line("   " + _("suggestion: {fix}").format(fix=finding.fix))

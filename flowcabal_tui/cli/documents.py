@@ -71,12 +71,12 @@ def findings_in(path: Path, document: Document, actions: Actions | None) -> tupl
 
 def note_line(note: ConversionNote) -> str:
     """`~` said otherwise, `!` could not be carried over, `·` worth knowing; then the place and what was done."""
-    place = f"{note.place}: " if note.place else ""
-    return clean(f"{_MARKS[note.level]} {place}{note.message}").replace("\n", " ")
+    said = _("{place}: {problem}").format(place=note.place, problem=note.message) if note.place else note.message
+    return clean(f"{_MARKS[note.level]} {said}").replace("\n", " ")
 
 
 def _named(path: Path, error: DialectError) -> WorkflowError:
-    return WorkflowError(f"{path}: {error.title}", error.detail, error.advice)
+    return WorkflowError(_("{place}: {problem}").format(place=path, problem=error.title), error.detail, error.advice)
 
 
 async def in_project(folder: Path, reference: str) -> InProject:

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.views import ProfileView
-from flowcabal_tui.project.words import LEVELS
+from flowcabal_tui.project.words import LEVELS, METHODS
 from flowcabal_tui.protocol import Command, PinProfile, RegenerateProfile, TakeProfile, WriteProfile
 
 
@@ -83,7 +83,7 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
         for state in view.history:
             pinned = _("pinned") if state.generation == view.pinned else ""
             when = _("as of chapter {n}").format(n=state.position)
-            print("\t".join((str(state.generation), state.level, when, state.method, pinned)))
+            print("\t".join((str(state.generation), state.level, when, _(METHODS[state.method]), pinned)))
     else:
         _print_levels(view.levels)
         if view.offered:

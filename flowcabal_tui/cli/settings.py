@@ -24,7 +24,7 @@ async def doctor(arguments: Namespace) -> int:
         print(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
     else:
         for item in found:
-            print(f"{item.mark} {item.subject}: {item.message}")
+            print(item.mark, _("{place}: {problem}").format(place=item.subject, problem=item.message))
             if item.advice:
                 print(f"    {item.advice}")
     return 1 if any(item.outcome == "failed" for item in found) else 0

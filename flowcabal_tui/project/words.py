@@ -58,6 +58,12 @@ LEVELS: Final[Mapping[Level, str]] = {
     "L1": mark("summary"),
     "L2": mark("full text"),
 }
+METHODS: Final = {
+    "model": mark("by a model"),
+    "extract": mark("taken from the text"),
+    "hand": mark("by hand"),
+}
+"""How a derived text was made."""
 AUTHORS: Final[Mapping[Author, str]] = {
     "human": mark("by hand"),
     "model": mark("from a model"),

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Level
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.views import ProfileRow, ProfileView
-from flowcabal_tui.project.words import LEVELS
+from flowcabal_tui.project.words import LEVELS, METHODS
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.profile_tree import ProfileTree
@@ -29,11 +29,6 @@ from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import FindLine
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-METHODS: Final = {
-    "model": mark("by a model"),
-    "extract": mark("taken from the text"),
-    "hand": mark("by hand"),
-}
 _ORDER: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
 Face = Literal["text", "sentences", "history", "changes"]
 
