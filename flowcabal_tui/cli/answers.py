@@ -19,6 +19,13 @@ class BadArgument(RunError):
     exit_code = 2
 
 
+def require_beside(needed: str, is_there: bool, **given: object) -> None:
+    """Raises BadArgument for a flag, by its name, that was given and would be ignored without the needed one."""
+    for name, value in given.items():
+        if value and not is_there:
+            raise BadArgument(_("--{flag} means nothing without {needed}.").format(flag=name, needed=needed))
+
+
 def parse_answer(words: str) -> Decision:
     """A decision from its words. Raises BadArgument, also for a file that cannot be read."""
     kind, _colon, rest = words.strip().partition(":")

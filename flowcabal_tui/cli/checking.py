@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from flowcabal_tui.cli.answers import require_beside
 from flowcabal_tui.cli.documents import conversion_of, findings_in, in_project, read_document, registry_of
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
@@ -33,6 +34,7 @@ class _Checked:
 
 async def validate_command(arguments: Namespace) -> int:
     """Findings as numbered lines or JSON; 1 if one of them is an error, 2 if there is nothing to check."""
+    require_beside("--fix", arguments.fix, write=arguments.write)
     folder = arguments.document if arguments.workflow or (arguments.document / PROJECT_FILE).exists() else None
     if folder is not None and not arguments.workflow:
         raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id behind the project's folder."))

@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import Any, Final
 
 from flowcabal_tui.actions.values import parse
-from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import chapter_at
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
@@ -22,6 +22,7 @@ def require_sense(arguments: Namespace) -> None:
     """Raises BadArgument for flags of `run` of which one would be ignored for the other."""
     if not arguments.workflow and not arguments.resume:
         raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
+    require_beside("--keep", bool(arguments.keep), wait=arguments.wait)
     given = ["--" + name.replace("_", "-") for name in _OF_A_NEW_RUN if getattr(arguments, name)]
     if arguments.resume and (given or arguments.workflow):
         raise BadArgument(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
@@ -34,6 +34,8 @@ _LONG_SECONDS: Final = 1.0
 
 async def import_(arguments: Namespace) -> int:
     """Reads chapters from a file or folder into the book, or a reference book onto the shelf."""
+    require_beside("--dry-run", arguments.dry_run, json=arguments.json)
+    require_beside("--as reference", arguments.kind == "reference", title=arguments.title)
     project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=False)
     try:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""

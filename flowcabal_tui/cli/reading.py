@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 
 from flowcabal_tui.cli.adding import add_chapter, add_workflow
+from flowcabal_tui.cli.answers import require_beside
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -67,6 +68,7 @@ async def status(arguments: Namespace) -> int:
 
 async def chapters(arguments: Namespace) -> int:
     """The chapters in story order, or those that were deleted; with `--add` makes one first."""
+    require_beside("--add", arguments.add is not None, at=arguments.at, volume=arguments.volume)
     if arguments.add is not None:
         await add_chapter(arguments.project, AddChapter(arguments.add, arguments.volume, arguments.at))
     project = await Project.open(arguments.project, read_only=True)
