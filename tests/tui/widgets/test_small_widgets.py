@@ -217,7 +217,7 @@ async def test_yes_can_be_reached_without_its_letter() -> None:
 async def test_one_line_is_asked_and_can_be_left() -> None:
     async with Stage().run_test() as pilot:
         assert await answer(pilot, PromptLine("Search [for]", value="雨"), "end", "a", "enter") == "雨a"
-        assert await answer(pilot, PromptLine("Search"), "a", "escape") is None
+        assert await answer(pilot, PromptLine("Search"), "a", "escape", "y") is None
         pilot.app.push_screen(PromptLine("Search [for]", value="雨落"))
         await pilot.pause()
         lines = [strip.text for strip in pilot.app.screen._compositor.render_strips()]
