@@ -29,8 +29,9 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import Host
-from tests.tui.test_workspace import until, workspace
+from tests.tui.test_workspace import workspace
 from tests.tui.test_workspace_graph import at_workflow, calm, pressed
+from tests.tui.waiting import leave, until
 
 
 @pytest.mark.parametrize("make", [lambda: ProseScreen("A note", "Rain."), lambda: DataEditor("A node", "Rain.", list)])
@@ -40,12 +41,12 @@ async def test_a_full_screen_editor_asks_before_it_forgets(make) -> None:
         editor: ModalScreen[object] = make()
         await app.push_screen(editor)
         await pilot.press("X", "escape")
-        assert isinstance(app.screen, ConfirmScreen)
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         await pilot.press("enter")
-        assert app.screen is editor
+        await until(pilot, lambda: app.screen is editor)
         assert editor.query_one(ProseArea).text.startswith("X")
-        await pilot.press("delete", "backspace", "R", "escape", "y")
-        assert app.screen is not editor
+        await leave(pilot, "delete", "backspace", "R")
+        await until(pilot, lambda: app.screen is not editor)
 
 
 FORMS = {
@@ -68,12 +69,12 @@ async def test_a_form_that_was_filled_in_asks_before_it_forgets(make) -> None:
         before = field.value
         field.focus()
         await pilot.press("end", "X", "escape")
-        assert isinstance(app.screen, ConfirmScreen)
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         await pilot.press("enter")
-        assert app.screen is form
+        await until(pilot, lambda: app.screen is form)
         assert field.value == f"{before}X"
         await pilot.press("backspace", "escape")
-        assert app.screen is not form
+        await until(pilot, lambda: app.screen is not form)
         assert not isinstance(app.screen, ConfirmScreen)
 
 
@@ -84,8 +85,8 @@ async def test_a_form_is_left_for_good_with_one_yes() -> None:
         form = NodeForm("Rain", PromptParams())
         await app.push_screen(form, given.append)
         form.query_one("#context", Tick).focus()
-        await pilot.press("space", "escape", "y")
-        assert app.screen is not form
+        await leave(pilot, "space")
+        await until(pilot, lambda: app.screen is not form)
         assert given == [None]
 
 
@@ -98,7 +99,7 @@ async def test_a_parameter_that_was_edited_as_text_is_asked_about_too() -> None:
         await until(pilot, lambda: isinstance(app.screen, DataEditor))
         app.screen.query_one(ProseArea).load_text("{nodes: []}")
         await pilot.press("ctrl+s", "escape")
-        assert isinstance(app.screen, ConfirmScreen)
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
 
 
 async def test_words_that_are_only_looked_for_are_left_at_once() -> None:
@@ -107,7 +108,7 @@ async def test_words_that_are_only_looked_for_are_left_at_once() -> None:
         line = FindLine()
         await app.push_screen(line)
         await pilot.press("X", "escape")
-        assert app.screen is not line
+        await until(pilot, lambda: app.screen is not line)
         assert not isinstance(app.screen, ConfirmScreen)
 
 
@@ -117,7 +118,7 @@ async def test_an_untouched_editor_is_left_at_once() -> None:
         editor = ProseScreen("A note", "Rain.")
         await app.push_screen(editor)
         await pilot.press("X", "backspace", "escape")
-        assert app.screen is not editor
+        await until(pilot, lambda: app.screen is not editor)
 
 
 async def test_a_version_that_is_written_by_hand_is_not_lost_by_esc(tmp_path: Path) -> None:
@@ -129,12 +130,12 @@ async def test_a_version_that_is_written_by_hand_is_not_lost_by_esc(tmp_path: Pa
         await calm(pilot)
         versions = pilot.app.screen
         await pressed(pilot, "e", "X", "escape")
-        assert isinstance(pilot.app.screen, ConfirmScreen)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pressed(pilot, "n")
         assert versions.query_one(ProseArea).text.startswith("X")
-        await pressed(pilot, "escape", "y")
+        await leave(pilot)
         await calm(pilot)
-        assert pilot.app.screen is versions
+        await until(pilot, lambda: pilot.app.screen is versions)
         assert versions.face == "text"
 
 
@@ -151,7 +152,7 @@ async def test_a_text_that_was_put_together_on_the_bench_is_not_lost_by_esc() ->
         await pilot.press("X")
         bench.leave_preview()
         await pilot.pause()
-        assert isinstance(app.screen, ConfirmScreen)
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         await pilot.press("n")
         assert bench.is_preview
         assert bench.put_together.startswith("X")

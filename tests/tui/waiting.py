@@ -9,6 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
@@ -16,6 +17,15 @@ async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not holds():
             await pilot.pause()
+
+
+async def leave(pilot: Pilot[Any], *keys: str) -> None:
+    """Presses keys and Esc, and says yes to the question whether what was typed may go."""
+    await pilot.press(*keys, "escape")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+    question = pilot.app.screen
+    await pilot.press("y")
+    await until(pilot, lambda: pilot.app.screen is not question)
 
 
 async def answered(pilot: Pilot[Any]) -> None:
