@@ -45,7 +45,7 @@ async def test_a_full_screen_editor_asks_before_it_forgets(make) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is editor)
         assert editor.query_one(ProseArea).text.startswith("X")
-        await leave(pilot, "delete", "backspace", "R")
+        await leave(pilot)
         await until(pilot, lambda: app.screen is not editor)
 
 
