@@ -341,6 +341,8 @@ async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_pa
         await settled(pilot)
         assert AdvanceRun(run) not in workbench.sent
         await told(pilot, workbench, NodeStateChanged(run, books.PLAN, "done"), RunStateChanged(run, "paused"))
+        words = screen_of(pilot).status.words
+        assert "1 paused: F7" in words and "running" not in words
         title = document(pilot).node(books.DRAFT).title
         await pressed(pilot, "2")
         await settled(pilot)

@@ -284,8 +284,7 @@ def outline(task: Task) -> str:
             break
     if lines:
         return "\n".join(lines)
-    title, _ = _heading_and_beats(task)
-    return f"## {title}\n{plan(task)}"
+    return f"## {_heading_and_beats(task)[0] or ('第一章' if task.chinese else 'Chapter 1')}\n{plan(task)}"
 
 
 WRITERS: Final[dict[str, Callable[[Task], str]]] = {

@@ -59,7 +59,7 @@ class StatusLine(Horizontal):
     def __init__(self, *, offline: bool = False, read_only: bool = False) -> None:
         super().__init__()
         self._offline_model, self._only_reading = offline, read_only
-        self._running_count = self._question_count = self._interrupted_count = 0
+        self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = 0
         self._memory_reason = ""
         self._words_shown = ""
@@ -81,9 +81,11 @@ class StatusLine(Horizontal):
         self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
         self._show_words()
 
-    def update_runs(self, running: int, waiting: int, interrupted: int) -> None:
-        """How many runs are active, how many questions wait, how many runs could go on."""
-        self._running_count, self._question_count, self._interrupted_count = running, waiting, interrupted
+    def update_runs(self, running: int, paused: int, waiting: int, interrupted: int) -> None:
+        """How many runs do something, how many wait for their next level, how many questions wait, how many runs could
+        go on."""
+        self._running_count, self._paused_count = running, paused
+        self._question_count, self._interrupted_count = waiting, interrupted
         self._show_words()
 
     def update_totals(self, totals: Totals) -> None:
@@ -164,6 +166,8 @@ class StatusLine(Horizontal):
             parts.append(_Part(_("OFFLINE MODEL"), 0))
         if self._running_count:
             parts.append(_Part(_("{n} running").format(n=self._running_count), 1))
+        if self._paused_count:
+            parts.append(_Part(_("{n} paused: F7").format(n=self._paused_count), 1))
         if self._question_count:
             parts.append(_Part(_("{n} waiting for you: F8").format(n=self._question_count), 1))
         if self._interrupted_count:

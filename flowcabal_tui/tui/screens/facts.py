@@ -87,7 +87,9 @@ class FactsScreen(ColumnsScreen):
         attempt(self, work, group=group, exclusive=exclusive)
 
     def _show_counts(self) -> None:
-        self.status.update_runs(len(self.runs.active), self.questions.count, len(self.runs.interrupted))
+        paused = sum(state == "paused" for state in self.runs.run_states.values())
+        running = len(self.runs.active) - paused
+        self.status.update_runs(running, paused, self.questions.count, len(self.runs.interrupted))
 
     @on(messages.RunMoved)
     def show_run_state(self, event: messages.RunMoved) -> None:
