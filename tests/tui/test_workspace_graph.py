@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.versions import StaleMark
@@ -343,6 +343,8 @@ async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_pa
         await told(pilot, workbench, NodeStateChanged(run, books.PLAN, "done"), RunStateChanged(run, "paused"))
         words = screen_of(pilot).status.words
         assert "1 paused: F7" in words and "running" not in words
+        screen_of(pilot).status._spin()
+        assert str(screen_of(pilot).status.query_one(".status-spinner", Static).render()) == "", "nothing turns"
         title = document(pilot).node(books.DRAFT).title
         await pressed(pilot, "2")
         await settled(pilot)

@@ -209,5 +209,7 @@ class StatusLine(Horizontal):
                 self.query_one(".status-spinner", Static).update("", layout=False)
 
     def _spin(self) -> None:
+        if not self._running_count:  # a turn that was on its way when the timer was paused
+            return
         self._spin_step += 1
         self.query_one(".status-spinner", Static).update(_SPINNER[self._spin_step % len(_SPINNER)], layout=False)
