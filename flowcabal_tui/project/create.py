@@ -78,7 +78,7 @@ def _whole_or_nothing(folder: Path) -> Iterator[None]:
         yield
     except (ProjectExists, ProjectLocked):
         raise  # it belongs to another program
-    except BaseException:
+    except BaseException:  # also when it is interrupted: nothing half made may stay
         for file in _own_files(folder) - found:
             with suppress(OSError):
                 file.unlink()

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import RetryWait, Usage
 from flowcabal_tui.domain.run import Decision, Evaluation
+from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.nodes.validation import require_valid, validate
 from flowcabal_tui.protocol import (
@@ -170,7 +171,8 @@ async def test_cancelling_one_node_lets_the_others_finish():
     assert texts(run) == {"c": "[y]"}
 
 
-async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
+async def interrupted() -> tuple[Bench, Workflow]:
+    """A process that ended while the only node of a workflow was streaming, and the workflow."""
     bench = Bench(FakeModel(lambda r: "first half|second half", gates={"x": asyncio.Event()}))
     workflow = flow(prompt("a", "x"))
     run = await bench.run(workflow)
@@ -178,6 +180,11 @@ async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
     await until(lambda: bench.model.going == 1 and len(bench.events) > 3)
     run.close()
     await task
+    return bench, workflow
+
+
+async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
+    bench, workflow = await interrupted()
     bench.model.gates.clear()
     await (await bench.run(workflow)).execute()
     (reset,) = [event for event in bench.journal.events if event.kind == "attempt-reset"]
@@ -187,13 +194,7 @@ async def test_what_an_interrupted_attempt_streamed_stays_in_the_log():
 @pytest.mark.parametrize("killed", [True, False], ids=["killed", "stopped"])
 async def test_what_a_try_cost_that_was_cut_off_is_booked_once(killed):
     """A process that is killed writes nothing any more: what it had streamed is booked by the next one."""
-    bench = Bench(FakeModel(lambda r: "first half|second half", gates={"x": asyncio.Event()}))
-    workflow = flow(prompt("a", "x"))
-    run = await bench.run(workflow)
-    task = asyncio.create_task(run.execute())
-    await until(lambda: bench.model.going == 1 and len(bench.events) > 3)
-    run.close()
-    await task
+    bench, workflow = await interrupted()
     assert bench.spend.cut_off == ["first half|"]
     if killed:
         bench.spend.cut_off.clear()
