@@ -20,11 +20,12 @@ demo: $(BIN)/flowcabal-tui  ## the sample novel with the offline model: no key, 
 test: $(VENV)/.dev  ## all tests, a real OpenViking server included
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-check: $(VENV)/.dev  ## lint, types, import contracts
+check: $(VENV)/.dev  ## lint, types, import contracts, licences
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.licences
 
 bench: $(VENV)/.dev  ## speed and memory on this machine
 	$(BIN)/python -m tests.bench

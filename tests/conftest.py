@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,43 @@ KEYS = (
     "OPENROUTER_API_KEY",
     "GEMINI_API_KEY",
 )
+LONGEST = (
+    "project/test_knowledge.py",
+    "viking/test_server.py",
+    "snapshots/test_whole.py",
+    "cli/test_upkeep.py",
+    "project/test_profiles.py",
+    "viking/test_sync.py",
+    "cli/test_importing.py",
+    "cli/test_kill.py",
+    "cli/test_bench.py",
+    "viking/test_supervision.py",
+)
+"""Files of tests that take longest, under `tests/`, longest first: two workers end at the same time if these begin."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """xdist begins with the files that have most tests, which are not those that take longest."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)  # pytest itself puts those with the same session fixture together
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with the longest files, as `--dist loadfile` hands them out in this order."""
+    here = Path(__file__).parent
+    places = {here / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def folders_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same for fixtures that live as long as the session: nothing of theirs reaches the developer's folders."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CONFIG", "STATE", "CACHE", "DATA"):
+            patch.setenv(f"FLOWCABAL_{name}_DIR", str(home / name.lower()))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -33,6 +33,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 PROSE = "夜色落在长街上，灯火一点一点亮起来。少年推开茶馆的门，听见雨声。The old ferry had already gone. "
 DIMENSIONS = 64
 FINISHES = {"tool": "tool_calls"}
@@ -45,7 +47,7 @@ class Closing(Exception):
 
 
 class FaultServer:
-    """Serves until the context ends. `log` has one entry a request, with `outcome` and, in seconds, `closed_at`."""
+    """Serves until the context ends. `log` has one entry a request, with `outcome`."""
 
     def __init__(self, port: int = 0, api_key: str = "") -> None:
         self._port, self._api_key = port, api_key
@@ -54,6 +56,8 @@ class FaultServer:
         self._connections: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Condition()
         self.connections = 0
+        self.longest_input: int | None = None
+        """Characters of a text that the embedding model takes, as llama.cpp refuses a longer one."""
 
     async def __aenter__(self) -> FaultServer:
         self._server = await asyncio.start_server(self._connection, "127.0.0.1", self._port, limit=2**26)
@@ -76,9 +80,13 @@ class FaultServer:
         """Queues faults, one a request."""
         self._faults += [dict(fault) for fault in faults]
 
-    async def wait_for(self, outcome: str, seconds: float = 5.0) -> Json:
+    def clear(self) -> None:
+        """Forgets the faults that no request took."""
+        self._faults.clear()
+
+    async def wait_for(self, outcome: str) -> Json:
         """The first log entry that ends so, as soon as it has."""
-        async with asyncio.timeout(seconds), self._changed:
+        async with asyncio.timeout(PATIENCE), self._changed:
             while not (found := [entry for entry in self.log if entry["outcome"] == outcome]):
                 await self._changed.wait()
             return found[0]
@@ -109,11 +117,9 @@ class FaultServer:
         method, path, _version = lines[0].split(" ", 2)
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:] if line)}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        loop = asyncio.get_running_loop()
         entry: Json = {"method": method, "path": path, "headers": headers, "body": json.loads(raw or b"{}")}
-        entry |= {"outcome": "open", "events": 0, "closed_at": None}
+        entry |= {"outcome": "open", "events": 0}
         self.log.append(entry)
-        started = loop.time()
         serving = asyncio.create_task(self._serve(writer, entry, self._take()))
         gone = asyncio.create_task(reader.read(1))  # a client sends nothing while it is served: this is its end
         try:
@@ -124,11 +130,11 @@ class FaultServer:
                 with contextlib.suppress(asyncio.CancelledError):
                     await gone
                 return True
-            entry["outcome"], entry["closed_at"] = "client_closed", loop.time() - started
+            entry["outcome"] = "client_closed"
         except Closing as end:
             entry["outcome"] = str(end)
         except ConnectionError:
-            entry["outcome"], entry["closed_at"] = "client_closed", loop.time() - started
+            entry["outcome"] = "client_closed"
         finally:
             serving.cancel()
             gone.cancel()
@@ -150,6 +156,10 @@ class FaultServer:
         if path == "/v1/models":
             return reply(writer, 200, {"object": "list", "data": [{"id": "mock", "object": "model"}]})
         if path == "/v1/embeddings":
+            longest = max(map(len, [body["input"]] if isinstance(body["input"], str) else body["input"]))
+            if self.longest_input is not None and longest > self.longest_input:
+                words = f"input ({longest} tokens) is too large to process. increase the physical batch size"
+                return reply(writer, 500, {"error": {"code": 500, "message": words, "type": "server_error"}})
             return reply(writer, 200, embeddings(body))
         if path not in ("/v1/chat/completions", "/v1/messages"):
             return reply(writer, 404, {"error": {"type": "not_found_error", "message": f"no {path}"}})

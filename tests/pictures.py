@@ -37,11 +37,12 @@ from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui.waiting import settled
+from tests.waiting import PATIENCE
 
 IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"
 WIDE, MIDDLE, NARROW = (140, 40), (110, 36), (80, 24)
 NOW = datetime(2026, 11, 21, 9, 41)
-PATIENCE = 60.0
 SOUGHT = "葬花"
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono CJK SC', monospace"
 RECENT = (
@@ -253,18 +254,18 @@ async def take_long(folder: Path, project: Path, sought: str) -> None:
         await at.settle()
         await at.press("F", *sought)
         await at.until(lambda: at.shows(SearchScreen) and bool(at.pilot.app.screen.query_one(PickList).option_count))
-        await at.pilot.pause(0.5)
+        await settled(at.pilot)
         at.save("search")
         await at.press("escape", "M")
         await at.until(lambda: at.shows(ShelfScreen) and bool(at.pilot.app.screen.query_one(PickList).option_count))
         await at.press("g", "j", "l")
-        await at.pilot.pause(1.0)
+        await settled(at.pilot)
         at.save("manuscript-browser")
         await at.press("escape", "3", "w")
         await at.until(lambda: at.shows(BlameScreen))
         await at.press("j")
         await at.until(lambda: bool(at.pilot.app.screen.query_one("#sources", PickList).option_count))
-        await at.pilot.pause(0.5)
+        await settled(at.pilot)
         at.save("where-from")
 
 

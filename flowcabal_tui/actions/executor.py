@@ -9,7 +9,7 @@ import inspect
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -29,13 +29,12 @@ from flowcabal_tui.actions.values import parse, problems
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.processes import minimal_environment
 
 Commands = Mapping[str, tuple[str, ...]]
 """The project's allow-list: a name and its command line."""
 OUTPUT_LIMIT: Final = 1024 * 1024
 TIMEOUT: Final = 60.0
-PASSED_ON: Final = ("PATH", "LANG", "HOME")
-"""Environment variables that a command sees; none that may hold a key."""
 
 
 class _Ended(NamedTuple):
@@ -46,7 +45,11 @@ class _Ended(NamedTuple):
 
 
 class ActionExecutor:
-    """Runs the actions of a registry in `folder`. `timeout` is in seconds, `limit` in bytes of an output as JSON."""
+    """Runs the actions of a registry in `folder`. `timeout` is in seconds, `limit` in bytes of an output as JSON.
+
+    A command sees no key. What it runs is what its command line names: PATH leads to no relative folder, and a Python
+    (3.11 or later) imports nothing from the folder that the command line does not name.
+    """
 
     def __init__(
         self,
@@ -57,10 +60,12 @@ class ActionExecutor:
         environment: Mapping[str, str] = os.environ,
         timeout: float = TIMEOUT,
         limit: int = OUTPUT_LIMIT,
+        confirmed: Callable[[Action], None] = lambda _action: None,
     ) -> None:
+        """`confirmed` raises FlowCabalError for an action that the user has not confirmed; nothing is started then."""
         self._registry, self._commands, self._folder = registry, commands, folder
-        self._environment = {"LANG": "C.UTF-8"} | {name: environment[name] for name in PASSED_ON if name in environment}
-        self._timeout, self._limit = timeout, limit
+        self._environment = {"LANG": "C.UTF-8", **minimal_environment(environment), "PYTHONSAFEPATH": "1"}
+        self._timeout, self._limit, self._confirmed = timeout, limit, confirmed
 
     async def run(self, action_id: str, params: Mapping[str, Any], *, role: str, approved: bool) -> Any:
         """The action's output, a cleaned JSON value that fits its output schema.
@@ -72,6 +77,7 @@ class ActionExecutor:
         """
         action = self._registry.get(action_id)
         self._permit(action, role)
+        self._confirmed(action)
         given = _checked(action, params)
         binding = self._binding(action)
         if action.requires_approval and not approved:

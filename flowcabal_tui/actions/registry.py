@@ -12,11 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, 
 
 from flowcabal_tui.actions.errors import ActionError, ActionFileError, UnknownAction
 from flowcabal_tui.actions.values import read_json, schema_fault
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.files import Folder
 
 ActionFunction = Callable[[dict[str, Any]], Any]
 """Takes the parameters, gives a JSON value; `async` or not. One that is not runs in a thread."""
+FOLDER: Final = "actions"
+"""Of a project."""
 PLUGINS: Final = "flowcabal_tui.actions"
 """Entry point group of plug-ins; an entry's name is the function's name in the registry."""
 SIMULATIONS: Final = "simulation_data"
@@ -170,6 +174,37 @@ class ActionRegistry:
             raise ActionError(_("{name} is not a function.").format(name=found[0].value))
         self._functions[name] = function
         return self._functions[name]
+
+
+def project_files(folder: Path, named: Iterable[str]) -> tuple[Path, ...]:
+    """The action files of a project: those below `actions`, then the files and folders that its settings name.
+
+    Links below a folder are left out. Raises ActionFileError for a name that is a link or leads out of the project.
+    """
+    project = Folder(folder)
+    found = list(project.walk(FOLDER))
+    for name in named:
+        parts = Path(name).parts
+        try:
+            if inner := tuple(project.walk(*parts)):
+                found += inner
+            else:
+                project.require(*parts)
+                found.append(parts)
+        except OSError as error:
+            raise ActionFileError(
+                _("An action file of the project cannot be used: {file}").format(file=clean(name)),
+                os_reason(error),
+                _("Name only files and folders in the project's folder under [actions] files in flowcabal.toml."),
+            ) from error
+    registries = (names for names in found if names[-1].endswith(".json") and not names[-1].startswith(SIMULATIONS))
+    return tuple(folder.joinpath(*names) for names in registries)
+
+
+def project_simulations(folder: Path) -> tuple[Path, ...]:
+    """The files of simulated answers in a project's `actions`."""
+    names = (each for each in Folder(folder).walk(FOLDER) if len(each) == 2 and each[-1].startswith(SIMULATIONS))
+    return tuple(folder.joinpath(*each) for each in names if each[-1].endswith(".json"))
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -38,6 +38,8 @@ class _Call:
 class PaidOnce:
     """A model whose answers are kept under the digest of endpoint, parameters, messages and shape.
 
+    An answer that could be read only in part is used but not kept: the same question asks again.
+
     Equal requests at the same time share one call; it is cancelled when nobody waits for it any more.
     """
 
@@ -63,7 +65,7 @@ class PaidOnce:
 
         async def ask() -> Answer:
             value, answer = await self._model.structured(request, shape)
-            return replace(answer, text=value.model_dump_json())
+            return replace(answer, text=value.model_dump_json())  # with the names of unread parts
 
         if (stored := await self.stored(request, shape, sample)) is not None:
             return stored
@@ -118,5 +120,6 @@ class PaidOnce:
     async def _pay(self, key: Digest, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         answer = await ask()
         text = to_json(replace(answer, thinking="", signature=""))
-        await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # what was paid for is kept
+        if answer.whole:
+            await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # what was paid for is kept
         return answer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,7 +18,9 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.files import Folder
 
+_LARGEST: Final = 1024 * 1024
 _FOLDER: Final = files("flowcabal_tui.agents") / "prompts"
 _RULE: Final = "\n---\n"
 
@@ -90,8 +93,10 @@ def _built_in(name: str) -> str:
 class PromptLibrary:
     """The prompts by name. A file `<name>.md` in the project's folder takes the place of ours."""
 
-    def __init__(self, project_prompts: Path | None = None) -> None:
-        self._folder = project_prompts
+    def __init__(self, project_prompts: Path | None = None, permit: Callable[[str, str], None] | None = None) -> None:
+        """`permit` gets the name and the text of each file of the project before it is used; it raises ModelError
+        for one that the user has not confirmed. None: the files are the user's own."""
+        self._folder, self._permit = project_prompts, permit
 
     def names(self) -> tuple[str, ...]:
         """All prompts that the agents use and all parts of prompts, sorted."""
@@ -100,20 +105,39 @@ class PromptLibrary:
 
     def source(self, name: str) -> Path | None:
         """The writer's file that is in force for `name`; None when it is ours."""
-        own = self._folder / f"{name}.md" if self._folder else None
-        return own if own and own.is_file() else None
+        if self._folder is None or not self._project(self._folder).is_there(self._folder.name, f"{name}.md"):
+            return None
+        return self._folder / f"{name}.md"
+
+    @staticmethod
+    def _project(folder: Path) -> Folder:
+        return Folder(folder.parent)
 
     def text(self, name: str) -> str:
-        """The file in force, as it stands. KeyError for an unknown name, SettingsError for an unreadable file."""
+        """The file in force, as it stands. KeyError for an unknown name, SettingsError for an unreadable file,
+        ModelError(NOT_CONFIRMED) for one that the user has not confirmed."""
         if name not in self.names():
             raise KeyError(name)
         own = self.source(name)
         if own is None:
             return _built_in(name)
+        text = self._read(own)
+        if self._permit is not None:
+            self._permit(name, text)
+        return text
+
+    def own(self) -> Iterator[tuple[str, str]]:
+        """Name and text of each file of the project that can be read, whether it may be used or not."""
+        for name in self.names():
+            if (path := self.source(name)) is not None:
+                with suppress(SettingsError):
+                    yield name, self._read(path)
+
+    def _read(self, path: Path) -> str:
         try:
-            return own.read_text(encoding="utf-8").replace("\r\n", "\n")
+            return self._project(path.parent).text(path.parent.name, path.name, limit=_LARGEST)
         except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(_("A prompt of yours cannot be read."), f"{own}: {error}", _advice()) from error
+            raise SettingsError(_("A prompt of yours cannot be read."), f"{path}: {error}", _advice()) from error
 
     def get(self, name: str) -> Prompt:
         """The prompt in force. SettingsError when the writer's file has no rule, or other placeholders than ours."""

@@ -1,8 +1,6 @@
-"""The command line: a guest of the project like the screen. Exit codes:
-
-0 done · 1 refused or failed · 2 nothing was begun: an argument that means nothing, a name that names nothing, a setting
-or document that cannot be read · 3 a question waits for a human · 4 a model failed · 5 the run was cancelled ·
-130 interrupted · 143 terminated
+"""The command line, a client of the project like the screen. The guide has the table of exit codes (docs/guide/en.md):
+0 done, 1 refused or failed, 2 nothing was begun, 3 something waits, 4 a model failed, 5 the run was cancelled,
+6 the project asks for something that the user has not confirmed, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -11,14 +9,20 @@ import sys
 from collections.abc import Sequence
 
 from flowcabal_tui import __version__
+from flowcabal_tui.cli.terminal import say, say_trace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. `--version` loads nothing else."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in (["--version"], ["-V"]):
-        print(f"flowcabal-tui {__version__}")
+        say(f"flowcabal-tui {__version__}")
         return 0
     from flowcabal_tui.cli.dispatch import dispatch
 
+    if arguments is None:
+        from flowcabal_tui.system.processes import forget_current_folder
+
+        forget_current_folder()
+        sys.excepthook = say_trace
     return dispatch(given)

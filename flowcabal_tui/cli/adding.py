@@ -3,54 +3,90 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.documents import conversion_of, note_line, read_document
+from flowcabal_tui.cli.documents import (
+    conversion_of,
+    findings_in,
+    note_line,
+    read_document,
+    registry_of,
+    require_no_errors_in,
+)
+from flowcabal_tui.cli.flow_folder import is_flow_folder, read_folder
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say
+from flowcabal_tui.cli.trusting import print_brought
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.project import Project
+from flowcabal_tui.nodes.validation import Actions, require_valid
+from flowcabal_tui.project.trust.asked import workflow_items
 from flowcabal_tui.protocol import AddChapter, SaveWorkflow
+from flowcabal_tui.settings.project_file import load_project
 
 
-async def add_workflow(folder: Path, wanted: str) -> None:
-    """Stores a new version of each workflow in `wanted`. Raises WorkflowError, and then nothing was stored.
+async def add_workflow(arguments: Namespace, wanted: str) -> None:
+    """Stores the workflows of a document, a folder or an example, and names what they bring that sends, spends or runs.
+
+    Raises WorkflowError, and then nothing was stored.
 
     What could not be carried over from another system is told on standard error.
     """
     name = wanted.replace("-", "_")
     if name in NAMES and not Path(wanted).exists():
-        project = await Project.open(folder, knowledge=False)
+        project = await opened(arguments, knowledge=False)
         try:
             await project.carry_out(SaveWorkflow(example(name, project.info.language)))
         finally:
             await project.close()
         return
-    conversion = conversion_of(Path(wanted), read_document(Path(wanted)))
-    for note in conversion.notes:
-        print(note_line(note), file=sys.stderr)
-    await _store(folder, (*conversion.others, conversion.workflow))
+    await _store(arguments, _brought(Path(wanted), registry_of((), arguments.project)))
 
 
-async def add_chapter(folder: Path, command: AddChapter) -> None:
+def _brought(path: Path, actions: Actions | None) -> tuple[Workflow, ...]:
+    """The workflows in a document or a folder of documents, all of them sound. Raises WorkflowError."""
+    if is_flow_folder(path):
+        flows = read_folder(path)
+        for file in flows.files:
+            require_no_errors_in(file.path, flows.findings(file, actions))
+        conversions = [file.conversion for file in flows.files if file.conversion is not None]
+    else:
+        document = read_document(path)
+        conversions = [conversion_of(path, document)]
+        require_no_errors_in(path, findings_in(path, document, actions))
+    for conversion in conversions:
+        for note in conversion.notes:
+            say(note_line(note), file=sys.stderr)
+    brought = (one for conversion in conversions for one in (*conversion.others, conversion.workflow))
+    return tuple({one.reference: one for one in brought}.values())
+
+
+async def add_chapter(arguments: Namespace, command: AddChapter) -> None:
     """An empty chapter. Raises BadArgument for one without a title."""
     if not command.title.strip():
         raise BadArgument(_("A chapter needs a title."), _("Nothing was changed."))
-    project = await Project.open(folder, knowledge=False)
+    project = await opened(arguments, knowledge=False)
     try:
         await project.carry_out(command)
     finally:
         await project.close()
 
 
-async def _store(folder: Path, workflows: tuple[Workflow, ...]) -> None:
+async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> None:
+    """Stores each under its own `id@version`; says where another document has that already. Raises WorkflowError."""
     for workflow in workflows:
         require_valid(workflow)
-    project = await Project.open(folder, knowledge=False)
+    commands = load_project(arguments.project).actions.commands
+    print_brought(item for workflow in workflows for item in workflow_items(workflow, commands))
+    project = await opened(arguments, knowledge=False)
     try:
         for workflow in workflows:
-            await project.carry_out(SaveWorkflow(workflow))
+            saved = await project.carry_out(SaveWorkflow(workflow, keep_version=True))
+            if saved != workflow.reference:
+                said = _("{ref} already names another document here; this one was stored as {saved}.")
+                say(said.format(ref=workflow.reference, saved=saved), file=sys.stderr)
     finally:
         await project.close()

@@ -72,7 +72,7 @@ def how_to_answer(question: Question) -> str:
     match question.kind:
         case "choice":
             return _("Answer with a number, edit:TEXT, edit:@FILE or reject.")
-        case "gate":
+        case "gate" | "limit":
             return _("Answer approve or reject.")
         case "input":
             return _("Type the text, or answer approve, edit:@FILE or reject.")

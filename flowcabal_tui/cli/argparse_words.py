@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from typing import TYPE_CHECKING
 
+from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.locale import _, mark
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 WORDS = (
     mark("usage: "),
@@ -30,3 +36,12 @@ WORDS = (
 def use_catalogue() -> None:
     """From now on argparse asks this program's catalogue, not gettext's own; there is no other door."""
     setattr(argparse, "_", _)  # noqa: B010  # the stubs do not know that name
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints help and errors, which repeat what was typed, like every command."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if message:
+            is_output = file is sys.stdout
+            say(message, end="", file=sys.stdout if is_output else sys.stderr)

@@ -32,3 +32,12 @@ def money(text: str) -> Decimal:
     if not amount.is_finite() or amount < 0:
         raise argparse.ArgumentTypeError(_("{text} is not an amount of money.").format(text=text))
     return amount
+
+
+def embeddings_flag(command: argparse.ArgumentParser) -> None:
+    """`--embeddings yes|no`."""
+    command.add_argument(
+        "--embeddings",
+        choices=("yes", "no"),
+        help=_("whether texts of the book may be sent to the embedding model; asked once a project"),
+    )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from statistics import quantiles
 
 from flowcabal_tui.cli.bench_context import context
+from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.demo.chronicle import chronicle as write_chronicle
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.chronicle_bench import ChronicleReport, built, measured
@@ -31,10 +31,10 @@ async def chronicle(arguments: Namespace) -> int:
         "p95_ms": round(1000 * cuts[18]),
     }
     if arguments.json:
-        print(json.dumps(figures))
+        say_json(figures)
     else:
         for line in _lines(report, figures):
-            print(line)
+            say(line)
     return int(report.leaks > 0)
 
 

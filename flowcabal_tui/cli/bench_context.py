@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
+from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.domain.errors import DiskFull, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
@@ -38,11 +38,11 @@ async def context(arguments: Namespace) -> int:
     if arguments.out:
         _write(arguments.out, found)
     if arguments.json:
-        print(json.dumps([trial.plain for trial in trials], ensure_ascii=False))
+        say_json([trial.plain for trial in trials])
     else:
-        print(table(trials))
+        say(table(trials))
     for trial in trials:
-        print(
+        say(
             _("Assembly takes {half} ms (median), {most} ms (p95).").format(
                 half=round(trial.median), most=round(trial.p95)
             ),
@@ -68,7 +68,7 @@ async def _given(arguments: Namespace) -> list[Asked]:
             novel = arguments.novels / name
             book = await imported(novel, queries[0].language, arguments.chapters, fresh=arguments.fresh)
             asked.append(Asked(book, tuple(queries), labels, chapter_lengths(novel)))
-            print(_("{novel}: {n} contexts").format(novel=name, n=len(queries)), file=sys.stderr)
+            say(_("{novel}: {n} contexts").format(novel=name, n=len(queries)), file=sys.stderr)
     return asked
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import difflib
-import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowcabal_tui.cli.answers import require_beside
-from flowcabal_tui.cli.documents import conversion_of, findings_in, in_project, read_document, registry_of
+from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.documents import (
+    conversion_of,
+    finding_lines,
+    findings_in,
+    in_project,
+    read_document,
+    registry_of,
+)
+from flowcabal_tui.cli.flow_folder import is_flow_folder, read_folder
+from flowcabal_tui.cli.terminal import json_text, say, say_json
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
@@ -35,6 +43,8 @@ class _Checked:
 async def validate_command(arguments: Namespace) -> int:
     """Findings as numbered lines or JSON; 1 if one of them is an error, 2 if there is nothing to check."""
     require_beside("--fix", arguments.fix, write=arguments.write)
+    if is_flow_folder(arguments.document):
+        return _folder(arguments)
     folder = arguments.document if arguments.workflow or (arguments.document / PROJECT_FILE).exists() else None
     if folder is not None and not arguments.workflow:
         raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id behind the project's folder."))
@@ -50,6 +60,36 @@ async def validate_command(arguments: Namespace) -> int:
     if arguments.write and changed is not None and applied:
         await _write(arguments, checked, changed)
     return 1 if any(finding.severity == "error" for finding in left) else 0
+
+
+def _folder(arguments: Namespace) -> int:
+    """Every document of a folder of flows, each with its findings."""
+    if arguments.fix or arguments.print_normalized:
+        raise BadArgument(
+            _("--fix and --print-normalized work on one document."), "", _("Name one file of the folder.")
+        )
+    flows = read_folder(arguments.document)
+    if arguments.workflow:
+        flows.chosen(arguments.workflow)
+    actions = registry_of(arguments.actions)
+    found = [(file, flows.findings(file, actions)) for file in flows.files]
+    errors = any(finding.severity == "error" for _file, findings in found for finding in findings)
+    if arguments.json:
+        files = [
+            {
+                "file": str(file.path),
+                "dialect": file.document.dialect if file.document else "",
+                "findings": [finding.model_dump() for finding in findings],
+            }
+            for file, findings in found
+        ]
+        say_json({"valid": not errors, "files": files}, indent=2)
+        return int(errors)
+    for file, findings in found:
+        say(clean(str(file.path)))
+        for line in finding_lines(findings) if findings else [_("Nothing is wrong.")]:
+            say(f"  {line}")
+    return int(errors)
 
 
 async def _in_project(arguments: Namespace, actions: Actions | None) -> _Checked:
@@ -87,41 +127,22 @@ def _print(
         }
         if arguments.print_normalized and shown is not None:
             told["workflow"] = shown.model_dump(mode="json", exclude_unset=True)
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        say_json(told, indent=2)
         return
     if applied and changed is not None and checked.workflow is not None:
-        print(difference(checked.workflow, changed), end="")
+        say(difference(checked.workflow, changed), end="")
     words = sys.stderr if arguments.print_normalized else sys.stdout
     for line in finding_lines(left):
-        print(line, file=words)
+        say(line, file=words)
     if not left:
-        print(_("Nothing is wrong."), file=words)
+        say(_("Nothing is wrong."), file=words)
     if arguments.print_normalized and shown is not None:
-        print(document_text(shown), end="")
-
-
-def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
-    """`1. [CODE] (node=…, field=…) message`, and the suggestion below."""
-    for number, finding in enumerate(findings, 1):
-        place = ", ".join(
-            f"{name}={value}" for name, value in (("node", finding.node), ("field", finding.field)) if value
-        )
-        said = finding.message
-        if finding.severity == "warning":
-            said = _("{key}: {problem}").format(key=_("warning"), problem=said)
-        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", said)
-        yield _line(" ".join(part for part in parts if part))
-        if finding.fix:
-            yield _line("   " + _("suggestion: {fix}").format(fix=finding.fix))
-
-
-def _line(text: str) -> str:
-    return clean(text).replace("\n", " ")
+        say(document_text(shown), end="")
 
 
 def document_text(workflow: Workflow) -> str:
     """The document as it is written to files: the fields that were given, two spaces, one line end."""
-    return json.dumps(workflow.model_dump(mode="json", exclude_unset=True), ensure_ascii=False, indent=2) + "\n"
+    return json_text(workflow.model_dump(mode="json", exclude_unset=True), indent=2) + "\n"
 
 
 def difference(before: Workflow, after: Workflow) -> str:
@@ -146,7 +167,7 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
             saved = await project.carry_out(SaveWorkflow(changed))
         finally:
             await project.close()
-        print(_("Saved {name}.").format(name=saved), file=sys.stderr)
+        say(_("Saved {name}.").format(name=saved), file=sys.stderr)
         return
     if checked.dialect != "ours" or path.suffix in (".yaml", ".yml"):
         raise WorkflowError(
@@ -158,4 +179,4 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
         atomic_write(path, document_text(changed), mode=path.stat().st_mode & 0o777)
     except OSError as error:
         raise FlowCabalError(_("Cannot write {file}.").format(file=path), os_reason(error)) from error
-    print(_("Saved {name}.").format(name=path), file=sys.stderr)
+    say(_("Saved {name}.").format(name=path), file=sys.stderr)

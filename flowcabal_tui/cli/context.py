@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_run, the_workflow
+from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import BUDGET_CLASSES, BudgetClass, ContextSource, Receipt
 from flowcabal_tui.domain.errors import RunError
@@ -47,7 +47,7 @@ async def context(arguments: Namespace) -> int:
     found = difference(other, receipt) if other else None
     if arguments.json:
         plain = to_plain(receipt) if found is None else {"receipt": to_plain(receipt), "difference": to_plain(found)}
-        print(json.dumps(plain, ensure_ascii=False, indent=2))
+        say_json(plain, indent=2)
     elif found is not None:
         _print_difference(found)
     else:
@@ -99,7 +99,7 @@ def _place(source: ContextSource) -> tuple[str, int]:
 
 def print_receipt(receipt: Receipt) -> None:
     """Sources with level, tokens and reason; then what was dropped and why."""
-    print(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
+    say(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
     _table((*_row(source), source.reason) for source in receipt.sources)
     _table(
         (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)
@@ -116,7 +116,7 @@ def _print_difference(found: Difference) -> None:
     _table(("~", *_row(source), f"{_(LEVELS[was])} > {_(LEVELS[source.level])}") for was, source in found.levels)
     _table((_(CLASSES[name]), f"{before} > {now}") for name, before, now in found.classes)
     if found == Difference((), (), (), ()):
-        print(_("The two receipts are the same."))
+        say(_("The two receipts are the same."))
 
 
 def _row(source: ContextSource) -> tuple[object, ...]:
@@ -125,4 +125,4 @@ def _row(source: ContextSource) -> tuple[object, ...]:
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
     for row in rows:
-        print("\t".join(str(cell) for cell in row))
+        say_row(row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from typing import Any, Final, get_args
 
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.documents import asked_workflow, conversion_of, note_line, read_document
+from flowcabal_tui.cli.terminal import give_bytes, json_text, say, say_json
 from flowcabal_tui.dialects.detect import written
 from flowcabal_tui.dialects.report import Conversion, ConversionNote
 from flowcabal_tui.domain.errors import FlowCabalError
@@ -54,15 +54,15 @@ def _text(value: Any, output: Path | None) -> str:
 
         dumped: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False)
         return dumped
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return json_text(value, indent=2) + "\n"
 
 
 def _put(output: Path | None, text: str) -> None:
     if output is None:
-        print(text, end="")
+        say(text, end="")
         return
     try:
-        atomic_write(output, text)
+        atomic_write(output, text, mode=0o666)
     except OSError as error:
         raise _not_written(output, error) from error
 
@@ -75,12 +75,12 @@ def _report(source: str, target: str, conversion: Conversion, notes: Iterable[Co
     told = list(dict.fromkeys(notes))
     count = {level: sum(note.level == level for note in told) for level in ("changed", "lost")}
     words = _("{source} to {target}: {nodes} nodes; {changed} places said otherwise, {lost} could not be carried over.")
-    print(
+    say(
         words.format(source=source, target=target, nodes=len(conversion.workflow.nodes), **count),
         file=sys.stderr,
     )
     for note in told:
-        print(note_line(note), file=sys.stderr)
+        say(note_line(note), file=sys.stderr)
 
 
 async def render(arguments: Namespace) -> int:
@@ -127,21 +127,21 @@ def _picture(drawing: Drawing, form: Format, output: Path | None, *, dark: bool)
     made = picture(drawing, form, dark=dark)
     try:
         if output is None:
-            sys.stdout.buffer.write(made.data)
+            give_bytes(made.data)
         else:
             output.write_bytes(made.data)
     except OSError as error:
         raise _not_written(output or Path("-"), error) from error
     if made.missing:
         said = _("note: no font here can draw {symbols}; they stand as question marks.")
-        print(said.format(symbols=made.missing[:40]), file=sys.stderr)
+        say(said.format(symbols=made.missing[:40]), file=sys.stderr)
 
 
 async def schema(arguments: Namespace) -> int:
     """JSON Schema of a whole document or of the parameters of a kind; with `--words` a page to read."""
     if arguments.words:
-        print(help_text(arguments.kind), end="")
+        say(help_text(arguments.kind), end="")
     else:
         found = kind_schema(arguments.kind) if arguments.kind else workflow_schema()
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        say_json(found, indent=2)
     return 0

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.parser import COMMANDS, parser
+from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, use_language
@@ -31,12 +32,12 @@ def dispatch(given: Sequence[str]) -> int:
     if not any(word in COMMANDS for word in words) and not {"-h", "--help", "-V", "--version"} & set(words):
         at = words.index("--lang") + 2 if language else 0
         if misspelt := _no_command(words[at:]):
-            print(misspelt, file=sys.stderr)
+            say(misspelt, file=sys.stderr)
             return 2
         words.insert(at, "open")
     arguments = parser().parse_args(words)
     if arguments.version:
-        print(f"flowcabal-tui {__version__}")
+        say(f"flowcabal-tui {__version__}")
         return 0
     try:
         code = _run(arguments)
@@ -44,7 +45,7 @@ def dispatch(given: Sequence[str]) -> int:
             sys.stdout.flush()
         return code
     except FlowCabalError as error:
-        print(_("flowcabal-tui: {error}").format(error=error), file=sys.stderr)
+        say(_("flowcabal-tui: {error}").format(error=error), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -55,7 +56,7 @@ def dispatch(given: Sequence[str]) -> int:
         if error.filename is not None:
             raise
         _give_up_output()
-        print(_("flowcabal-tui: {error}").format(error=_output_error(error)), file=sys.stderr)
+        say(_("flowcabal-tui: {error}").format(error=_output_error(error)), file=sys.stderr)
         return 1
 
 
@@ -92,7 +93,7 @@ def _run(arguments: Namespace) -> int:
     if arguments.command == "completion":
         from flowcabal_tui.cli.completion import script
 
-        print(script(arguments.shell))
+        say(script(arguments.shell))
         return 0
     return asyncio.run(_until_terminated(_handler(arguments.command)(arguments)))
 
@@ -123,6 +124,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import bench
 
         return bench.measure
+    if command == "trust":
+        from flowcabal_tui.cli.trusting import trust
+
+        return trust
     if command in ("search", "blame"):
         from flowcabal_tui.cli import searching
 
@@ -170,6 +175,10 @@ def _handler(command: str) -> Handler:
             "backup": upkeep.backup,
             "restore": upkeep.restore_command,
         }[command]
+    if command == "rescue":
+        from flowcabal_tui.cli.rescuing import rescue
+
+        return rescue
     if command in ("validate", "convert", "render", "schema"):
         from flowcabal_tui.cli import checking, converting
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.actions.registry import ActionRegistry
+from flowcabal_tui.actions.registry import ActionRegistry, project_files
 from flowcabal_tui.cli.naming import the_workflow
 from flowcabal_tui.dialects.detect import Document, converted, findings_of, recognised
 from flowcabal_tui.dialects.reading import MAX_JSON
@@ -69,6 +69,36 @@ def findings_in(path: Path, document: Document, actions: Actions | None) -> tupl
         raise _named(path, error) from error
 
 
+def require_no_errors_in(path: Path, findings: Iterable[Finding]) -> None:
+    """Raises WorkflowError that lists what `validate` finds in a document, when that cannot run."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if errors:
+        raise WorkflowError(
+            _("{place}: {problem}").format(place=path, problem=_("The workflow cannot run.")),
+            "\n".join(finding_lines(errors)),
+            _("Nothing was changed. Correct the document and try again; validate shows all findings."),
+        )
+
+
+def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
+    """`1. [CODE] (node=…, field=…) message`, and the suggestion below."""
+    for number, finding in enumerate(findings, 1):
+        place = ", ".join(
+            f"{name}={value}" for name, value in (("node", finding.node), ("field", finding.field)) if value
+        )
+        said = finding.message
+        if finding.severity == "warning":
+            said = _("{key}: {problem}").format(key=_("warning"), problem=said)
+        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", said)
+        yield _line(" ".join(part for part in parts if part))
+        if finding.fix:
+            yield _line("   " + _("suggestion: {fix}").format(fix=finding.fix))
+
+
+def _line(text: str) -> str:
+    return clean(text).replace("\n", " ")
+
+
 def note_line(note: ConversionNote) -> str:
     """`~` said otherwise, `!` could not be carried over, `·` worth knowing; then the place and what was done."""
     said = _("{place}: {problem}").format(place=note.place, problem=note.message) if note.place else note.message
@@ -108,7 +138,5 @@ def registry_of(files: Sequence[Path], project: Path | None = None) -> Actions |
     """The actions of registry files, and of a project's own; None when there are none. Raises FlowCabalError."""
     paths = list(files)
     if project is not None:
-        own = project / "actions"
-        paths += [own] if own.is_dir() else []
-        paths += [project / file for file in load_project(project).actions.files]
+        paths += project_files(project, load_project(project).actions.files)
     return {action.action_id: action for action in ActionRegistry.load(paths).all()} if paths else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from flowcabal_tui.actions.values import parse
@@ -13,6 +14,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.inputs import missing_inputs
 from flowcabal_tui.project.views import Workbench
 
 _OF_A_NEW_RUN: Final = ("chapter", "instruction", "input", "target", "again", "freeze", "set", "fresh_context", "quote")
@@ -23,7 +25,10 @@ def require_sense(arguments: Namespace) -> None:
     if not arguments.workflow and not arguments.resume:
         raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
     require_beside("--keep", bool(arguments.keep), wait=arguments.wait)
-    given = ["--" + name.replace("_", "-") for name in _OF_A_NEW_RUN if getattr(arguments, name)]
+    require_beside("--resume", bool(arguments.resume), **{"continue": arguments.continues})
+    fitting = ("again", "quote") if arguments.resume and arguments.again else ()  # another attempt, as the run began
+    names = [name for name in _OF_A_NEW_RUN if name not in fitting]
+    given = ["--" + name.replace("_", "-") for name in names if getattr(arguments, name)]
     if arguments.resume and (given or arguments.workflow):
         raise BadArgument(
             _("--resume goes on with a run as it was begun."),
@@ -56,6 +61,19 @@ def given_inputs(arguments: Namespace) -> dict[str, Any]:
             raise BadArgument(_("{flag} gives no input.").format(flag=flag), "", _("Write NAME=TEXT or NAME:=JSON."))
         inputs[name.removesuffix(":")] = _json(flag, value) if name.endswith(":") else value
     return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
+
+
+def require_inputs(workflow: Workflow, given: Mapping[str, Any], targets: Collection[NodeId] = ()) -> None:
+    """Raises BadArgument that names every input which the workflow reads and which is not given."""
+    if missing := missing_inputs(workflow, given, targets):
+        shown = " ".join(f"--input {name}=TEXT" for name in missing)
+        raise BadArgument(
+            _("The workflow {name} asks for what was not given: {names}").format(
+                name=workflow.name or workflow.id, names=", ".join(missing)
+            ),
+            _("Nothing was run."),
+            _("Add {flags} (NAME:=JSON for a list, an object or a number).").format(flags=shown),
+        )
 
 
 def json_value(text: str) -> Any:

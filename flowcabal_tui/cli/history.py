@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterable
 
 from flowcabal_tui.cli.naming import the_run
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
+from flowcabal_tui.cli.terminal import say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -29,7 +30,7 @@ async def runs(arguments: Namespace) -> int:
         await project.close()
     if arguments.json:
         plain = [to_plain(one) for one in details]
-        print(json.dumps(plain[0] if arguments.run else plain, ensure_ascii=False, indent=2))
+        say_json(plain[0] if arguments.run else plain, indent=2)
     elif arguments.run:
         _one(details[0])
     else:
@@ -39,7 +40,7 @@ async def runs(arguments: Namespace) -> int:
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
     for row in rows:
-        print("\t".join(str(cell) for cell in row))
+        say_row(row)
 
 
 def _line(details: RunDetails) -> tuple[object, ...]:
@@ -76,7 +77,7 @@ def _node(node: NodeTrace) -> tuple[object, ...]:
         f"{node.seconds:.1f} s",
         f"{node.usage.input_tokens or 0}/{node.usage.output_tokens or 0}",
         ", ".join(node.models),
-        node.error.replace("\n", " "),
+        clean("; ".join(filter(None, (node.error, *node.item_errors)))).replace("\n", " "),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -11,11 +10,14 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_json, say_over, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.report import comment_line, report_lines
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import quoted, said
 from flowcabal_tui.protocol import (
@@ -36,12 +38,13 @@ async def import_(arguments: Namespace) -> int:
     """Reads chapters from a file or folder into the book, or a reference book onto the shelf."""
     require_beside("--dry-run", arguments.dry_run, json=arguments.json)
     require_beside("--as reference", arguments.kind == "reference", title=arguments.title)
-    project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=False)
+    project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
     try:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
         preview = await project.preview_import(arguments.source, arguments.last, reference=bool(reference))
-        for warning in preview.warnings:
-            print(_("note: {text}").format(text=warning), file=sys.stderr)
+        told = (*report_lines(preview.report), *map(comment_line, preview.report.comments))
+        for warning in (*told, *preview.warnings):
+            say(_("note: {text}").format(text=warning), file=sys.stderr)
         if arguments.again:
             preview = replace(preview, known=frozenset())
         if arguments.dry_run:
@@ -52,7 +55,7 @@ async def import_(arguments: Namespace) -> int:
         _told(preview, made, reference=bool(reference))
         await _settled(project)
         if not reference and (quote := await _offered(project)):
-            print(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
+            say(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
     finally:
         await project.close()
     return DONE
@@ -64,16 +67,16 @@ async def _settled(project: Project) -> None:
     try:
         while not (await asyncio.wait([following], timeout=_LONG_SECONDS))[0]:
             if not told:
-                print(_("The memory follows; Ctrl+C leaves the rest of it to the next start."), file=sys.stderr)
+                say(_("The memory follows; Ctrl+C leaves the rest of it to the next start."), file=sys.stderr)
             told = True
             left = len([task for task in await project.background() if task.kind != "knowledge" and not task.job])
             if moving:
-                print("\r\x1b[K" + _("{n} steps left").format(n=left), end="", file=sys.stderr, flush=True)
+                say_over(_("{n} steps left").format(n=left), sys.stderr)
         await following
     finally:
         following.cancel()
         if told and moving:
-            print("\r\x1b[K", end="", file=sys.stderr)
+            say_over("", sys.stderr)
 
 
 def _print_preview(preview: ImportPreview, as_json: bool) -> None:
@@ -89,12 +92,13 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
             for at, one in enumerate(chapters)
         ]
         told = {"encoding": preview.encoding, "language": preview.language, "warnings": preview.warnings}
-        print(json.dumps({"chapters": rows} | told, ensure_ascii=False, indent=2))
+        report = to_plain(preview.report)
+        say_json({"chapters": rows} | told | {"report": report}, indent=2)
         return
     lengths = [word_count(one.text, preview.language) for one in chapters]
     for at, one in enumerate(chapters):
         there = _("in the book already") if at in known else ""
-        print(at + 1, one.volume, one.title, lengths[at], there, sep="\t")
+        say_row((at + 1, one.volume, one.title, lengths[at], there))
     if preview.language.startswith("zh"):
         words = _(
             "{n} chapters in {volumes} volumes, {length} characters ({encoding}, {language}); {known} are in the book."
@@ -103,7 +107,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
         words = _(
             "{n} chapters in {volumes} volumes, {length} words ({encoding}, {language}); {known} are in the book."
         )
-    print(
+    say(
         words.format(
             n=len(chapters),
             volumes=len({one.volume for one in chapters if one.volume}),
@@ -119,17 +123,18 @@ def _told(preview: ImportPreview, made: str, *, reference: bool) -> None:
     """`made` is the id of the reference book, or how many chapters were imported."""
     if reference:
         shelved = _("Put on the shelf as {id}: {n} parts ({encoding}).")
-        print(shelved.format(id=made, n=len(preview.chapters), encoding=preview.encoding))
+        say(shelved.format(id=made, n=len(preview.chapters), encoding=preview.encoding))
         return
-    print(_("Imported {n} chapters ({encoding}).").format(n=made, encoding=preview.encoding))
+    say(_("Imported {n} chapters ({encoding}).").format(n=made, encoding=preview.encoding))
     if preview.known:
         left = _("{n} were in the book already and were left out; --again brings them a second time.")
-        print(left.format(n=len(preview.known)))
+        say(left.format(n=len(preview.known)))
 
 
 async def _offered(project: Project) -> str:
-    """What a reading would take; "" when no model is set or none is needed."""
-    if not any(role == "agent" for role, _endpoint in project.info.models):
+    """What a reading would take; "" when no model is set or confirmed, or none is needed."""
+    is_set = any(role == "agent" for role, _endpoint in project.info.models)
+    if not is_set or project.info.trust != "trusted":
         return ""
     quote = await project.quote_bootstrap()
     return quoted(quote) if quote.calls else ""
@@ -137,17 +142,17 @@ async def _offered(project: Project) -> str:
 
 async def bootstrap(arguments: Namespace) -> int:
     """Quotes, asks, reads. Ends with 3 when the reading paused: give the command again to go on."""
-    project = await Project.open(arguments.project, knowledge=False)
+    project = await opened(arguments, uses_models=not arguments.drop, knowledge=False)
     try:
         if arguments.drop:
             await project.carry_out(PauseBootstrap(drop=True))
-            print(_("The rest of the reading is given up; what was read stays."))
+            say(_("The rest of the reading is given up; what was read stays."))
             return DONE
         quote = await project.quote_bootstrap(arguments.first, arguments.last)
         if not quote.calls:
-            print(_("No imported chapter is left to be read."))
+            say(_("No imported chapter is left to be read."))
             return DONE
-        print(quoted(quote))
+        say(quoted(quote))
         if not (arguments.yes or await _agreed()):
             return FAILED
         await project.carry_out(StartBootstrap(arguments.first, arguments.last, arguments.max_cost))
@@ -173,9 +178,10 @@ async def _followed(project: Project) -> int:
                     words = said(event.status)
                     if words != shown:
                         shown = words
-                        print(f"\r\x1b[K{words}" if moving else words, end="" if moving else "\n", flush=True)
+                        (say_over if moving else say)(words)
                     if event.status.state in ("paused", "dropped", "done"):
-                        print(end="\n" if moving else "")
+                        say(end="\n" if moving else "")
+                        await project.bootstrap_ended()
                         return PAUSED if event.status.state == "paused" else FAILED if event.status.failed else DONE
             await asyncio.sleep(_TICK_SECONDS)
         except asyncio.CancelledError:
@@ -197,13 +203,13 @@ async def references(arguments: Namespace) -> int:
             hits = await project.search_references(arguments.search, book)
             _rows(arguments.json, hits, [(hit.uri, hit.book, hit.title, hit.text) for hit in hits])
             if not hits:
-                print(_("Nothing was found."), file=sys.stderr)
+                say(_("Nothing was found."), file=sys.stderr)
                 return FAILED
         elif book is None:
             found = await project.references()
             _rows(arguments.json, found, [(one.id, one.title, one.parts, one.length) for one in found])
             if not found:
-                print(_("No reference book is on the shelf."), file=sys.stderr)
+                say(_("No reference book is on the shelf."), file=sys.stderr)
         elif arguments.part is None:
             parts = await project.reference_parts(book)
             _rows(arguments.json, parts, parts)
@@ -212,7 +218,7 @@ async def references(arguments: Namespace) -> int:
                 raise UnknownName(
                     _("There is no part {n}.").format(n=arguments.part), _("The book has {n} parts.").format(n=count)
                 )
-            print((await project.source(f"reference/{book}/{arguments.part}")).text)
+            say((await project.source(f"reference/{book}/{arguments.part}")).text)
     finally:
         await project.close()
     return DONE
@@ -242,7 +248,7 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
 
 def _rows(as_json: bool, values: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
     if as_json:
-        print(json.dumps([to_plain(value) for value in values], ensure_ascii=False, indent=2))
+        say_json([to_plain(value) for value in values], indent=2)
         return
     for row in rows:
-        print("\t".join(" ".join(str(cell).split()) for cell in row))
+        say_row(row)

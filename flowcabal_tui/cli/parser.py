@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from flowcabal_tui.cli.argparse_words import use_catalogue
-from flowcabal_tui.cli.argument_types import money, path, whole
+from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
+from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.domain.context import BUDGET_CLASSES
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
@@ -38,6 +38,7 @@ COMMANDS = [
     "export",
     "doctor",
     "models",
+    "trust",
     "profile",
     "delete",
     "undelete",
@@ -45,16 +46,24 @@ COMMANDS = [
     "purge",
     "backup",
     "restore",
+    "rescue",
     "bench",
     "config",
     "completion",
 ]
 
 
-def parser() -> argparse.ArgumentParser:
+TRUSTING = (
+    *("run", "decide", "keep", "import", "bootstrap", "rebuild", "profile", "delete", "undelete", "purge"),
+    *("chapters", "workflows", "doctor"),
+)
+"""Commands that can send, spend or run, if only in the background."""
+
+
+def parser() -> Parser:
     """The parser of the whole command line."""
     use_catalogue()
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="flowcabal-tui",
         description=_("Write very long novels with language models, and keep control."),
         epilog=_("Without a command the screen opens. A folder alone is opened as a project."),
@@ -71,12 +80,13 @@ def parser() -> argparse.ArgumentParser:
     _others(commands)
     _profiles(commands)
     _bench(commands)
+    words = _("say yes, this once, to all that the project sends, spends and runs; answers no question of a run")
+    for name in TRUSTING:
+        commands.choices[name].add_argument("--trust", action="store_true", help=words)
     return top
 
 
-def _add(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, words: str
-) -> argparse.ArgumentParser:
+def _add(commands: argparse._SubParsersAction[Parser], name: str, words: str) -> Parser:
     return commands.add_parser(name, help=words, description=words)
 
 
@@ -95,7 +105,7 @@ def _actions(command: argparse.ArgumentParser) -> None:
     command.add_argument("--actions", type=path, action="append", default=[], metavar=_("FILE"), help=words)
 
 
-def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     opened = _add(commands, "open", _("open the screen, with a project or at home"))
     opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
     opened.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
@@ -142,11 +152,13 @@ def _projects(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     exported.add_argument("target", type=path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx"))
 
 
-def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     run = _add(commands, "run", _("run a workflow and print what happens"))
     _project(run)
     run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
     run.add_argument("--resume", metavar=_("RUN"), help=_("go on with a run whose process ended"))
+    words = _("with --resume: continue cut-off texts from where they stopped, not from the start")
+    run.add_argument("--continue", dest="continues", action="store_true", help=words)
     run.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     _inputs(run)
     run.add_argument(
@@ -162,6 +174,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     run.add_argument("--step", action="store_true", help=_("pause after each level; an empty line goes on"))
     run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
     run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
+    embeddings_flag(run)
     run.add_argument("--quote", action="store_true", help=_("only say what it would cost"))
     run.add_argument(
         "--decide",
@@ -183,6 +196,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
     keep.add_argument("node", nargs="?", metavar=_("NODE"))
     keep.add_argument("--attempt", type=whole, default=0, help=_("default: the one that stands"))
+    keep.add_argument("--partial", action="store_true", help=_("also keep a text that was cut off, as it is"))
     keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
     decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
     _project(decide)
@@ -200,7 +214,7 @@ def _runs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     context.add_argument("--json", action="store_true")
 
 
-def _history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
     _project(runs)
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
@@ -227,7 +241,7 @@ def _history(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     simulate.add_argument("--json", action="store_true", help=_("one JSON object a line"))
 
 
-def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
     validate = _add(commands, "validate", _("check a workflow; 0: it can run, 1: it has errors, 2: it cannot be read"))
     convert = _add(commands, "convert", _("read a workflow of another system, or write one for it"))
     render = _add(commands, "render", _("draw a workflow: in the terminal, as SVG, PNG, JPEG or Mermaid"))
@@ -253,7 +267,7 @@ def _documents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
 
 
-def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
     search = _add(commands, "search", _("words anywhere in the project: text, names, story, profiles, rules"))
     _project(search)
     search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese is found by any character"))
@@ -267,7 +281,7 @@ def _looking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         command.add_argument("--json", action="store_true")
 
 
-def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
     named = _("a chapter's place in the story or id, or a kept output's id")
     for name, said in (
         ("delete", _("take a chapter or a kept output out of the book and its memory; it can be undone")),
@@ -280,6 +294,7 @@ def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     rebuild.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
+    embeddings_flag(rebuild)
     purge = _add(commands, "purge", _("take a chapter or a kept output out of the project for good"))
     _project(purge)
     purge.add_argument("text", metavar=_("TEXT"), help=named)
@@ -292,9 +307,12 @@ def _upkeep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     restore = _add(commands, "restore", _("make a project from a backup"))
     restore.add_argument("source", type=path, metavar=_("FILE"))
     restore.add_argument("project", type=path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
+    rescue = _add(commands, "rescue", _("list what is whole in a damaged project, and take it out"))
+    _project(rescue)
+    rescue.add_argument("--to", type=path, metavar=_("FOLDER"), help=_("write it into this folder, new or empty"))
 
 
-def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _others(commands: argparse._SubParsersAction[Parser]) -> None:
     for name, words in (
         ("status", _("runs, questions, background work and totals")),
         ("chapters", _("the chapters of the book")),
@@ -320,6 +338,12 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         if name == "models":
             command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
+    trust = _add(commands, "trust", _("what a project may send, spend and run; confirm or revoke it"))
+    _project(trust)
+    answer = trust.add_mutually_exclusive_group()
+    answer.add_argument("--yes", action="store_true", help=_("confirm all that it asks for now, keys included"))
+    answer.add_argument("--revoke", action="store_true", help=_("forget your answers: the folder opens restricted"))
+    trust.add_argument("--json", action="store_true")
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
     doctor.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
     doctor.add_argument("--json", action="store_true")
@@ -329,7 +353,7 @@ def _others(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
-def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile = _add(commands, "profile", _("profiles and summaries: seen, written by hand, pinned, made again"))
     _project(profile)
     profile.add_argument("uri", nargs="?", default="", metavar="URI", help=_("one of them; none: a line for each"))
@@ -343,7 +367,7 @@ def _profiles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     profile.add_argument("--json", action="store_true")
 
 
-def _bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
     context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
     context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))

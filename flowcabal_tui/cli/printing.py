@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from typing import Protocol, TextIO
 
 from flowcabal_tui.cli.answers import how_to_answer
+from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import AngleCheck, Evaluation, Question, Quote
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.words import RUN_STATES, check_words
+from flowcabal_tui.project.words import RUN_STATES, check_words, spend_lines
 from flowcabal_tui.protocol import (
     CommandFailed,
     Event,
@@ -58,7 +58,7 @@ class JsonPrinter:
         self._out = out or sys.stdout
 
     def _line(self, value: object) -> None:
-        print(json.dumps(value, ensure_ascii=False), file=self._out, flush=True)
+        say_json(value, file=self._out, flush=True)
 
     def event(self, event: Event) -> None:
         self._line(to_message(event))
@@ -94,9 +94,9 @@ class PlainPrinter:
 
     def _say(self, words: str) -> None:
         if self._open_line:
-            print(file=self._out)
+            say(file=self._out)
         self._open_line = False
-        print(words, file=self._out, flush=True)
+        say(words, file=self._out, flush=True)
 
     def event(self, event: Event) -> None:
         match event:
@@ -105,7 +105,7 @@ class PlainPrinter:
             case NodeStreaming() if self._moving:
                 self._shown.add((event.node, event.attempt))
                 self._told.add(event.node)
-                print(event.chunk, end="", file=self._out, flush=True)
+                say(event.chunk, end="", file=self._out, flush=True)
                 self._open_line = not event.chunk.endswith("\n")
             case NodeCompleted():
                 self._completed(event)
@@ -132,6 +132,8 @@ class PlainPrinter:
         if not self._moving or event.cached:
             self._told.add(event.node)
             self._say(event.output)
+        for problem in event.errors:
+            self._say(f"! {problem}")
         if event.cached:
             self._say(_("(from the store: nothing was paid)"))
         if event.evaluation:
@@ -148,21 +150,12 @@ class PlainPrinter:
         ):
             if nodes:
                 self._say(words.format(names=", ".join(nodes)))
-        if quote.would_run:
-            most = _(" (at most)") if quote.at_most else ""
-            known = f"{quote.cost} {quote.currency}".strip() if quote.cost is not None else _("unknown")
-            self._say(_("cost: {cost}{most}").format(cost=known, most=most))
+        if quote.likely.calls:
+            self._say("\n".join(spend_lines(quote)))
 
     def _quote_line(self, quote: Quote) -> None:
-        self._say(
-            _("{n} of {all} nodes would run; about {tokens} tokens in{most}, at most {calls} calls.").format(
-                n=len(quote.would_run),
-                all=len(quote.would_run) + len(quote.served),
-                tokens=quote.input_tokens,
-                most=_(" (at most)") if quote.at_most else "",
-                calls=quote.calls_at_most,
-            )
-        )
+        total = len(quote.would_run) + len(quote.served)
+        self._say(_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total))
 
     def asks(self, question: Question, text: str) -> None:
         """`text` is what the question is about: said, unless it has just been streamed."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 
 from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.locale import _
-from flowcabal_tui.project import Project
 from flowcabal_tui.project.views import ProfileView
 from flowcabal_tui.project.words import LEVELS, METHODS
 from flowcabal_tui.protocol import Command, PinProfile, RegenerateProfile, TakeProfile, WriteProfile
@@ -24,14 +24,14 @@ from flowcabal_tui.protocol import Command, PinProfile, RegenerateProfile, TakeP
 async def profile(arguments: Namespace) -> int:
     """All profiles in a line each; of one, what stands, its history, a diff, or what the options change."""
     commands = _commands(arguments)
-    project = await Project.open(arguments.project, read_only=not commands, knowledge=False)
+    project = await opened(arguments, read_only=not commands, knowledge=False)
     try:
         if not arguments.uri:
             rows = await project.profiles()
             if arguments.json:
                 _json([to_plain(row) for row in rows])
             for row in () if arguments.json else rows:
-                print("\t".join((row.uri, row.kind_title, row.name, row.abstract)))
+                say_row((row.uri, row.kind_title, row.name, row.abstract))
             return 0
         for command in commands:
             await project.carry_out(command)
@@ -83,21 +83,21 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
         for state in view.history:
             pinned = _("pinned") if state.generation == view.pinned else ""
             when = _("as of chapter {n}").format(n=state.position)
-            print("\t".join((str(state.generation), state.level, when, _(METHODS[state.method]), pinned)))
+            say_row((str(state.generation), state.level, when, _(METHODS[state.method]), pinned))
     else:
         _print_levels(view.levels)
         if view.offered:
-            print(_("Made since, and offered beside it:"))
+            say(_("Made since, and offered beside it:"))
             _print_levels(view.offered)
         if view.pinned is not None:
             written = _("Your words are kept, but do not stand.") if arguments.write else ""
             pinned = _("State {n} is pinned and stands until `--pin 0`.").format(n=view.pinned)
-            print(f"{written} {pinned}".strip())
+            say(f"{written} {pinned}".strip())
 
 
 def _print_levels(states: Iterable[Derived]) -> None:
     for state in states:
-        print(f"# {_(LEVELS[state.level])} · {_('as of chapter {n}').format(n=state.position)}\n{state.text}\n")
+        say(f"# {_(LEVELS[state.level])} · {_('as of chapter {n}').format(n=state.position)}\n{state.text}\n")
 
 
 def _print_diff(view: ProfileView, arguments: Namespace) -> None:
@@ -114,8 +114,8 @@ def _print_diff(view: ProfileView, arguments: Namespace) -> None:
         texts.append(state.text.splitlines())
     older, newer = texts
     before, after = map(str, arguments.diff)
-    print("\n".join(difflib.unified_diff(older, newer, before, after, lineterm="")))
+    say("\n".join(difflib.unified_diff(older, newer, before, after, lineterm="")))
 
 
 def _json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    say_json(value, indent=2)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterable
 
 from flowcabal_tui.cli.adding import add_chapter, add_workflow
 from flowcabal_tui.cli.answers import require_beside
+from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -18,11 +18,11 @@ from flowcabal_tui.protocol import AddChapter
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:
     for row in rows:
-        print("\t".join(str(cell) for cell in row))
+        say_row(row)
 
 
 def _json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    say_json(value, indent=2)
 
 
 async def status(arguments: Namespace) -> int:
@@ -32,6 +32,7 @@ async def status(arguments: Namespace) -> int:
         runs, questions = await project.runs(10), await project.questions()
         tasks, totals = await project.background(), await project.totals()
         reading, stale = await project.bootstrap(), await project.stale()
+        unsaved = await project.unsaved.all()
     finally:
         await project.close()
     if arguments.json:
@@ -41,6 +42,10 @@ async def status(arguments: Namespace) -> int:
                 "questions": [to_plain(question) for question in questions],
                 "background": [to_plain(task) for task in tasks],
                 "stale": [to_plain(text) for text in stale],
+                "unsaved": [
+                    {"chapter": chapter.id, "title": chapter.title, "base": draft.base, "newest": draft.newest}
+                    for chapter, draft in unsaved
+                ],
                 "bootstrap": to_plain(reading) if reading else None,
                 "totals": to_plain(totals),
             }
@@ -55,10 +60,11 @@ async def status(arguments: Namespace) -> int:
         (_("memory"), _(TASK_STATES["stale"]), text.uri, _("as of chapter {n}").format(n=text.position))
         for text in stale
     )
+    _table((_("unsaved"), chapter.position, chapter.title) for chapter, _draft in unsaved)
     if reading is not None and reading.state not in ("done", "dropped"):
-        print(_("reading: {words}").format(words=said(reading)))
+        say(_("reading: {words}").format(words=said(reading)))
     cost = _("unknown") if totals.cost is None else f"{totals.about}{totals.cost} {totals.currency}".strip()
-    print(
+    say(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(
             calls=totals.calls, tokens_in=totals.input_tokens, tokens_out=totals.output_tokens, cost=cost
         )
@@ -70,17 +76,22 @@ async def chapters(arguments: Namespace) -> int:
     """The chapters in story order, or those that were deleted; with `--add` makes one first."""
     require_beside("--add", arguments.add is not None, at=arguments.at, volume=arguments.volume)
     if arguments.add is not None:
-        await add_chapter(arguments.project, AddChapter(arguments.add, arguments.volume, arguments.at))
+        await add_chapter(arguments, AddChapter(arguments.add, arguments.volume, arguments.at))
     project = await Project.open(arguments.project, read_only=True)
     try:
         found = await (project.deleted_chapters() if arguments.deleted else project.chapters())
+        unsaved = {chapter.id for chapter, _draft in await project.unsaved.all()}
     finally:
         await project.close()
     if arguments.json:
-        _json([to_plain(chapter) for chapter in found])
+        _json([{**to_plain(chapter), "unsaved": chapter.id in unsaved} for chapter in found])
     else:
         _table(
-            (chapter.position, chapter.id, chapter.title, chapter.length, f"v{chapter.version}") for chapter in found
+            (
+                *(chapter.position, chapter.id, chapter.title, chapter.length, f"v{chapter.version}"),
+                *((_("unsaved"),) if chapter.id in unsaved else ()),
+            )
+            for chapter in found
         )
     return 0
 
@@ -88,7 +99,7 @@ async def chapters(arguments: Namespace) -> int:
 async def workflows(arguments: Namespace) -> int:
     """The newest version of each workflow; with `--add` stores a document or an example first."""
     if arguments.add:
-        await add_workflow(arguments.project, arguments.add)
+        await add_workflow(arguments, arguments.add)
     project = await Project.open(arguments.project, read_only=True)
     try:
         found = await project.workflows()

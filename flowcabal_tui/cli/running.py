@@ -14,9 +14,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from flowcabal_tui.cli.answers import Answers, answer_to
-from flowcabal_tui.cli.flags import request_of, require_sense
+from flowcabal_tui.cli.embeddings import settle_embeddings
+from flowcabal_tui.cli.flags import request_of, require_inputs, require_sense
 from flowcabal_tui.cli.naming import require_nodes, the_node, the_run, the_workflow
+from flowcabal_tui.cli.notes import note_replaced
+from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
+from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
@@ -51,8 +55,12 @@ async def run(arguments: Namespace) -> int:
     answers = Answers.from_flags(arguments.decide)
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
     begin_loading()
-    project = await Project.open(
-        arguments.project, everything=True, knowledge=arguments.knowledge, read_only=arguments.quote
+    project = await opened(
+        arguments,
+        everything=True,
+        knowledge=arguments.knowledge,
+        read_only=arguments.quote,
+        uses_models=not arguments.quote,
     )
     end_loading()
     try:
@@ -60,6 +68,7 @@ async def run(arguments: Namespace) -> int:
         if isinstance(command, RunWorkflow) and arguments.quote:
             printer.quote(await project.quote(command.request))
             return DONE
+        await settle_embeddings(project, arguments)
         session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
         return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)
     finally:
@@ -76,9 +85,14 @@ async def _command_of(project: Project, arguments: Namespace, answers: Answers) 
     for path in (*arguments.target, *arguments.again, *arguments.freeze, *filter(None, (arguments.keep,))):
         the_node(workflow, path)
     await require_nodes(answers.nodes, workflow, project.workflow)
+    if arguments.resume and arguments.again:
+        request = (await project.run_details(resumed)).request
+        return RunWorkflow(request.another(NodeId(arguments.again[0])))
     if arguments.resume:
-        return ResumeRun(resumed)
+        return ResumeRun(resumed, continues=arguments.continues)
     request = await request_of(project, workflow, arguments)
+    if not arguments.quote:
+        require_inputs(workflow, dict(request.inputs), request.targets)
     for node in arguments.freeze:
         await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
     return RunWorkflow(request)
@@ -86,7 +100,7 @@ async def _command_of(project: Project, arguments: Namespace, answers: Answers) 
 
 async def decide(arguments: Namespace) -> int:
     """Answers a waiting question; the run goes on in this process."""
-    project = await Project.open(arguments.project, everything=True, knowledge=False)
+    project = await opened(arguments, everything=True, knowledge=False, uses_models=True)
     try:
         waiting = {question.id: question for question in await project.questions()}
         question = waiting.get(QuestionId(arguments.question))
@@ -124,7 +138,7 @@ class _Session:
         """Returns the exit code. With `wait` the memory has followed what is kept, and its advice is printed."""
         code = await self._followed(run, keep, wait=wait)
         for note in self._answers.unused(self._asked_for):
-            print(note, file=sys.stderr)
+            say(note, file=sys.stderr)
         return code
 
     async def _followed(self, run: RunId, keep: str | None, *, wait: bool) -> int:
@@ -137,7 +151,9 @@ class _Session:
         finally:
             reader.cancel()
         if state == "done" and keep:
+            before = {chapter.id: chapter for chapter in await self._project.chapters()}
             await self._project.carry_out(PersistOutput(run, NodeId(keep)))
+            await note_replaced(self._project, before)
             self._print()
             if wait:
                 await self._project.settled()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 
 from flowcabal_tui.cli.naming import the_chapter
+from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance
@@ -27,21 +27,21 @@ async def search(arguments: Namespace) -> int:
     finally:
         await project.close()
     if arguments.json:
-        print(json.dumps(to_plain(answer), ensure_ascii=False, indent=2))
+        say_json(to_plain(answer), indent=2)
     else:
         _print_answer(answer)
     if not answer.hits:
-        print(_("Nothing was found."), file=sys.stderr)
+        say(_("Nothing was found."), file=sys.stderr)
     return 0 if answer.hits else 1
 
 
 def _print_answer(answer: SearchAnswer) -> None:
     for kind, count in answer.counts:
         if count:
-            print(f"{_(SEARCHED[kind])}: {count}")
+            say(f"{_(SEARCHED[kind])}: {count}")
             for hit in answer.hits:
                 if hit.kind == kind:
-                    print("\t".join(("", str(hit.position or "-"), hit.title, _marked(hit))))
+                    say_row(("", str(hit.position or "-"), hit.title, _marked(hit)))
 
 
 def _marked(hit: SearchHit) -> str:
@@ -66,7 +66,7 @@ async def blame(arguments: Namespace) -> int:
     finally:
         await project.close()
     if arguments.json:
-        print(json.dumps(plain, ensure_ascii=False, indent=2))
+        say_json(plain, indent=2)
     elif arguments.line:
         _print_provenance(provenance, chapter)
     else:
@@ -76,22 +76,33 @@ async def blame(arguments: Namespace) -> int:
 
 def _print_lines(lines: tuple[BlamedLine, ...], chapter: ChapterId) -> None:
     for line in lines:
-        print("\t".join((str(line.number), *_origin(line.origin, chapter), line.text[:_LINE])))
+        say_row((str(line.number), *_origin(line.origin, chapter), line.text[:_LINE]))
+        if len(line.spans) > 1:
+            _print_spans(line, chapter)
+
+
+def _print_spans(line: BlamedLine, chapter: ChapterId) -> None:
+    """The words of a line that more than one origin has."""
+    for span in line.spans:
+        if words := line.text[span.start : span.end].strip():
+            say_row(("", *_origin(span.origin, chapter), words[:_LINE], span.origin.instruction))
 
 
 def _origin(origin: Origin, chapter: ChapterId) -> tuple[str, ...]:
     elsewhere = "" if origin.chapter == chapter else f"{origin.chapter} "
-    made = f"{origin.run}/{origin.node}#{origin.attempt}" if origin.run else "-"
+    made = f"{origin.run}/{origin.node}#{origin.attempt}" if origin.run else origin.model or "-"
     return f"{elsewhere}v{origin.version}", f"{origin.at:%Y-%m-%d %H:%M}", _(AUTHORS[origin.author]), made
 
 
 def _print_provenance(provenance: Provenance, chapter: ChapterId) -> None:
     for origin in provenance.line.origin.chain:
-        print("\t".join((*_origin(origin, chapter), origin.text)))
+        say_row((*_origin(origin, chapter), origin.text))
+    if len(provenance.line.spans) > 1:
+        _print_spans(provenance.line, chapter)
     written = provenance.written
     if written is None:
         return
-    print(
+    say(
         _("written by {model}: {workflow}, {node}, attempt {n} of run {run}").format(
             model=written.model, workflow=written.workflow, node=written.title, n=written.attempt, run=written.run
         )
@@ -99,4 +110,4 @@ def _print_provenance(provenance: Provenance, chapter: ChapterId) -> None:
     for source in written.receipt.sources if written.receipt else ():
         place = f"{source.uri}:{source.start}-{source.end}" if source.start >= 0 else source.uri
         words = (_(CLASSES[source.budget_class]), _(LEVELS[source.level]), place, source.title, source.reason)
-        print("\t".join(("", *words)))
+        say_row(("", *words))

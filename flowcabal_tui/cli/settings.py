@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import Namespace
 from dataclasses import asdict
 
+from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.doctor import examine
+from flowcabal_tui.project.trust.service import renew_models
 from flowcabal_tui.settings.paths import locations
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings, load_project, save_project
 
 
 async def doctor(arguments: Namespace) -> int:
     """Examines models, keys, knowledge server, terminal and disk; 1 if something that is needed fails."""
-    found = await examine(arguments.project)
+    found = await examine(arguments.project, trust=arguments.trust)
     if arguments.json:
-        print(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
+        say_json([asdict(item) for item in found], indent=2)
     else:
         for item in found:
-            print(item.mark, _("{place}: {problem}").format(place=item.subject, problem=item.message))
+            say(item.mark, _("{place}: {problem}").format(place=item.subject, problem=item.message))
             if item.advice:
-                print(f"    {item.advice}")
+                say(f"    {item.advice}")
     return 1 if any(item.outcome == "failed" for item in found) else 0
 
 
@@ -51,20 +52,21 @@ async def models(arguments: Namespace) -> int:
             raise SettingsError(
                 _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
             ) from error
+        renew_models(arguments.project.expanduser(), settings)
     if arguments.json:
-        print(json.dumps({"models": settings.models.model_dump(mode="json"), "found": [to_plain(p) for p in found]}))
+        say_json({"models": settings.models.model_dump(mode="json"), "found": [to_plain(p) for p in found]})
         return 0
     for role in ("user", "agent", "embedding"):
         set_model = settings.models.of(role)
-        print(
+        say(
             f"{role}: {set_model.provider} {set_model.model} {set_model.base_url}"
             if set_model
             else f"{role}: " + _("not set")
         )
     for number, proposal in enumerate(found, 1):
-        print(_("found {n}: {label}").format(n=number, label=proposal.name))
+        say(_("found {n}: {label}").format(n=number, label=proposal.name))
     if found and settings.models.user is None:
-        print(_("Take one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
+        say(_("Take one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
     return 0
 
 
@@ -72,9 +74,9 @@ async def config(arguments: Namespace) -> int:
     """Where files live, or the keys of the screen."""
     if arguments.what == "path":
         for name, path in locations():
-            print(f"{name}\t{path}")
+            say(f"{name}\t{path}")
     else:
         from flowcabal_tui.tui.keys_page import keys_page
 
-        print(keys_page())
+        say(keys_page())
     return 0

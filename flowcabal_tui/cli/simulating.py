@@ -9,14 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flowcabal_tui.actions.registry import SIMULATIONS, ActionRegistry
+from flowcabal_tui.actions.registry import SIMULATIONS, ActionRegistry, project_files, project_simulations
 from flowcabal_tui.actions.simulation import load_simulations
 from flowcabal_tui.cli.answers import Answers
-from flowcabal_tui.cli.documents import conversion_of, in_project, read_document
-from flowcabal_tui.cli.flags import given_inputs
+from flowcabal_tui.cli.documents import (
+    conversion_of,
+    findings_in,
+    in_project,
+    read_document,
+    registry_of,
+    require_no_errors_in,
+)
+from flowcabal_tui.cli.flags import given_inputs, require_inputs
+from flowcabal_tui.cli.flow_folder import is_flow_folder, read_folder
 from flowcabal_tui.cli.naming import require_nodes
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter
 from flowcabal_tui.cli.running import CANCELLED, DONE, FAILED
+from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -31,6 +40,8 @@ async def simulate(arguments: Namespace) -> int:
     world = Simulated(_templates(arguments), _registry(arguments), library)
     answers = Answers.from_flags(arguments.decide)
     await require_nodes(answers.nodes, workflow, world.workflow)
+    inputs = given_inputs(arguments)
+    require_inputs(workflow, inputs)
     asked: list[Question] = []
 
     def answered(question: Question) -> Decision | None:
@@ -43,12 +54,12 @@ async def simulate(arguments: Namespace) -> int:
         workflow,
         world,
         told,
-        inputs=given_inputs(arguments),
+        inputs=inputs,
         answer=answered,
     )
     state = await simulation.execute(arguments.seconds)
     for note in answers.unused(asked):
-        print(note, file=sys.stderr)
+        say(note, file=sys.stderr)
     return {"done": DONE, "cancelled": CANCELLED}.get(state, FAILED)
 
 
@@ -77,20 +88,30 @@ class _Words:
 
 async def _workflows(arguments: Namespace) -> tuple[Workflow, Mapping[str, Workflow]]:
     """The workflow and those that it may call, by every reference."""
+    actions = registry_of(arguments.actions)
+    if is_flow_folder(arguments.document):
+        flows = read_folder(arguments.document)
+        for file in flows.files:
+            require_no_errors_in(file.path, flows.findings(file, actions))
+        return flows.chosen(arguments.workflow), flows.library
     if arguments.workflow:
         found = await in_project(arguments.document, arguments.workflow)
         return found.workflow, found.library
-    conversion = conversion_of(arguments.document, read_document(arguments.document))
+    document = read_document(arguments.document)
+    conversion = conversion_of(arguments.document, document)
+    require_no_errors_in(arguments.document, findings_in(arguments.document, document, actions))
     known = (conversion.workflow, *conversion.others)
     return conversion.workflow, {name: one for one in known for name in (one.id, one.reference)}
 
 
+def _in_project(arguments: Namespace) -> bool:
+    return bool(arguments.workflow) and not is_flow_folder(arguments.document)
+
+
 def _registry(arguments: Namespace) -> ActionRegistry | None:
     paths: list[Path] = list(arguments.actions)
-    if arguments.workflow:
-        own = arguments.document / "actions"
-        paths += [own] if own.is_dir() else []
-        paths += [arguments.document / file for file in load_project(arguments.document).actions.files]
+    if _in_project(arguments):
+        paths += project_files(arguments.document, load_project(arguments.document).actions.files)
     return ActionRegistry.load(paths) if paths else None
 
 
@@ -98,9 +119,9 @@ def _templates(arguments: Namespace) -> dict[str, dict[str, Any]]:
     """Of the file that was named, else those that lie beside the registries."""
     if arguments.simulation:
         return load_simulations(arguments.simulation)
-    folders = [arguments.document / "actions"] if arguments.workflow else []
-    folders += [path if path.is_dir() else path.parent for path in arguments.actions]
+    own = project_simulations(arguments.document) if _in_project(arguments) else ()
+    folders = [path if path.is_dir() else path.parent for path in arguments.actions]
     found: dict[str, dict[str, Any]] = {}
-    for file in sorted({file for folder in folders for file in folder.glob(f"{SIMULATIONS}*.json")}):
+    for file in sorted({*own, *(file for folder in folders for file in folder.glob(f"{SIMULATIONS}*.json"))}):
         found |= load_simulations(file)
     return found

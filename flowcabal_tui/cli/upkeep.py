@@ -8,6 +8,11 @@ from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
+from flowcabal_tui.cli.embeddings import settle_embeddings
+from flowcabal_tui.cli.notes import note_unsaved
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_row
+from flowcabal_tui.cli.trusting import print_brought
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -21,6 +26,7 @@ from flowcabal_tui.protocol import (
     EditChapter,
     KnowledgeStatus,
     Purge,
+    PurgeFinished,
     Rebuild,
     RebuildProgress,
     TextPurged,
@@ -29,16 +35,23 @@ from flowcabal_tui.settings.user_file import remember_project
 
 TICK_SECONDS = 0.2
 KNOWLEDGE_SECONDS = 120.0
+PURGE_SECONDS = 10.0
 
 
 async def rebuild(arguments: Namespace) -> int:
     """Makes what is derived again and waits until it is there; 1 when a step failed or the server did not come."""
-    project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=arguments.knowledge)
+    project = await opened(
+        arguments,
+        read_only=arguments.dry_run,
+        knowledge=arguments.knowledge,
+        uses_models=not arguments.dry_run and arguments.what != "index",
+    )
     try:
         plan = await project.rebuild_plan(arguments.what)
         _print_plan(plan, arguments.what)
         if arguments.dry_run or (arguments.what == "stale" and not plan.stale):
             return 0
+        await settle_embeddings(project, arguments)
         absent = await _knowledge_decided(project) if arguments.knowledge else ""
         work = asyncio.create_task(_rebuild(project, arguments.what))
         while not work.done():
@@ -48,10 +61,10 @@ async def rebuild(arguments: Namespace) -> int:
         _print_progress(project)
         failed = [task for task in await project.background() if task.state == "failed"]
         for task in failed:
-            print("\t".join((_(TASKS[task.kind]), task.subject, task.error)), file=sys.stderr)
-        print(_("Rebuilt."))
+            say_row((_(TASKS[task.kind]), task.subject, task.error), file=sys.stderr)
+        say(_("Rebuilt."))
         async for note in _left(project, arguments, absent):
-            print(_("note: {text}").format(text=note), file=sys.stderr)
+            say(_("note: {text}").format(text=note), file=sys.stderr)
         return 1 if failed or absent else 0
     finally:
         await project.close()
@@ -93,47 +106,47 @@ async def _rebuild(project: Project, what: str) -> None:
 
 def _print_plan(plan: RebuildPlan, what: str) -> None:
     if plan == RebuildPlan(0, (), (), ()):
-        print(_("There is nothing to be made again."))
+        say(_("There is nothing to be made again."))
     if plan.chapters:
-        print(_("index: {n} chapters").format(n=plan.chapters))
+        say(_("index: {n} chapters").format(n=plan.chapters))
     for kind, count in plan.steps:
-        print(_("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count))
+        say(_("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count))
     for uri in plan.damaged:
-        print(_("cannot be read, is made again: {uri}").format(uri=uri))
+        say(_("cannot be read, is made again: {uri}").format(uri=uri))
     for text in plan.stale:
         words = _("made from text that was changed since: {uri}, as of chapter {n}")
-        print(words.format(uri=text.uri, n=text.position))
+        say(words.format(uri=text.uri, n=text.position))
     if plan.stale and what != "stale":
-        print(_("These stay as they are; `rebuild --what stale` makes them again."))
+        say(_("These stay as they are; `rebuild --what stale` makes them again."))
 
 
 def _print_progress(project: Project) -> None:
     """The last word of each kind since the last look, for whoever waits; not a part of the outcome."""
     events = project.take()
     for event in [event for event in events if isinstance(event, RebuildProgress)][-1:]:
-        print(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)
+        say(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)
         if event.wrong:
-            print(_("put right in {n} chapters").format(n=event.wrong))
+            say(_("put right in {n} chapters").format(n=event.wrong))
     for changed in [event for event in events if isinstance(event, BackgroundChanged)][-1:]:
         words = _("steps left: {n}; the knowledge server is owed {owed}")
         left, owed = dict(changed.counts).get("waiting", 0), dict(changed.owed).get("waiting", 0)
-        print(words.format(n=left, owed=owed), file=sys.stderr)
+        say(words.format(n=left, owed=owed), file=sys.stderr)
 
 
 async def delete(arguments: Namespace) -> int:
     """Takes a text out of the book, or brings it back, and waits until the memory has followed."""
     back = arguments.command == "undelete"
-    project = await Project.open(arguments.project, knowledge=False)
+    project = await opened(arguments, knowledge=False)
     try:
         named, _name, words = await _named(project, arguments.text, deleted=back)
         if named.output is not None:
             await project.carry_out(DeleteOutput(named.output, restore=back))
         elif named.chapter is not None:
             await project.carry_out(EditChapter(named.chapter, deleted=not back))
-        print(words)
+        say(words)
         gone = _("It is out of the book and its memory; `undelete {project} {id}` brings it back.")
         name = named.output or named.chapter
-        print(_("It is back.") if back else gone.format(project=arguments.project, id=name))
+        say(_("It is back.") if back else gone.format(project=arguments.project, id=name))
         await project.settled()
     finally:
         await project.close()
@@ -141,31 +154,59 @@ async def delete(arguments: Namespace) -> int:
 
 
 async def purge(arguments: Namespace) -> int:
-    """Takes a text out for good, when its name was typed or `--yes` was given; 1 when it was not."""
-    project = await Project.open(arguments.project, read_only=arguments.dry_run, knowledge=False)
+    """Takes a text out for good, when its name was typed or `--yes` was given.
+
+    Returns 1 when it was not, 3 when the purge is finished later.
+    """
+    project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
     try:
         command, name, words = await _named(project, arguments.text)
-        print(words)
-        print(_("It goes with all its versions, all that was made of it, and the runs that made it."))
+        say(words)
+        say(_("It goes with all its versions, all that was made of it, and the runs that made it."))
+        say(_("The local knowledge server's folder is emptied; it is filled again from the book."))
         if arguments.dry_run:
             return 0
         if not arguments.yes:
-            print(_("It cannot be undone. Type {name} to purge it:").format(name=name), flush=True)
+            say(_("It cannot be undone. Type {name} to purge it:").format(name=name), flush=True)
             if (await asyncio.to_thread(sys.stdin.readline)).strip() != name:
-                print(_("Nothing was purged."))
+                say(_("Nothing was purged."))
                 return 1
         await project.carry_out(command)
-        for event in project.take():
-            if isinstance(event, TextPurged):
-                print(
-                    _("Purged: {versions} versions, {runs} runs, {derived} derived texts, {answers} answers.").format(
-                        versions=event.versions, runs=event.runs, derived=event.derived, answers=event.answers
-                    )
-                )
+        code = await _purged(project)
         await project.settled()
+        return code
     finally:
         await project.close()
-    return 0
+
+
+async def _purged(project: Project) -> int:
+    """Says what went and what did not; waits a while for what delays the rest, then leaves it to the next opening."""
+    loop = asyncio.get_running_loop()
+    until, told, pending = loop.time() + PURGE_SECONDS, False, False
+    while True:
+        for event in project.take():
+            if isinstance(event, TextPurged):
+                _print_purged(event)
+                told, pending = True, bool(event.pending)
+            elif isinstance(event, PurgeFinished):
+                say(_("The purge is finished."))
+                pending = False
+        if told and not pending:
+            return 0
+        if loop.time() >= until:
+            say(_("The purge continues when the project is opened again."), file=sys.stderr)
+            return 3
+        await asyncio.sleep(TICK_SECONDS)
+
+
+def _print_purged(event: TextPurged) -> None:
+    words = _("Purged: {versions} versions, {runs} runs, {derived} derived texts, {answers} answers.")
+    counts = {"versions": event.versions, "runs": event.runs, "derived": event.derived, "answers": event.answers}
+    say(words.format(**counts))
+    for path in event.left:
+        say(_("left as it is: {path}").format(path=path))
+    for reason in event.pending:
+        say(_("not finished: {reason}").format(reason=reason), file=sys.stderr)
 
 
 async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple[Purge, str, str]:
@@ -202,9 +243,10 @@ async def backup(arguments: Namespace) -> int:
     project = await Project.open(arguments.project, read_only=True)
     try:
         manifest = await project.back_up(arguments.target)
+        await note_unsaved(project, _("The backup holds it as unsaved text; its chapters have the saved text."))
     finally:
         await project.close()
-    print(
+    say(
         _("{file}: {n} files, {size} MiB.").format(
             file=arguments.target, n=len(manifest.members), size=round(manifest.size / 2**20, 1)
         )
@@ -216,9 +258,16 @@ async def restore_command(arguments: Namespace) -> int:
     """Makes a project from a backup, when all of it is as its manifest says."""
     manifest = await restore(arguments.source, arguments.project)
     remember_project(arguments.project.expanduser())
-    print(
+    say(
         _("Restored {name}, as it was on {at}, in {folder}.").format(
             name=manifest.name, at=manifest.made.isoformat(timespec="seconds"), folder=arguments.project
         )
     )
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        print_brought((await project.trust()).asked.items)
+    finally:
+        await project.close()
+    words = _("It is restricted until you confirm it: `flowcabal-tui trust {folder}`.")
+    say(words.format(folder=arguments.project), file=sys.stderr)
     return 0

@@ -6,7 +6,10 @@ from argparse import Namespace
 
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.naming import the_node, the_run
+from flowcabal_tui.cli.notes import note_replaced, note_unsaved
+from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import advice
+from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
@@ -23,9 +26,9 @@ async def new(arguments: Namespace) -> int:
         folder, name=arguments.name or folder.resolve().name, language=arguments.language, models=models
     )
     remember_project(folder)
-    print(_("Made {folder}.").format(folder=folder))
+    say(_("Made {folder}.").format(folder=folder))
     if models.user is None:
-        print(_("No model is set yet: see `flowcabal-tui models {folder}`.").format(folder=folder))
+        say(_("No model is set yet: see `flowcabal-tui models {folder}`.").format(folder=folder))
     return 0
 
 
@@ -33,7 +36,8 @@ async def export(arguments: Namespace) -> int:
     """Writes the book; the file's ending tells the form."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        print(await project.export(arguments.target, arguments.target.suffix.lstrip(".").lower()))
+        say(await project.export(arguments.target, arguments.target.suffix.lstrip(".").lower()))
+        await note_unsaved(project, _("The file has the saved text."))
     finally:
         await project.close()
     return 0
@@ -50,7 +54,7 @@ async def _list_kept(arguments: Namespace) -> int:
         place = places.get(one.chapter, "-") if one.chapter else "-"
         made = f"{one.run}/{one.node}#{one.attempt}" if one.run else _("by hand")
         out = _("taken out") if one.deleted else ""
-        print(one.id, _(KEEP_KINDS[one.kind]), place, f"{one.at:%Y-%m-%d %H:%M}", made, out, sep="\t")
+        say_row((one.id, _(KEEP_KINDS[one.kind]), place, f"{one.at:%Y-%m-%d %H:%M}", made, out))
     return 0
 
 
@@ -62,17 +66,19 @@ async def keep(arguments: Namespace) -> int:
         raise BadArgument(
             _("Which node's output?"), _("Nothing was changed."), _("See `flowcabal-tui runs PROJECT RUN`.")
         )
-    project = await Project.open(arguments.project, knowledge=False)
+    project = await opened(arguments, knowledge=False)
     try:
         run = await the_run(project, arguments.run)
         node = the_node(await project.run_workflow(run), arguments.node)
-        output = await project.carry_out(PersistOutput(run, node, arguments.attempt))
-        print(_("Kept as {output}.").format(output=output))
+        before = {chapter.id: chapter for chapter in await project.chapters()}
+        output = await project.carry_out(PersistOutput(run, node, arguments.attempt, partial=arguments.partial))
+        say(_("Kept as {output}.").format(output=output))
+        await note_replaced(project, before)
         if arguments.wait:
             await project.settled()
             for event in project.take():
                 if isinstance(event, OutputChecked):
-                    print(advice(event))
+                    say(advice(event))
     finally:
         await project.close()
     return 0

@@ -98,32 +98,38 @@ def converted(document: Document) -> Conversion:
             return _ours(document.value)
 
 
-def findings_of(document: Document, actions: Actions | None = None) -> tuple[Finding, ...]:
+def findings_of(
+    document: Document, actions: Actions | None = None, *, library: Mapping[str, Workflow] | None = None
+) -> tuple[Finding, ...]:
     """Everything wrong with a document: by its own dialect's rules, in its terms; if it keeps those, by ours.
+
+    `library` holds the workflows that it may call, by every reference; None: not checked.
 
     Raises DialectError when a document of another system cannot be read at all.
     """
     if document.dialect == "ours":
-        return check_document(_with_labels(document.value)[0], actions=actions)
-    found = _of_dialect(document, actions)
-    if any(finding.severity == "error" for finding in found):
-        return found
-    conversion = converted(document)
-    others = {name: one for one in conversion.others for name in (one.id, one.reference)}
-    return (*found, *validate(conversion.workflow, actions=actions, library=others or None))
-
-
-def _of_dialect(document: Document, actions: Actions | None) -> tuple[Finding, ...]:
+        return check_document(_with_labels(document.value)[0], actions=actions, library=library)
     if document.dialect == "velvetflow":
         from flowcabal_tui.dialects import velvetflow
 
-        found = velvetflow.check(document.value, actions or {})
-        unchecked = ("UNKNOWN_ACTION_ID",) if actions is None else ()
-        return tuple(finding for finding in found if finding.code not in unchecked)
+        return velvetflow.check(document.value, actions)
+    found = _of_dialect(document, library or {})
+    if any(finding.severity == "error" for finding in found):
+        return found
+    conversion = converted(document)
+    others = {name: one for one in conversion.others for name in (one.id, one.reference)} | dict(library or {})
+    return (*found, *validate(conversion.workflow, actions=actions, library=others or None))
+
+
+def _of_dialect(document: Document, library: Mapping[str, Workflow]) -> tuple[Finding, ...]:
     if document.dialect == "smarttavern":
         from flowcabal_tui.dialects import smarttavern
 
-        return smarttavern.findings(document.text)
+        return smarttavern.findings(document.text, library.values())
+    if document.dialect == "flowcabal":
+        from flowcabal_tui.dialects import flowcabal
+
+        return flowcabal.findings(document.value)
     return ()
 
 

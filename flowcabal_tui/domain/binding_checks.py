@@ -20,8 +20,10 @@ from flowcabal_tui.domain.aggregates import (
 )
 from flowcabal_tui.domain.formats import placeholders
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field
+from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, options_of, types_of
 from flowcabal_tui.domain.workflow import Finding
+
+_WITH_FIELDS = frozenset(("array", "object"))
 
 
 def check(
@@ -59,6 +61,8 @@ def _fields(
     schema = follow(path, schemas, roots=roots)
     if isinstance(schema, Finding) or not schema:
         return
+    if not any(not types_of(one) or types_of(one) & _WITH_FIELDS for one in options_of(schema, schema)):
+        return  # an aggregate leaves other values as they are
     for name, severity in _named(read({key: part for key, part in binding.items() if key != bindings.FROM})):
         if name and isinstance(finding := follow_field(schema, name, path=path, field=place), Finding):
             yield finding.model_copy(update={"severity": severity})

@@ -4,9 +4,6 @@ Three forms: an object `{"__from__": path, "__agg__": ...}`; a text that is noth
 `loop.item`, or another known root and a field); `{{path}}` inside a text. `{{plan.text}}` reads the node `plan` when
 no other name is called so. What cannot be filled in is an error that names what there is; inserted text is never read
 as a binding again.
-
-The dialect "velvetflow" reads texts as that system does: a binding as JSON inside a text is filled in, a loop's names
-may stand alone, and a text whose path leads nowhere stays as it is. Objects are never passed on unresolved.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.aggregate_checks import problems, read
@@ -24,12 +21,11 @@ from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import LOOP, RESULT, Path
 from flowcabal_tui.domain.schemas import check_path
-from flowcabal_tui.domain.sizes import Room, TooLarge
+from flowcabal_tui.domain.sizes import Room
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
-__all__ = ["ROOTS", "RUN_ROOTS", "Dialect", "check_path", "check_shape", "fill", "paths_in", "references", "resolve"]
-Dialect = Literal["flowcabal", "velvetflow"]
+__all__ = ["ROOTS", "RUN_ROOTS", "check_path", "check_shape", "fill", "paths_in", "references", "resolve"]
 FROM: Final = "__from__"
 AGG: Final = "__agg__"
 RUN_ROOTS: Final = ("state", "input", "chapter", "project")
@@ -43,23 +39,23 @@ _OBJECT: Final = re.compile(r'\{\s*"')
 _DECODER: Final = json.JSONDecoder()
 
 
-def resolve(value: Any, names: Mapping[str, Any], *, dialect: Dialect = "flowcabal") -> Any:
+def resolve(value: Any, names: Mapping[str, Any]) -> Any:
     """A tree of parameters with every binding replaced by its value, which keeps its type where it stands alone.
 
     Parts of `names` are shared, not copied. Raises BindingError for what cannot be filled in, and when the result
     would be larger or deeper than `sizes` allows.
     """
-    return _Resolver(names, dialect).value(value, 0)
+    return _Resolver(names).value(value, 0)
 
 
 def fill(text: str, names: Mapping[str, Any]) -> str:
     """`text` with every `{{path}}` replaced, as text; raises BindingError."""
-    return _Resolver(names, "flowcabal").text(text)
+    return _Resolver(names).text(text)
 
 
 class _Resolver:
-    def __init__(self, names: Mapping[str, Any], dialect: Dialect) -> None:
-        self.names, self.velvetflow, self.room = names, dialect == "velvetflow", Room()
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self.names, self.room = names, Room()
         results = names.get(RESULT)
         self.nodes: Collection[str] = results.keys() if isinstance(results, Mapping) else ()
 
@@ -90,8 +86,6 @@ class _Resolver:
         return self.room.keep(paths.look_up(path, self.names))
 
     def string(self, text: str) -> Any:
-        if self.velvetflow:
-            return self.velvetflow_string(text)
         if (path := whole_path(text, self.names, self.nodes)) is not None:
             return self.look_up(path)
         return self.text(text)
@@ -107,36 +101,6 @@ class _Resolver:
             return match[0]
         found = paths.look_up(path, self.names)
         return self.room.keep(found if isinstance(found, str) else text_of(self.room.keep(found)))
-
-    def velvetflow_string(self, text: str) -> Any:
-        text = paths.braced(text)
-        try:
-            inner = paths.unwrap(text)
-            if LOOP in self.names and inner in self.names and inner not in (RESULT, LOOP, *RUN_ROOTS):
-                return self.look_up(Path((inner,)))
-            if (path := whole_path(text, self.names, self.nodes)) is not None:
-                return self.look_up(path)
-            text = self.with_json_bindings(text)
-        except TooLarge:
-            raise
-        except BindingError:
-            return text
-        return _TEMPLATE.sub(self.inserted_if_known, text)
-
-    def inserted_if_known(self, match: re.Match[str]) -> str:
-        try:
-            return self.inserted(match)
-        except TooLarge:
-            raise
-        except BindingError:
-            return match[0]
-
-    def with_json_bindings(self, text: str) -> str:
-        out, at = [], 0
-        for start, end, binding in json_bindings(text):
-            out += [text[at:start], text_of(self.binding(binding))]
-            at = end
-        return "".join(out) + text[at:]
 
 
 def is_binding(value: Any) -> bool:

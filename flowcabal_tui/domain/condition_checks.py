@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from flowcabal_tui.domain.bindings import FROM, Dialect
+from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.condition_forms import THRESHOLD_KINDS, check_shape, normalised, paths_in
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, item_types, options_of, types_of
@@ -22,13 +22,17 @@ def check(
     *,
     roots: Mapping[str, Schema | None] | None = None,
     location: str = "",
-    dialect: Dialect = "flowcabal",
 ) -> tuple[Finding, ...]:
     """Everything wrong with a condition as it stands in a document; `schemas` and `roots` as in `schemas.follow`."""
-    found = list(check_shape(raw, location=location, dialect=dialect))
+    found = list(check_shape(raw, location=location))
     for place, path in paths_in(raw, location=location):
         if finding := check_path(path, schemas, roots=roots, field=place):
             found.append(finding)
+    if isinstance(raw.get("source"), (int, float)) and raw.get("field"):
+        message = _("The source is a value without fields.")
+        found.append(
+            Finding(code="SCHEMA_MISMATCH", message=message, field=f"{location}.field" if location else "field")
+        )
     if not found:
         prefix = f"{location}." if location else ""
         for path in _sources(raw.get("source")):

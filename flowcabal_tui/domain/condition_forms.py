@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from flowcabal_tui.domain import bindings, expressions, paths
 from flowcabal_tui.domain.aggregate_checks import problems_of
-from flowcabal_tui.domain.bindings import Dialect
 from flowcabal_tui.domain.errors import ConditionError
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
@@ -34,7 +33,6 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "regex_match": ("source", "pattern"),
     "expression": ("expression",),
 }
-_NEEDS_FIELD: Final = ("any_greater_than", "all_less_than", "contains")
 _MAX_PATTERN: Final = 1000
 
 
@@ -114,22 +112,20 @@ def pattern_problem(pattern: str | None) -> str:
     return ""
 
 
-def check_shape(
-    raw: Mapping[str, Any] | Condition, *, location: str = "", dialect: Dialect = "flowcabal"
-) -> tuple[Finding, ...]:
+def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[Finding, ...]:
     """Everything wrong with the form of a condition; `field` of a finding is the parameter, below `location`.
 
-    Where a path leads is not looked at. VelvetFlow also wants a `field` for comparing items.
+    Where a path leads is not looked at.
     """
     condition = normalised(raw.model_dump(exclude_unset=True) if isinstance(raw, Condition) else raw)
-    found = _shape(condition, dialect == "velvetflow")
+    found = _shape(condition)
     return tuple(
         finding.model_copy(update={"field": f"{location}.{finding.field}"}) if location else finding
         for finding in found
     )
 
 
-def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
+def _shape(condition: Mapping[str, Any]) -> Iterator[Finding]:
     kind = condition.get("kind")
     if not kind:
         said = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
@@ -140,8 +136,7 @@ def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
         said = _("{kind} is no kind of condition. Possible: {names}")
         yield _mismatch("kind", said.format(kind=str(kind)[:60], names=", ".join(KINDS)), "".join(close))
         return
-    needed = (*REQUIRED[kind], *(["field"] if velvetflow and kind in _NEEDS_FIELD else []))
-    for name in needed:
+    for name in REQUIRED[kind]:
         if name not in condition:
             said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
             yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=name)
@@ -149,7 +144,7 @@ def _shape(condition: Mapping[str, Any], velvetflow: bool) -> Iterator[Finding]:
         yield _mismatch("source", _("The source must be a path, a binding, a list of those, or a value."))
     yield from bindings.check_shape(condition.get("source"), location="source")
     for name in ("min", "max") if kind == "between" else ("threshold",) if kind in THRESHOLD_KINDS else ():
-        if (velvetflow or name in condition) and not _number(condition.get(name), velvetflow):
+        if name in condition and not _number(condition.get(name)):
             yield _mismatch(name, _("{name} must be a number.").format(name=name))
     yield from _readable(condition, kind)
 
@@ -167,11 +162,9 @@ def _readable(condition: Mapping[str, Any], kind: str) -> Iterator[Finding]:
         yield from [finding] if finding else []
 
 
-def _number(value: Any, velvetflow: bool) -> bool:
-    """A number, or (in our own language) a binding that may yield one."""
-    if isinstance(value, (int, float)):
-        return True
-    return not velvetflow and bool(bindings.paths_in(value))
+def _number(value: Any) -> bool:
+    """A number, or a binding that may yield one."""
+    return isinstance(value, (int, float)) or bool(bindings.paths_in(value))
 
 
 def _mismatch(name: str, message: str, fix: str = "") -> Finding:

@@ -3,9 +3,6 @@
 Kinds and parameters are those of VelvetFlow; the form `{source, op, value}` of its README is read too. On a list,
 `greater_than`, `less_than`, `between` and `compare` hold when they hold for any item. The field `length` is the length
 of a list, a text or an object that has no such field.
-
-The dialect "velvetflow" answers False where we raise: no kind, an expression or a pattern that cannot be read, a
-source that leads nowhere (it is None then). It has no bindings in values, and no membership in a list without a field.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ import regex
 
 from flowcabal_tui.domain import bindings, expressions, paths
 from flowcabal_tui.domain.aggregates import COMPARE
-from flowcabal_tui.domain.bindings import Dialect
 from flowcabal_tui.domain.condition_forms import (
     KINDS,
     REQUIRED,
@@ -30,7 +26,7 @@ from flowcabal_tui.domain.condition_forms import (
     pattern_problem,
     read,
 )
-from flowcabal_tui.domain.errors import BindingError, ConditionError, ExpressionError
+from flowcabal_tui.domain.errors import BindingError, ConditionError
 from flowcabal_tui.domain.formats import MISSING, text_of
 from flowcabal_tui.locale import _
 
@@ -48,26 +44,25 @@ class ConditionResult:
     evaluated_values: list[Any] | None = None
 
 
-def check(condition: Condition, names: Mapping[str, Any], *, dialect: Dialect = "flowcabal") -> ConditionResult:
+def check(condition: Condition, names: Mapping[str, Any]) -> ConditionResult:
     """Whether a condition holds for the values that `names` hold.
 
     Raises BindingError for a source that leads nowhere or a field that nothing has, ExpressionError, and
     ConditionError for values without an order among each other.
     """
-    return _Check(condition, names, dialect == "velvetflow").result()
+    return _Check(condition, names).result()
 
 
 class _Check:
-    def __init__(self, condition: Condition, names: Mapping[str, Any], velvetflow: bool) -> None:
-        self.condition, self.names, self.velvetflow = condition, names, velvetflow
+    def __init__(self, condition: Condition, names: Mapping[str, Any]) -> None:
+        self.condition, self.names = condition, names
 
     def result(self) -> ConditionResult:
         condition = self.condition
         if condition.kind not in KINDS:
-            return self.without_kind()
-        if not self.velvetflow:
-            self.condition = condition = self.with_values()
-        data = self.source(condition.source)
+            raise _unknown_kind(condition.kind)
+        self.condition = condition = self.with_values()
+        data = self.looked_up(condition.source)
         match condition.kind:
             case "list_not_empty":
                 return _said(isinstance(data, list) and bool(data), data)
@@ -108,23 +103,12 @@ class _Check:
     def banded(self, data: Any, values: list[Any], there: list[Any]) -> ConditionResult:
         """The first band, from the lowest, that holds a value; `max_in_range` answers the last band if none does."""
         bands = sorted(self.condition.bands, key=lambda band: float("inf") if band.max is None else band.max)
-        if self.velvetflow:
-            bands = [band for band in bands if band.min is not None and band.max is not None]
         for band in bands:
             if any(self.within(value, band.min, band.max) for value in there):
                 return ConditionResult(True, band.label, data, values)
         if bands and self.condition.kind == "max_in_range":
             return ConditionResult(False, bands[-1].label, data, values)
         return _said(False, data, values)
-
-    def without_kind(self) -> ConditionResult:
-        if self.velvetflow:
-            return _said(False, None)
-        raise ConditionError(
-            _("The condition has no kind that is known: {kind}").format(kind=self.condition.kind[:60] or "-"),
-            _("Possible: {names}").format(names=", ".join(KINDS)),
-            _("Give the condition one of these kinds."),
-        )
 
     def with_values(self) -> Condition:
         """The condition with bindings in its values filled in; raises ConditionError if it lacks a parameter."""
@@ -142,14 +126,6 @@ class _Check:
         }
         return condition.model_copy(update=bound)
 
-    def source(self, source: Any) -> Any:
-        try:
-            return self.looked_up(source)
-        except BindingError:
-            if self.velvetflow:
-                return None
-            raise
-
     def looked_up(self, source: Any) -> Any:
         if isinstance(source, (list, tuple)):
             return [self.looked_up(one) for one in source]
@@ -165,7 +141,7 @@ class _Check:
         if wanted == "length" and isinstance(data, list):
             return [len(data)]
         found = [_field(item, wanted) for item in (data if isinstance(data, list) else [data])]
-        if found and all(value is MISSING for value in found) and not self.velvetflow:
+        if found and all(value is MISSING for value in found):
             there: dict[str, None] = {
                 str(key): None
                 for item in (data if isinstance(data, list) else [data])
@@ -188,8 +164,8 @@ class _Check:
             ) from error
 
     def within(self, value: Any, low: Any, high: Any) -> bool:
-        above = (low is None and not self.velvetflow) or self.ordered(value, ">=", low)
-        return above and ((high is None and not self.velvetflow) or self.ordered(value, "<=", high))
+        above = low is None or self.ordered(value, ">=", low)
+        return above and (high is None or self.ordered(value, "<=", high))
 
     def compares(self, value: Any) -> bool:
         op, target = self.condition.op, self.condition.value
@@ -205,11 +181,11 @@ class _Check:
             values = self.values(data)
             return _said(target in values, data, values)
         if isinstance(data, list):
-            return _said(target in data and not self.velvetflow, data)
+            return _said(target in data, data)
         if isinstance(data, Mapping) and wanted:
             (whole,) = self.values(data)
             return _said(isinstance(whole, (list, str)) and _member(target, whole), data)
-        if isinstance(data, Mapping) and not self.velvetflow:
+        if isinstance(data, Mapping):
             raise ConditionError(_("contains needs the field of the object that is searched."))
         if isinstance(data, str) and not isinstance(target, str):
             raise ConditionError(_("A text can only contain a text, not {value}.").format(value=_short(target)))
@@ -219,13 +195,11 @@ class _Check:
         texts = [one for one in (data if isinstance(data, list) else [data]) if isinstance(one, str)]
         pattern = self.condition.pattern
         problem = pattern_problem(pattern)
-        if pattern is None or (problem and self.velvetflow):
-            return False
-        if problem:
-            raise ConditionError(problem, pattern[:200])
-        end = time.monotonic() + _PATTERN_SECONDS
+        if problem or pattern is None:
+            raise ConditionError(problem, (pattern or "")[:200])
+        end = time.thread_time() + _PATTERN_SECONDS
         try:
-            return any(regex.search(pattern, text, timeout=max(end - time.monotonic(), 0.001)) for text in texts)
+            return any(regex.search(pattern, text, timeout=max(end - time.thread_time(), 0.001)) for text in texts)
         except TimeoutError as error:
             raise ConditionError(
                 _("The pattern takes too long on this text."), pattern[:200], _("Write a simpler pattern.")
@@ -235,16 +209,19 @@ class _Check:
         condition = self.condition
         values = self.values(data)
         names = {**self.names, "values": values, "data": data}
-        try:
-            held = any(
-                expressions.truth(condition.expression or "", {**names, "value": one})
-                for one in (values if condition.field else [data])
-            )
-        except ExpressionError:
-            if not self.velvetflow:
-                raise
-            held = False
+        held = any(
+            expressions.truth(condition.expression or "", {**names, "value": one})
+            for one in (values if condition.field else [data])
+        )
         return _said(held, data, values)
+
+
+def _unknown_kind(kind: str) -> ConditionError:
+    return ConditionError(
+        _("The condition has no kind that is known: {kind}").format(kind=kind[:60] or "-"),
+        _("Possible: {names}").format(names=", ".join(KINDS)),
+        _("Give the condition one of these kinds."),
+    )
 
 
 def _said(held: bool, data: Any, values: list[Any] | None = None) -> ConditionResult:

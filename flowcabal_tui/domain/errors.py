@@ -1,18 +1,32 @@
 """What can go wrong, as the user sees it.
 
 FlowCabalError
-  ProjectError     : ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew,
-                     ProjectDamaged, UnsafeFileSystem, VersionConflict, DiskFull
+  ProjectError     : ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew, ProjectDamaged,
+                     UnsafeFileSystem, UnsafeFile, VersionConflict, DiskFull, ProjectNotConfirmed
   SettingsError    : names file, line and the nearest known key
-  WorkflowError    : carries a list of findings
+  WorkflowError    : a workflow document that cannot run
     BindingError     : a reference that yields nothing; names what there is
+      TooLarge       : what references put together exceeds the bounds (`domain/sizes.py`)
     ExpressionError  : an expression that cannot be read or is refused, with its column
     ConditionError   : values that cannot be compared
-  RunError         : UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed
-  ModelError       : one class a kind, see ModelFault
+    DialectError     : a document that cannot be read, with line and column (`dialects/report.py`)
+      Mistakes       : all mistakes of a FlowCabal document at once (`dialects/flowcabal/documents.py`)
+  RunError         : UnknownName, ContextOverflow, StaleQuestion, StepFailed
+    BudgetExceeded   : a cap on money or tokens
+      LimitReached   : the next call could pass the amount that was agreed to; a person is asked
+    EmbeddingsNotAgreed : texts would go to an embedding model without the user's consent (`project/consent.py`)
+    BadArgument      : words on the command line that mean nothing (`cli/answers.py`)
+  ModelError       : one class; `fault` says which kind, see ModelFault
   KnowledgeError   : OpenViking is absent, down or refused; never stops a run
+    KnowledgePending : a search that would cost something, in a view that spends nothing
+    KnowledgeMissing, KnowledgeBusy : of the client (`viking/client.py`)
   ManuscriptError  : a file that cannot be read as a novel
+  HelperFailed     : work in the helper process that took too long, needed too much memory, or died
+  ActionError      : drawn in `actions/errors.py`
+  ItemError        : an item that cannot be worked on (`nodes/kinds/item_kinds.py`)
+  PictureError     : a picture that cannot be made here (`drawing/raster.py`)
 
+`exit_code` is the code with which the command line ends: the table is in docs/guide/en.md.
 Each says what happened (`title`), what was kept or found (`detail`), and what to do (`advice`).
 """
 
@@ -20,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.locale import _
@@ -75,12 +89,22 @@ class UnsafeFileSystem(ProjectError):
     """A network file system without locks."""
 
 
+class UnsafeFile(ProjectError):
+    """A link, a device or another user's file where a file of the project belongs."""
+
+
 class VersionConflict(ProjectError):
     """A text was changed since the version that a write was based on."""
 
 
 class DiskFull(ProjectError):
     """No room or no permission to write; nothing was half written."""
+
+
+class ProjectNotConfirmed(ProjectError):
+    """The project asks for something that this user has not confirmed; `detail` lists it."""
+
+    exit_code = 6
 
 
 class SettingsError(FlowCabalError):
@@ -148,6 +172,18 @@ class BudgetExceeded(RunError):
     usage: Usage | None = None
 
 
+class LimitReached(BudgetExceeded):
+    """The next call could take a run past the amount that was agreed to before it began: a person is asked.
+
+    `asked` is the call's reservation, for whoever made it; `number` counts the questions of the run, from 0; with
+    `cut` the call was under way, and its answer was stopped.
+    """
+
+    asked: object = None
+    number: int = 0
+    cut: bool = False
+
+
 class ContextOverflow(RunError):
     """What must be included does not fit the budget."""
 
@@ -164,10 +200,25 @@ class KnowledgeError(FlowCabalError):
     """OpenViking is absent, down or refused."""
 
 
+class KnowledgePending(KnowledgeError):
+    """A search would cost something, and only looks were asked for."""
+
+
 class ManuscriptError(FlowCabalError):
     """A file that cannot be read as a novel."""
 
     exit_code = 2
+
+
+HelperCause = Literal["time", "memory", "died"]
+
+
+class HelperFailed(FlowCabalError):
+    """Work in the helper process that exceeded a limit or died with the process; `cause` says which."""
+
+    def __init__(self, cause: HelperCause, title: str, detail: str = "", advice: str = "") -> None:
+        super().__init__(title, detail, advice)
+        self.cause = cause
 
 
 class ModelFault(StrEnum):

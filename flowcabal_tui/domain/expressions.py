@@ -13,6 +13,7 @@ import operator
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from jmespath import exceptions as jmespath_errors
@@ -107,10 +108,10 @@ def _parsed_query(expression: str) -> Any:
 
 
 class _Meter:
-    """Counts steps, long values as many; the clock is for single steps that hang, never for the outcome."""
+    """Counts steps, long values as many. The processor time of this thread bounds single steps that take long."""
 
     def __init__(self) -> None:
-        self.steps, self.end = MAX_STEPS, time.monotonic() + MAX_SECONDS
+        self.steps, self.end = MAX_STEPS, time.thread_time() + MAX_SECONDS
 
     def passed(self, value: Any) -> Any:
         """`value`, if it is of a kind and a size that may go on and there are steps left."""
@@ -121,7 +122,7 @@ class _Meter:
                 raise _Refused(_("a text or a list on the way is too long."))
         elif isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > MAX_BITS):
             raise _Refused(_("a number on the way is too large, or not real."))
-        if self.steps < 0 or time.monotonic() > self.end:
+        if self.steps < 0 or time.thread_time() > self.end:
             raise _Refused(_("it takes too many steps."))
         return value
 
@@ -144,7 +145,7 @@ def truth(expression: str, names: Mapping[str, Any]) -> bool:
 
 def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     """The value of a condition's expression; raises ExpressionError."""
-    tree = _parsed(expression)
+    tree = parsed(expression)
     try:
         return _Evaluator(names).eval(expression, tree.body)
     except (InvalidExpression, TypeError, ValueError, ArithmeticError, LookupError) as error:
@@ -164,7 +165,7 @@ def _reason(error: Exception) -> str:
 def check(expression: str, *, field: str = "") -> Finding | None:
     """What is wrong with the writing of a condition's expression."""
     try:
-        _parsed(expression)
+        parsed(expression)
     except ExpressionError as error:
         return Finding(code="SYNTAX_ERROR", message=error.title, field=field)
     return None
@@ -173,7 +174,7 @@ def check(expression: str, *, field: str = "") -> Finding | None:
 def paths_in(expression: str) -> tuple[str, ...]:
     """The paths that a condition's expression reads (`result_of.plan.score`), in order; empty if it cannot be read."""
     try:
-        tree = _parsed(expression)
+        tree = parsed(expression)
     except ExpressionError:
         return ()
     own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -182,26 +183,34 @@ def paths_in(expression: str) -> tuple[str, ...]:
 
 
 def _chains(node: ast.AST) -> Iterator[tuple[Part, ...]]:
-    """The longest chains of a name, fields and constant keys under a node."""
+    return (parts for _node, parts in placed_chains(node))
+
+
+def placed_chains(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[Part, ...]]]:
+    """The longest chains of a name, fields and constant keys under a node, each with the node that it is."""
     parts: list[Part] = []
-    inner = node
+    whole = inner = node
     while isinstance(inner, (ast.Attribute, ast.Subscript)):
         if isinstance(inner, ast.Attribute):
             parts.append(inner.attr)
         elif isinstance(inner.slice, ast.Constant) and isinstance(inner.slice.value, (str, int)):
             parts.append(inner.slice.value)
         else:
-            yield from _chains(inner.slice)
+            yield from placed_chains(inner.slice)
             parts.clear()
+            whole = inner.value
         inner = inner.value
     if isinstance(inner, ast.Name) and inner.id not in _WORDS and inner.id not in FUNCTIONS:
-        yield (inner.id, *reversed(parts))
+        if isinstance(whole, ast.expr):
+            yield whole, (inner.id, *reversed(parts))
         return
     for child in ast.iter_child_nodes(inner):
-        yield from _chains(child)
+        yield from placed_chains(child)
 
 
-def _parsed(expression: str) -> ast.Expression:
+@lru_cache(maxsize=1000)
+def parsed(expression: str) -> ast.Expression:
+    """The syntax tree of an expression, shared: read it, do not change it. Raises ExpressionError."""
     if len(expression) > MAX_LENGTH:
         raise ExpressionError(expression, _("it is longer than {n} characters.").format(n=MAX_LENGTH))
     if not expression.strip():
@@ -269,14 +278,19 @@ class _Evaluator(EvalWithCompoundTypes):  # type: ignore[misc]  # simpleeval has
 
 
 def _of(value: Any, key: Any) -> Any:
-    """A field of an object, or an item or a part of a list or a text."""
-    if isinstance(value, Mapping):
-        if key not in value:
-            known = ", ".join(str(name) for name in list(value)[:20])
-            raise _Refused(_("there is no {name}. There are: {names}").format(name=str(key)[:60], names=known))
-        return value[key]
+    """A field of an object or of every item of a list, as in a path; an item or a part of a list or a text."""
     if isinstance(value, (list, tuple, str)) and isinstance(key, (int, slice)):
         return value[key]
+    if isinstance(value, Mapping) and key in value:
+        return value[key]
+    if isinstance(key, str) and isinstance(value, (Mapping, list, str)):
+        try:
+            return paths.step(value, key)
+        except BindingError as error:
+            if error.available:
+                known = ", ".join(str(name) for name in error.available[:20])
+                said = _("there is no {name}. There are: {names}").format(name=key[:60], names=known)
+                raise _Refused(said) from error
     raise _Refused(_("{kind} has no field {name}.").format(kind=paths.kind(value), name=str(key)[:60]))
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.locale import _
+
+_MOST_ERRORS: Final = 100
 
 Form = Literal["text", "json"]
-"""How an output is stored: as the text that it is, or as canonical JSON."""
+"""How an output is stored: as the text that it is, or as JSON whose objects keep the order of their keys."""
 
 
 class Output:
@@ -37,7 +40,9 @@ class Output:
         """The output that holds a JSON value; `{"text": ...}` alone is that text. Raises TypeError or ValueError."""
         if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("text"), str):
             return cls(value["text"])
-        return cls(canonical(value), "json")
+        stored = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        _require_names(value)
+        return cls(stored, "json")
 
     @property
     def value(self) -> Any:
@@ -50,6 +55,11 @@ class Output:
     def items(self) -> list[dict[str, Any]]:
         """The value as items, see `items_of`."""
         return items_of(self.value)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What went wrong with single items, in words for a person; see `item_errors`."""
+        return item_errors(self.value) if self.form == "json" else ()
 
     @property
     def text(self) -> str:
@@ -66,6 +76,18 @@ def items_of(value: Any) -> list[dict[str, Any]]:
         return []
     inner = value["items"] if _carries(value) else value
     return [_item(each) for each in (inner if isinstance(inner, list) else [inner])]
+
+
+def item_errors(value: Any) -> tuple[str, ...]:
+    """The `errors` that a node over items yields, each with the number of its item from 1; 100 at most."""
+    if not _carries(value):
+        return ()
+    found = []
+    for one in value["errors"][:_MOST_ERRORS]:
+        number, said = (one.get("item"), one.get("message")) if isinstance(one, dict) else (None, one)
+        words = clean(str(said)).replace("\n", " ")
+        found.append(_("Item {n}: {problem}").format(n=number + 1, problem=words) if isinstance(number, int) else words)
+    return tuple(found)
 
 
 def readable(value: Any) -> str:
@@ -87,6 +109,19 @@ def readable(value: Any) -> str:
 def canonical(value: Any) -> str:
     """JSON with sorted keys and no spaces: equal values have equal digests. No NaN, no infinity."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _require_names(value: Any) -> None:
+    """Raises TypeError for a key that is no text: JSON would make one of it."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if any(not isinstance(key, str) for key in part):
+                raise TypeError("a key is no text")
+            waiting += part.values()
+        elif isinstance(part, (list, tuple)):
+            waiting += part
 
 
 def _carries(value: Any) -> bool:

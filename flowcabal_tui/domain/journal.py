@@ -39,7 +39,7 @@ class RunEvent(NamedTuple):
     `payload` by kind:
 
     act-started: from here on the node may have acted on the world
-    attempt-started: {key, receipt}
+    attempt-started: {key, receipt, model}
     attempt-cut: it ended without an answer, and what it cost is booked
     attempt-reset: {partial}: what an earlier try of it had streamed is put aside
     attempt-done: {digest, key, cached, stands: taken over as the outcome of an earlier run}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Literal, NewType
 
@@ -53,6 +53,26 @@ class ChapterVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """Text of a chapter that was typed and is not saved.
+
+    `base` is the version that it was typed over, 0 where nothing was written yet, None where that is not known.
+    `newest` is the chapter's newest version.
+    """
+
+    chapter: ChapterId
+    text: str
+    base: int | None
+    newest: int
+    at: datetime
+
+    @property
+    def is_outdated(self) -> bool:
+        """The chapter has another text than the one that this was typed over, or may have."""
+        return self.base != self.newest
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedChapter:
     """A chapter found in a file, before anything is stored."""
 
@@ -60,6 +80,62 @@ class ImportedChapter:
     text: str
     volume: str = ""
     number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileComment:
+    """A comment of a document, with the words that it is about."""
+
+    author: str
+    text: str
+    anchor: str = ""
+    at: str = ""
+    """As the file has it: ISO 8601, mostly without a time zone."""
+    resolved: bool = False
+
+
+ChapterRule = Literal["", "headings", "contents", "lines", "none"]
+"""What told where chapters begin: headings of the file, its table of contents, lines such as 第一章, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What a DOCX or EPUB file holds besides plain paragraphs, in numbers; all zero for a text file."""
+
+    paragraphs: int = 0
+    rule: ChapterRule = ""
+    insertions: int = 0
+    deletions: int = 0
+    moves: int = 0
+    notes: int = 0
+    comments: tuple[FileComment, ...] = ()
+    tables: int = 0
+    text_boxes: int = 0
+    pictures: int = 0
+    hidden: int = 0
+    fields: int = 0
+    ruby: int = 0
+    symbols: int = 0
+    """Characters of symbol fonts that have no known text."""
+    numbered_headings: int = 0
+    list_items: int = 0
+    contents_lines: int = 0
+    margins: int = 0
+    """Headers and footers."""
+    embedded: int = 0
+    """Documents inside the document."""
+    pages_left_out: int = 0
+    pages_missing: int = 0
+
+    def __add__(self, other: ImportReport) -> ImportReport:
+        """The report of several files; the rule is kept when all have the same."""
+        values = {
+            field.name: getattr(self, field.name) + getattr(other, field.name)
+            for field in fields(self)
+            if field.name != "rule"
+        }
+        rule: ChapterRule = self.rule if other.rule in ("", self.rule) else "" if self.rule else other.rule
+        return ImportReport(rule=rule, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +148,24 @@ class ImportPreview:
     warnings: tuple[str, ...] = ()
     known: frozenset[int] = frozenset()
     """Which of `chapters` (from 0) stand in the book already."""
+    report: ImportReport = ImportReport()
+
+
+@dataclass(frozen=True, slots=True)
+class BookDetails:
+    """What an export says of the book besides its chapters.
+
+    `identifier` is a UUID that stays when the book is renamed or exported again. `created` and `modified` are those of
+    the text, so two exports of the same text are the same file. `cover` is a JPEG or PNG, or empty.
+    """
+
+    title: str
+    language: str
+    author: str = ""
+    identifier: str = ""
+    created: datetime | None = None
+    modified: datetime | None = None
+    cover: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
+from pydantic.json_schema import SkipJsonSchema
 
+from flowcabal_tui.domain.addresses import is_loopback
 from flowcabal_tui.domain.text import without_login
 
 Role = Literal["user", "agent", "embedding"]
@@ -16,6 +18,12 @@ ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
 Provider = Literal["openai", "anthropic", "offline"]
 Finish = Literal["stop", "length", "tool", "content_filter"]
 StructuredMode = Literal["tool", "native", "prompted"]
+DEFAULT_URLS: Final[Mapping[Provider, str]] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "offline": "",
+}
+"""Where a provider is reached when the settings name no address."""
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -24,7 +32,8 @@ class Endpoint:
     """Where the model of a role is reached, and how patient we are. Holds no key.
 
     `api_key_env` names the environment variable that holds the key; `secret` names the entry in the
-    user's secrets file. Prices are per million tokens; None means unknown, never 0. Times in seconds.
+    user's secrets file. Prices are per million tokens; None means unknown, never 0, but input that was read from or
+    written into the provider's cache then costs what other input costs. Times in seconds.
     """
 
     provider: Provider
@@ -37,6 +46,8 @@ class Endpoint:
     temperature: float | None = None
     price_in: Decimal | None = None
     price_out: Decimal | None = None
+    price_cached: Decimal | None = None
+    price_cache_write: Decimal | None = None
     currency: str = "USD"
     concurrency: int = 4
     structured: StructuredMode | None = None
@@ -52,9 +63,40 @@ class Endpoint:
         return f"{self.provider}:{without_login(self.base_url)}:{self.model}"
 
     @property
+    def is_local(self) -> bool:
+        """Is it a server on this machine, by the host of its address?"""
+        return is_loopback(self.base_url)
+
+    @property
+    def address(self) -> str:
+        """The address that calls go to, also when the settings leave it to the provider."""
+        return self.base_url.strip() or DEFAULT_URLS[self.provider]
+
+    @property
     def limiter(self) -> str:
         """Calls to the same provider share one concurrency limit."""
         return f"{self.provider}:{self.base_url}"
+
+
+_PACE: Final = (4, 120.0, 60.0)
+_LOCAL_PACE: Final = (1, 1_800.0, 300.0)
+"""A server on this machine works on one request at a time, and may have to load the model and read a long prompt."""
+
+
+def at_usual_pace(
+    endpoint: Endpoint,
+    concurrency: int | None = None,
+    first_token_timeout: float | None = None,
+    idle_timeout: float | None = None,
+) -> Endpoint:
+    """The endpoint with the pace that is usual for its address; values that are given win."""
+    usual = _LOCAL_PACE if endpoint.is_local else _PACE
+    return replace(
+        endpoint,
+        concurrency=concurrency or int(usual[0]),
+        first_token_timeout=first_token_timeout or usual[1],
+        idle_timeout=idle_timeout or usual[2],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +148,16 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them; None where it did not say (never 0 for unknown)."""
+    """Tokens as the provider counted them; None where it did not say (never 0 for unknown).
+
+    `cached_tokens` (read from the provider's prompt cache) and `written_tokens` (written into it) are parts of
+    `input_tokens`.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    written_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +211,8 @@ class Answer:
     """A whole answer.
 
     `cached`: it was paid for earlier. `summed`: `usage` is not that of the request alone, but of several tries or of a
-    repair, so that nothing can be learned from it.
+    repair, so that nothing can be learned from it. `whole` is False for a structured answer of which a part could not
+    be read: it is not stored, so that a later question asks again.
     """
 
     text: str
@@ -176,6 +224,7 @@ class Answer:
     signature: str = ""
     cached: bool = False
     summed: bool = False
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +242,31 @@ class UsageRecord:
     node: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A paid call that is not booked yet. `endpoint` holds the prices; `estimated` are the tokens that are sent.
+
+    `attempt` is that of a node, with `before` characters of text that it continues; 0: no node streams it.
+    """
+
+    role: Role
+    purpose: str
+    endpoint: Endpoint
+    estimated: int
+    run: str = ""
+    attempt: int = 0
+    before: int = 0
+
+
+class StructuredAnswer(BaseModel):
+    """A structured answer that may be read in part.
+
+    `unread` names what could not be read: a field, or an item as in `findings[2]`. It is no part of the schema.
+    """
+
+    unread: SkipJsonSchema[tuple[str, ...]] = ()
+
+
 class ModelPort(Protocol):
     """A model of one role, as the runner and the agents see it."""
 
@@ -208,7 +282,10 @@ class ModelPort(Protocol):
         ...
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """A validated instance of `shape`, with up to two repairs. Raises ModelError(SCHEMA, partial=raw text)."""
+        """A validated instance of `shape`, with up to two repairs. Raises ModelError(SCHEMA, partial=raw text).
+
+        A `StructuredAnswer` may come with `unread` parts.
+        """
         ...
 
 

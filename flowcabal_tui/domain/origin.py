@@ -27,6 +27,9 @@ class Origin:
     node: NodeId = NodeId("")
     attempt: int = 0
     before: Origin | None = None
+    model: str = ""
+    """The model that rewrote the passage, and below what it was asked for; "" when it was no rewrite."""
+    instruction: str = ""
 
     @property
     def chain(self) -> tuple[Origin, ...]:
@@ -35,13 +38,45 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginSpan:
+    """Characters of a line, or of a text, and what brought them."""
+
+    start: int
+    end: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """A line of a chapter's newest text: its number from 1, blank lines counted, and where it begins."""
+    """A line of a chapter's newest text: its number from 1, blank lines counted, and where it begins.
+
+    `origin` is what last changed it; `spans` cover its text and tell what brought each word.
+    """
 
     number: int
     start: int
     text: str
     origin: Origin
+    spans: tuple[OriginSpan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A passage that a model rewrote and the writer accepted: `after` came for text[start:end]."""
+
+    chapter: ChapterId
+    text: str
+    start: int
+    end: int
+    after: str
+    model: str
+    instruction: str
+    at: datetime
+
+    @property
+    def changed(self) -> str:
+        """The text with the new passage."""
+        return self.text[: self.start] + self.after + self.text[self.end :]
 
 
 @dataclass(frozen=True, slots=True)

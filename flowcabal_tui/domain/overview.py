@@ -21,7 +21,7 @@ class ChapterStanding:
     """A chapter, whether its file was changed outside, and how the memory (not the server) follows its newest text.
 
     `left` counts steps that are to be done, `failed` tells why others could not be; `is_stale`: something that stands
-    was made from words that the chapter no longer has.
+    was made from words that the chapter no longer has; `is_unsaved`: text was typed and is not saved.
     """
 
     chapter: Chapter
@@ -29,6 +29,7 @@ class ChapterStanding:
     left: int = 0
     failed: tuple[str, ...] = ()
     is_stale: bool = False
+    is_unsaved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Paths such as `result_of.plan.scenes[0].title`: reading them, and looking up what they name.
 
-A field after a list maps over the list. `names` is one nested mapping of JSON values: `result_of` (node id to
+A field after a list maps over the list; `length` is the length of a list, a text or an object that has no such field.
+`names` is one nested mapping of JSON values: `result_of` (node id to
 value), `loop`, loop aliases, `state`, `input`, `chapter`, `project`.
 """
 
@@ -18,6 +19,9 @@ from flowcabal_tui.locale import _
 Part = str | int
 RESULT: Final = "result_of"
 LOOP: Final = "loop"
+LENGTH: Final = "length"
+NAMESPACES: Final = (RESULT, "state", "input", "chapter", "project")
+"""Names that only hold others."""
 _WRAPPED: Final = re.compile(r"\$?\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
 _DOLLAR: Final = re.compile(r"\$\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
 _QUOTED: Final = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
@@ -146,6 +150,19 @@ def look_up(path: str | Path, names: Mapping[str, Any]) -> Any:
     return value
 
 
+def has_length(path: Path, index: int) -> bool:
+    """Can the part at `index` be the length of what is before it? Not of all nodes, inputs or keys together."""
+    return index > 1 or (index == 1 and path.root not in NAMESPACES)
+
+
+def step(value: Any, part: Part) -> Any:
+    """A field or an item of a value, as a path reads it. Raises BindingError that says what there is."""
+    path = Path((shown(()), part))
+    for each in completed(value, (part,), path):
+        value = _step(value, each, path, 1)
+    return value
+
+
 def completed(value: Any, rest: tuple[Part, ...], path: Path) -> tuple[Part, ...]:
     """`rest` of a path into the output of a loop, with the `items` or `aggregates` that was left out.
 
@@ -187,6 +204,8 @@ def _step(value: Any, part: Part, path: Path, index: int) -> Any:
                 str(path), _("{where} has {n} items, counted from [0].").format(where=where, n=len(value))
             )
         return value[part]
+    if part == LENGTH and not _has(value, part) and isinstance(value, (str, Mapping)) and has_length(path, index):
+        return len(value)
     if isinstance(value, Mapping):
         if part not in value:
             meant = [shown((RESULT, part))] if index == 0 and _has(value.get(RESULT), part) else []
@@ -205,10 +224,12 @@ def _missing(where: str, part: str, index: int) -> str:
     return _("{where} has no field {name}.").format(where=where, name=part)
 
 
-def _over(items: list[Any], part: str, path: Path, where: str) -> list[Any]:
+def _over(items: list[Any], part: str, path: Path, where: str) -> Any:
     found = [item[part] for item in items if _has(item, part)]
     if found:
         return found
+    if part == LENGTH:
+        return len(items)
     if not items:
         raise BindingError(str(path), _("the list {where} is empty.").format(where=where))
     fields: dict[str, None] = {str(key): None for item in items if isinstance(item, Mapping) for key in item}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
@@ -28,10 +28,17 @@ NodeState = Literal[
 ]
 RunState = Literal["running", "waiting", "paused", "done", "failed", "cancelled", "interrupted"]
 """waiting: only human questions are left; paused: step mode waits to go on; interrupted: the process ended before."""
+UNDER_WAY: Final[frozenset[NodeState]] = frozenset({"ready", "running", "retrying"})
 Verdict = Literal["approve", "retry", "ask"]
 DecisionKind = Literal["approve", "retry", "edit", "reject", "choose"]
-QuestionKind = Literal["review", "input", "confirm", "choice", "gate"]
-"""review: of an output; input: free text; confirm: first use of a model; choice: one of several; gate: may it act?"""
+QuestionKind = Literal["review", "input", "confirm", "choice", "gate", "limit"]
+"""review: of an output; input: free text; confirm: first use of a model; choice: one of several; gate: may it act?
+limit: may the run cost more than was quoted?"""
+
+
+def node_state_in(run: RunState, node: NodeState) -> NodeState:
+    """The state of a node in a run of this state: where nobody carries the run on, nothing of it is under way."""
+    return "cancelled" if run == "interrupted" and node in UNDER_WAY else node
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +167,17 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class SpendLimit:
+    """What a run may cost without asking again: tokens in and out together, and money. None: not limited."""
+
+    tokens: int | None = None
+    cost: Decimal | None = None
+    currency: str = ""
+    answer: int = 0
+    """Tokens that a text of a node was taken to have at most where the model is sent no limit; 0: the usual number."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """What to run: a workflow's reference, the chapter it is for, and the writer's wishes."""
 
@@ -175,6 +193,13 @@ class RunRequest:
     """Pause after each level of the graph until told to go on."""
     overrides: tuple[tuple[NodeId, dict[str, Any]], ...] = ()
     """Parameters of nodes for this run only, such as {"model": ..., "draft.temperature": ...}; dots lead inside."""
+    limit: SpendLimit | None = None
+    """What was agreed to; None: the run is quoted when it begins and limited to that."""
+
+    def another(self, node: NodeId) -> RunRequest:
+        """The same run for one more sample of a node, of which alone it pays anything."""
+        top = NodeId(node.split("/")[0])
+        return replace(self, again=(node,), targets=(top,), step=False, limit=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,21 +216,76 @@ class RunSummary:
     error: str = ""
 
 
+CallKind = Literal["writing", "checks", "inquiries", "embeddings"]
+"""writing: by nodes; checks: by the Monitor; inquiries: of the Context agent; embeddings: queries of the search."""
+CALL_KINDS: Final[tuple[CallKind, ...]] = get_args(CallKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """Calls, their tokens, and what these cost; `cost` is None when a price or a count is unknown."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = Decimal(0)
+
+    def plus(self, other: Spend) -> Spend:
+        """The sum."""
+        return Spend(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if self.cost is None or other.cost is None else self.cost + other.cost,
+        )
+
+    def times(self, number: int) -> Spend:
+        """The same so many times."""
+        cost = None if self.cost is None else self.cost * number
+        return Spend(self.calls * number, self.input_tokens * number, self.output_tokens * number, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteLine:
+    """What one kind of call would cost."""
+
+    kind: CallKind
+    likely: Spend
+    most: Spend
+
+
 @dataclass(frozen=True, slots=True)
 class Quote:
     """What a run would cost: nodes that would run and that are served from the store, frozen ones among them.
 
-    Tokens are estimates; `at_most` is true when an output that is not there yet enters a prompt. `stale` are those of
-    `would_run` that have an output, which is out of date. `cost` is that of these tokens, None when a price is unknown.
+    `likely`: each check passes, each answer has the usual length, nothing has to be repeated. `most`: every attempt,
+    question, repair and repetition that the program makes by itself, with answers as long as they can be; None when
+    something has no bound, and then `open_ends` says what. No prompt cache is taken to help. `stale` are those of
+    `would_run` that have an output, which is out of date.
     """
 
     would_run: tuple[NodeId, ...]
     served: tuple[NodeId, ...]
-    input_tokens: int
-    output_tokens: int
-    calls_at_most: int
-    at_most: bool
+    likely: Spend = Spend()
+    most: Spend | None = Spend()
+    lines: tuple[QuoteLine, ...] = ()
+    open_ends: tuple[str, ...] = ()
     frozen: tuple[NodeId, ...] = ()
     stale: tuple[NodeId, ...] = ()
-    cost: Decimal | None = None
     currency: str = ""
+    answer: int = 0
+    """As in SpendLimit."""
+    keeping: Spend | None = None
+    """What the memory likely costs when the output is kept, which is no part of the run; None: nothing."""
+
+    @property
+    def is_free(self) -> bool:
+        """True when nothing that the run does can cost money."""
+        return self.most is not None and self.most.cost == 0
+
+    @property
+    def limit(self) -> SpendLimit | None:
+        """What the run is held to; None when no bound is known."""
+        if self.most is None:
+            return None
+        return SpendLimit(self.most.input_tokens + self.most.output_tokens, self.most.cost, self.currency, self.answer)

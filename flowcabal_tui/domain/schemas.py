@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ _DEFINITIONS: Final = ("$defs", "definitions")
 _MAX_COMPARED: Final = 300
 """Names among which the nearest is sought: it takes milliseconds for each mistake."""
 _MAX_OPTIONS: Final = 200
+_WITH_LENGTH: Final = frozenset(("array", "string", "object"))
 
 
 class _Mismatch(Exception):
@@ -167,7 +168,8 @@ def _walk(path: Path, start: int, schema: Schema) -> Schema:
     for index in range(start, len(path.parts)):
         part, where = path.parts[index], paths.shown(path.parts[:index])
         known: dict[str, None] = {}
-        inner = (one for option in options for one in _step(option, part, top, known))
+        length = part == paths.LENGTH and paths.has_length(path, index)
+        inner = (one for option in options for one in _step(option, part, top, known, length=length))
         options = list(islice(inner, _MAX_OPTIONS))
         if not options:
             raise _Mismatch(_reason(where, part, known), index, tuple(known))
@@ -185,7 +187,7 @@ def _reason(where: str, part: Part, known: Mapping[str, None]) -> str:
     return _("{where} has no field {name}.").format(where=where, name=part)
 
 
-def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None]) -> Iterator[Schema]:
+def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None], *, length: bool) -> Iterator[Schema]:
     """What a field or an index of `schema` may be; the fields that there are go into `known`.
 
     A field of a list is the list of that field of its objects, as in `paths.look_up`.
@@ -203,6 +205,14 @@ def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None]) -> It
                 yield from ({"type": "array", "items": one} for one in _fields(inner, part, top, known))
         if isinstance(part, str) and "object" in types:
             yield from _field(option, part, known)
+        if length and types & _WITH_LENGTH and not _has_field(option, paths.LENGTH):
+            yield {"type": "integer"}
+
+
+def _has_field(schema: Schema, name: str) -> bool:
+    """Does an object of this schema, or an item of such a list, declare a field of that name?"""
+    items = schema.get("items")
+    return name in _properties(items if isinstance(items, Mapping) else schema)
 
 
 def _fields(items: Schema, name: str, top: Schema, known: dict[str, None]) -> Iterator[Schema]:
@@ -262,3 +272,24 @@ def _referred(reference: str, top: Schema) -> Schema:
     for key in reference.removeprefix("#").split("/")[1:]:
         place = place.get(key.replace("~1", "/").replace("~0", "~")) if isinstance(place, Mapping) else None
     return place if isinstance(place, Mapping) else ANYTHING
+
+
+def literal(value: Any, *, open_text: Callable[[str], bool]) -> Schema:
+    """The schema of a value that stands in a document; `open_text` says of which texts nothing is known."""
+    if isinstance(value, str):
+        return ANYTHING if open_text(value) else {"type": "string"}
+    if isinstance(value, Mapping):
+        if any(key in value for key in ("__from__", "__agg__")):
+            return ANYTHING
+        fields = {str(key): literal(part, open_text=open_text) for key, part in value.items()}
+        return {"type": "object", "properties": fields, "additionalProperties": False}
+    if isinstance(value, (list, tuple)):
+        kinds = [literal(part, open_text=open_text) for part in value[:_MAX_OPTIONS]]
+        distinct = [one for number, one in enumerate(kinds) if one not in kinds[:number]]
+        items = distinct[0] if len(distinct) == 1 else {"anyOf": distinct} if distinct else ANYTHING
+        return {"type": "array", "items": ANYTHING if ANYTHING in distinct else items}
+    if isinstance(value, bool):
+        return {"type": "boolean"}
+    if isinstance(value, (int, float)):
+        return {"type": "integer" if isinstance(value, int) else "number"}
+    return {"type": "null"} if value is None else ANYTHING

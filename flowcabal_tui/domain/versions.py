@@ -111,6 +111,8 @@ class NodeTrace:
     seconds: float = 0.0
     usage: Usage = Usage()
     error: str = ""
+    item_errors: tuple[str, ...] = ()
+    """What went wrong with single items, while the node itself did not fail."""
 
 
 @dataclass(frozen=True, slots=True)

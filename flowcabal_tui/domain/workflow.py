@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -79,12 +79,23 @@ class Node(_Frozen):
         return self.name or self.id
 
 
+NEVER: Final = "null"
+"""The condition of an edge that is never taken."""
+
+
 class Edge(_Frozen):
     """An order between two nodes that no reference expresses; with a condition, one branch of its source."""
 
     source: NodeId = Field(description="The node that comes first.")
     target: NodeId = Field(description="The node that waits for it.")
-    condition: str | None = Field(None, description='The label of the branch, such as "true"; none: always.')
+    condition: str | None = Field(
+        None, description='The label of the branch, such as "true"; none: always; "null": never, the branch ends there.'
+    )
+
+    @property
+    def never(self) -> bool:
+        """Is it an edge of a branch that ends, so that what it leads to does not run because of it?"""
+        return self.condition == NEVER
 
 
 class Body(_Frozen):

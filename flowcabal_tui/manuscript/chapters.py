@@ -103,7 +103,7 @@ def _by_level(lines: list[Line]) -> list[Line]:
                 heading = replace(heading, kind="volume", trust="sure")
             else:
                 heading = replace(heading, kind="chapter", trust="sure")
-        result.append(replace(line, heading=heading))
+        result.append(line if line.heading is heading else replace(line, heading=heading))
     return result
 
 
@@ -119,7 +119,7 @@ def _by_unit(lines: list[Line]) -> list[Line]:
             heading = None
         elif heading and heading.unit == "集":
             heading = replace(heading, kind="volume") if heading.trust == "sure" else None
-        result.append(replace(line, heading=heading))
+        result.append(line if line.heading is heading else replace(line, heading=heading))
     return result
 
 
@@ -138,7 +138,7 @@ def _without_running_text(lines: list[Line]) -> list[Line]:
             heading = heading if heading.number == last + 1 else None
         if heading and heading.kind == "chapter" and heading.number is not None:
             last = heading.number
-        result.append(replace(line, heading=heading))
+        result.append(line if line.heading is heading else replace(line, heading=heading))
     return result
 
 
@@ -150,6 +150,8 @@ def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
     found: list[ImportedChapter] = []
     current: Heading | None = None
     body: list[str] = []
+    depth, deeper = 0, False
+    """The Markdown level of the volume, and whether its chapters are below that level."""
 
     def close() -> None:
         nonlocal front
@@ -166,9 +168,12 @@ def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
         close()
         current, body = line.heading, []
         if current.kind == "volume" and chapters_exist:
-            volume = current.title
+            volume, depth, deeper = current.title, line.level, False
         elif current.volume:
             volume = current.volume
+        elif deeper and 0 < line.level <= depth:
+            volume = ""
+        deeper = deeper or 0 < depth < line.level
     close()
     return _without_book_title(lines, front, found)
 

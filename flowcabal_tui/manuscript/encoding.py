@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.manuscript import ImportReport
 from flowcabal_tui.locale import _
 
 _BOMS: Final = (
@@ -40,6 +41,7 @@ class Decoded:
     text: str
     encoding: str
     warning: str = ""
+    report: ImportReport = ImportReport()
 
 
 def decode(data: bytes, name: str) -> Decoded:

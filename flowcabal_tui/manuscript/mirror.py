@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import clean, digest, slug
+
+MIRROR_NAME: Final = re.compile(r"(\d{4,9})-.*\.md")
+"""The names that `mirror_name` gives; the group is the chapter's position."""
 
 
 def mirror_name(position: int, title: str) -> str:
@@ -12,8 +18,8 @@ def mirror_name(position: int, title: str) -> str:
 
 
 def render_mirror(title: str, text: str) -> str:
-    """What the file holds. `parse_mirror` gives the text back exactly."""
-    return f"# {' '.join(title.split())}\n\n{text}\n"
+    """What the file holds. `parse_mirror` gives the text back exactly, without control sequences that it may have."""
+    return f"# {' '.join(clean(title).split())}\n\n{clean(text)}\n"
 
 
 def parse_mirror(content: str) -> tuple[str, str]:

@@ -36,6 +36,10 @@ _WORDS: Final = (
     | {"hundred": 100, "hundredth": 100}
 )
 _ROMAN: Final = re.compile(r"^(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
+_ROMAN_PARTS: Final = (
+    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X")),
+    *((9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
+)
 _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
 
@@ -103,3 +107,34 @@ def _in_words(words: Sequence[str]) -> tuple[int, int]:
         elif not (word == "and" and total and total % 100 == 0):
             break
     return total, used
+
+
+def in_chinese(number: int) -> str:
+    """ "二十三" for 23; digits from ten thousand on, which no chapter has."""
+    if not 0 < number < 10_000:
+        return str(number)
+    digits, words = "零一二三四五六七八九", ""
+    for unit, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+        digit, number = divmod(number, unit)
+        if digit:
+            words += digits[digit] + name
+        elif words and number and not words.endswith("零"):
+            words += "零"
+    return words.removeprefix("一") if words.startswith("一十") else words
+
+
+def in_roman(number: int) -> str:
+    """ "XIV" for 14; digits from 4000 on."""
+    if not 0 < number < 4000:
+        return str(number)
+    words = ""
+    for value, name in _ROMAN_PARTS:
+        times, number = divmod(number, value)
+        words += name * times
+    return words
+
+
+def in_letters(number: int) -> str:
+    """ "C" for 3 and "AA" for 27, as Word counts."""
+    times, place = divmod(number - 1, 26)
+    return chr(ord("A") + place) * min(times + 1, 10) if number > 0 else str(number)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
-from flowcabal_tui.domain.manuscript import ImportedChapter, ImportPreview
+from flowcabal_tui.domain.manuscript import ImportedChapter, ImportPreview, ImportReport
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.chapters import language_of, oddities, split_chapters
-from flowcabal_tui.manuscript.documents import docx_text, epub_text
+from flowcabal_tui.manuscript.chapters import language_of, named, oddities, split_chapters
 from flowcabal_tui.manuscript.encoding import Decoded, decode
 from flowcabal_tui.manuscript.headings import heading_of
 from flowcabal_tui.manuscript.numerals import chinese_number
 
 SUFFIXES: Final = (".txt", ".md", ".markdown", ".docx", ".epub")
-_LARGEST: Final = 256 * 1024 * 1024
+_LARGEST: Final = 256 << 20
+"""Bytes of a DOCX or EPUB: the pictures in it are not read."""
+_LARGEST_TEXT: Final = 64 << 20
+"""Bytes of any other file. The longest novels of the web have 20 million characters, 60 MB in UTF-8."""
+_MOST_LINES: Final = 1_000_000
 _ORDER: Final = re.compile(
     r"(\d+|(?<=[第卷])[零〇一二三四五六七八九十百千两兩廿卅卌]+|[上中下](?=[卷部篇册冊集])|(?<=[卷集])[上中下])"
 )
@@ -37,36 +42,65 @@ def read_manuscript(path: Path) -> ImportPreview:
         return _read_folder(path)
     file = read_text(path)
     chapters, warnings = split_chapters(file.text, path.stem)
-    return ImportPreview(chapters, file.encoding, language_of(file.text), (*_told(file), *warnings))
+    report = _with_rule(file, len(chapters))
+    return ImportPreview(chapters, file.encoding, language_of(file.text), (*_told(file), *warnings), report=report)
 
 
 def read_text(path: Path) -> Decoded:
     """The cleaned text of one file and its encoding ("docx" and "epub" for those). Raises ManuscriptError."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise ManuscriptError(
-                _("This file is too large for a novel: {name}").format(name=path.name),
-                _("More than 256 MB."),
-                _("Split it, or choose another file."),
-            )
-        data = path.read_bytes()
+        with open(path, "rb", opener=_without_waiting) as opened:
+            found = os.fstat(opened.fileno())
+            if not stat.S_ISREG(found.st_mode):  # to read a pipe or a device would never end
+                raise ManuscriptError(
+                    _("This file cannot be read: {name}").format(name=path.name),
+                    _("It is not a regular file."),
+                    _("Choose another file."),
+                )
+            largest = _LARGEST if path.suffix.lower() in (".docx", ".epub") else _LARGEST_TEXT
+            if found.st_size > largest:
+                raise _too_large(path, _("It is larger than {n} MB.").format(n=largest >> 20))
+            file = _read(opened, path)
     except OSError as error:
         raise ManuscriptError(
             _("This file cannot be read: {name}").format(name=path.name),
             os_reason(error),
             _("Check the path and its permissions."),
         ) from error
-    suffix = path.suffix.lower()
-    if suffix == ".docx":
-        file = Decoded(docx_text(data, path.name), "docx")
-    elif suffix == ".epub":
-        file = Decoded(epub_text(data, path.name), "epub")
-    else:
-        file = decode(data, path.name)
     file = replace(file, text=clean(file.text))
     if not file.text.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=path.name), "", _("Choose another file."))
+    if file.text.count("\n") > _MOST_LINES:
+        raise _too_large(path, _("It has more than {n} lines.").format(n=f"{_MOST_LINES:,}"))
     return file
+
+
+def _too_large(path: Path, reason: str) -> ManuscriptError:
+    return ManuscriptError(
+        _("This file is too large for a novel: {name}").format(name=path.name),
+        reason,
+        _("Split it, or choose another file."),
+    )
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens also a pipe at once, whoever is at its other end."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _read(opened: BinaryIO, path: Path) -> Decoded:
+    suffix = path.suffix.lower()
+    if suffix == ".docx":
+        from flowcabal_tui.manuscript.word.reader import docx_text
+
+        text, report = docx_text(opened, path.name)
+        return Decoded(text, "docx", report=report)
+    if suffix == ".epub":
+        from flowcabal_tui.manuscript.epub.reader import epub_text  # text files are read sooner without
+
+        text, report = epub_text(opened, path.name)
+        return Decoded(text, "epub", report=report)
+    return decode(opened.read(), path.name)
 
 
 def language_at(path: Path) -> str | None:
@@ -86,12 +120,15 @@ def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files that can hold a novel, in natural order; those of a folder stand where its name does."""
+    """The files that can hold a novel, in natural order; those of a folder stand where its name does.
+
+    Links are left out: what they lead to was not chosen by the user.
+    """
     there = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
     for entry in sorted(there, key=lambda entry: (natural_order(entry.stem), entry.name)):
         if entry.is_dir() and not entry.is_symlink():
             yield from _files(entry)
-        elif entry.is_file() and entry.suffix.lower() in SUFFIXES:
+        elif entry.is_file() and not entry.is_symlink() and entry.suffix.lower() in SUFFIXES:
             yield entry
 
 
@@ -106,16 +143,29 @@ def _read_folder(folder: Path) -> ImportPreview:
     chapters: list[ImportedChapter] = []
     encodings: set[str] = set()
     warnings: list[str] = []
+    report = ImportReport()
     for path in files:
         file = read_text(path)
         volume = "" if path.parent == folder else path.parent.name
-        chapters += _chapters_of(file.text, path.stem, volume)
+        found = _chapters_of(file.text, path.stem, volume)
+        chapters += found
+        report += _with_rule(file, len(found))
         encodings.add(file.encoding)
         warnings += _told(file)
+    if links := sorted(entry.name for entry in folder.rglob("*") if entry.is_symlink()):
+        warnings.append(_("Links were not followed: {names}.").format(names=named(links)))
     if len(encodings) > 1:
         warnings.append(_("The files are in more than one encoding."))
     language = language_of("\n".join(c.text[:2000] for c in chapters))
-    return ImportPreview(tuple(chapters), ", ".join(sorted(encodings)), language, (*warnings, *oddities(chapters)))
+    told = (*warnings, *oddities(chapters))
+    return ImportPreview(tuple(chapters), ", ".join(sorted(encodings)), language, told, report=report)
+
+
+def _with_rule(file: Decoded, chapters: int) -> ImportReport:
+    """The report of a document that has no headings of its own says what told its chapters."""
+    if file.report.rule or not file.report.paragraphs:
+        return file.report
+    return replace(file.report, rule="lines" if chapters > 1 else "none")
 
 
 def _told(file: Decoded) -> tuple[str, ...]:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import io
-import os
-import tempfile
 from collections.abc import Callable, Sequence
-from html import escape
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
-from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.blocks import volume_starts
+from flowcabal_tui.system.files import SHARED, Folder
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces `path` by a file that is complete on disk; the old one stays until then. Raises DiskFull."""
-    temporary = ""
+    """Replaces `path`, which the user named, by a file that is complete on disk; the old one stays until then.
+
+    It is made for others: its permissions are what the umask leaves. Raises DiskFull.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        Folder(path.parent, SHARED).write(content, path.name)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise DiskFull(
             _("This file could not be written: {name}").format(name=path.name),
             _("{reason}. The file that was there is as it was.").format(reason=os_reason(error)),
@@ -40,82 +32,34 @@ def write_atomically(path: Path, content: bytes) -> None:
         ) from error
 
 
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text: separated by blank lines, or one a line where there are none (Chinese)."""
-    return [line.strip() for line in text.split("\n") if line.strip()]
-
-
-def _volume_starts(chapters: Sequence[ImportedChapter]) -> list[bool]:
-    """For each chapter: does a volume with a name begin here?"""
-    names = ["", *(chapter.volume for chapter in chapters)]
-    return [bool(name) and name != before for before, name in pairwise(names)]
-
-
-def _txt(title: str, language: str, chapters: Sequence[ImportedChapter]) -> bytes:
-    parts = [title]
-    for chapter, starts in zip(chapters, _volume_starts(chapters), strict=True):
+def _txt(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+    parts = [details.title]
+    for chapter, starts in zip(chapters, volume_starts(chapters), strict=True):
         parts += [chapter.volume] * starts + [chapter.title, chapter.text]
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _markdown(title: str, language: str, chapters: Sequence[ImportedChapter]) -> bytes:
+def _markdown(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
     volumes = any(chapter.volume for chapter in chapters)
-    parts = [] if volumes else [f"# {title}"]
-    for chapter, starts in zip(chapters, _volume_starts(chapters), strict=True):
+    parts = [] if volumes else [f"# {details.title}"]
+    for chapter, starts in zip(chapters, volume_starts(chapters), strict=True):
         parts += [f"# {chapter.volume}"] * starts + [f"## {chapter.title}", chapter.text]
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _docx(title: str, language: str, chapters: Sequence[ImportedChapter]) -> bytes:
-    import docx
+def _docx(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+    from flowcabal_tui.manuscript.word.writer import docx
 
-    document = docx.Document()
-    document.core_properties.title = title
-    document.core_properties.language = language
-    document.add_heading(title, level=0)
-    for chapter, starts in zip(chapters, _volume_starts(chapters), strict=True):
-        if starts:
-            document.add_heading(chapter.volume, level=1)
-        document.add_heading(chapter.title, level=2)
-        for paragraph in paragraphs(chapter.text):
-            document.add_paragraph(paragraph)
-    out = io.BytesIO()
-    document.save(out)
-    return out.getvalue()
+    return docx(details, chapters)
 
 
-def _epub(title: str, language: str, chapters: Sequence[ImportedChapter]) -> bytes:
-    from ebooklib import epub
+def _epub(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+    from flowcabal_tui.manuscript.epub.writer import epub  # other forms are written sooner without
 
-    book = epub.EpubBook()
-    book.set_identifier(f"urn:flowcabal:{digest_of([title, *(c.title for c in chapters)])}")
-    book.set_title(title)
-    book.set_language(language)
-    toc: list[Any] = []
-    pages: list[Any] = []
-    for number, (chapter, starts) in enumerate(zip(chapters, _volume_starts(chapters), strict=True), start=1):
-        page = epub.EpubHtml(title=chapter.title, file_name=f"chapter-{number:04}.xhtml", lang=language)
-        volume = f"<h1>{escape(chapter.volume)}</h1>" if starts else ""
-        body = "".join(f"<p>{escape(p)}</p>" for p in paragraphs(chapter.text))
-        page.content = f"<html><body>{volume}<h2>{escape(chapter.title)}</h2>{body}</body></html>"
-        book.add_item(page)
-        pages.append(page)
-        if starts:
-            toc.append((epub.Section(chapter.volume), [page]))
-        elif chapter.volume:
-            toc[-1][1].append(page)
-        else:
-            toc.append(page)
-    book.toc = toc
-    book.spine = ["nav", *pages]
-    book.add_item(epub.EpubNcx())
-    book.add_item(epub.EpubNav())
-    out = io.BytesIO()
-    epub.write_epub(out, book)
-    return out.getvalue()
+    return epub(details, chapters)
 
 
-_FORMATS: Final[dict[str, Callable[[str, str, Sequence[ImportedChapter]], bytes]]] = {
+_FORMATS: Final[dict[str, Callable[[BookDetails, Sequence[ImportedChapter]], bytes]]] = {
     ".txt": _txt,
     ".md": _markdown,
     ".docx": _docx,
@@ -124,7 +68,7 @@ _FORMATS: Final[dict[str, Callable[[str, str, Sequence[ImportedChapter]], bytes]
 EXPORT_SUFFIXES: Final = tuple(_FORMATS)
 
 
-def export_manuscript(path: Path, title: str, language: str, chapters: Sequence[ImportedChapter]) -> int:
+def export_manuscript(path: Path, details: BookDetails, chapters: Sequence[ImportedChapter]) -> int:
     """Writes the book in the format of the path's suffix and returns its size in bytes.
 
     Raises ManuscriptError (unknown format, no chapters) and DiskFull.
@@ -138,6 +82,16 @@ def export_manuscript(path: Path, title: str, language: str, chapters: Sequence[
         )
     if not chapters:
         raise ManuscriptError(_("There is no chapter to export."), "", _("Write or import one first."))
-    content = render(clean(title), language, chapters)
+    content = render(_cleaned(details), [_harmless(chapter) for chapter in chapters])
     write_atomically(path, content)
     return len(content)
+
+
+def _harmless(chapter: ImportedChapter) -> ImportedChapter:
+    """Without what a terminal or a reader of the file would obey: the book may be a stranger's."""
+    title, volume = clean_line(chapter.title), clean_line(chapter.volume)
+    return replace(chapter, title=title, volume=volume, text=clean(chapter.text))
+
+
+def _cleaned(details: BookDetails) -> BookDetails:
+    return replace(details, title=clean_line(details.title), author=clean_line(details.author))

@@ -7,12 +7,12 @@ import random
 from typing import Any, Final
 
 from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
+from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
 from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
 from flowcabal_tui.models.transport import Transport
 
-DEFAULT_URL: Final = "https://api.anthropic.com"
 VERSION: Final = "2023-06-01"
 MAX_TOKENS: Final = 8192
 """The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
@@ -27,7 +27,7 @@ _FINISHES: Final[dict[str, Finish]] = {
 
 def base_url(endpoint: Endpoint) -> str:
     """The address up to and without `/v1/messages`."""
-    url = (endpoint.base_url or DEFAULT_URL).strip().rstrip("/")
+    url = endpoint.address.rstrip("/")
     return url.removesuffix("/messages").removesuffix("/v1")
 
 
@@ -64,7 +64,7 @@ class AnthropicModel(HttpModel):
             kinds = {"required": {"type": "any"}, "none": {"type": "none"}}
             body["tool_choice"] = kinds.get(request.tool_choice, {"type": "tool", "name": request.tool_choice})
         if request.json_schema is not None:
-            body["output_config"] = {"format": {"type": "json_schema", "schema": request.json_schema}}
+            body["output_config"] = {"format": {"type": "json_schema", "schema": _supported(request.json_schema)}}
         return body
 
     def reader(self) -> AnthropicReader:
@@ -111,7 +111,8 @@ class AnthropicReader:
             case "signature_delta":
                 self.reply.signature += text_of(delta["signature"])
             case "input_json_delta":
-                self.reply.calls[index].arguments.append(text_of(delta["partial_json"]))
+                self.reply.calls[index].arguments.append(piece := text_of(delta["partial_json"]))
+                arrived_of_tool(piece)
         return "", ""
 
     def _count(self, usage: dict[str, Any] | None, *, started: bool) -> None:
@@ -123,7 +124,27 @@ class AnthropicReader:
             self._usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         )
         whole = None if fresh is None else fresh + (written or 0) + (read or 0)
-        self.reply.usage = Usage(whole, self._usage.get("output_tokens"), read)
+        self.reply.usage = Usage(whole, self._usage.get("output_tokens"), read, written)
+
+
+_REFUSED: Final = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    | {"minLength", "maxLength", "minItems", "maxItems", "uniqueItems"}
+)
+"""Keywords that the structured outputs of this provider refuse (its documentation, "JSON Schema limitations")."""
+
+
+def _supported(schema: Any) -> Any:
+    """The schema without keywords that are refused; properties may have such names."""
+    if isinstance(schema, list):
+        return [_supported(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: {key: _supported(each) for key, each in part.items()} if name == "properties" else _supported(part)
+        for name, part in schema.items()
+        if name not in _REFUSED
+    }
 
 
 def _turns(messages: tuple[Message, ...]) -> list[dict[str, Any]]:

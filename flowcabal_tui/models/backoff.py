@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from flowcabal_tui.domain.errors import ModelError
+from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint
 
 FIRST_SPAN: Final = 1.0
@@ -25,6 +25,8 @@ class Backoff:
         """The wait after `attempt` (from 1) failed; None: do not try again."""
         if not error.retryable or attempt > self._endpoint.retries:
             return None
+        if self._endpoint.is_local and error.fault is ModelFault.STALLED:
+            return None  # the server may still work on the request, and would then work on it twice
         longest = self._endpoint.max_wait
         if error.retry_after is None:
             return self._rng.uniform(0, min(longest, FIRST_SPAN * 2 ** (attempt - 1)))

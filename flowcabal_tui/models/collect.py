@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.domain.errors import ModelError
@@ -23,9 +24,32 @@ BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | N
     "BEFORE_REPEATING", default=None
 )
 """Takes over what a failed try has cost; if it raises, the try is not repeated."""
-ARRIVED: Final[ContextVar[list[str] | None]] = ContextVar("ARRIVED", default=None)
-"""Filled with what arrives of a call, thoughts too, and emptied when it is whole: of a call that is cut off it is all
-that tells what was paid for."""
+
+
+@dataclass(slots=True)
+class Arrived:
+    """What arrived of a call, thoughts and arguments of tools too; emptied when the answer is whole.
+
+    Of a call that is cut off it is all that tells what was paid for. `took` may raise to stop the call.
+    """
+
+    took: Callable[[str], None] = lambda _piece: None
+    pieces: list[str] = field(default_factory=list)
+
+    def add(self, piece: str) -> None:
+        """A piece has arrived."""
+        self.pieces.append(piece)
+        self.took(piece)
+
+
+ARRIVED: Final[ContextVar[Arrived | None]] = ContextVar("ARRIVED", default=None)
+"""Whoever wants to know what arrives of the calls in this task."""
+
+
+def arrived_of_tool(piece: str) -> None:
+    """A piece of the arguments of a tool, which no event of a stream tells."""
+    if piece and (arrived := ARRIVED.get()) is not None:
+        arrived.add(piece)
 
 
 async def collect(model: ModelPort, request: ModelRequest) -> Answer:
@@ -37,19 +61,17 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
     thinking: list[str] = []
     spent: list[Usage] = []
     last = Finished("stop", Usage())
-    arrived = ARRIVED.get()
-    if arrived is None:
-        arrived = []
+    arrived = ARRIVED.get() or Arrived()
     try:
         async with aclosing(model.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextDelta(piece):
                         text.append(piece)
-                        arrived.append(piece)
+                        arrived.add(piece)
                     case ThinkingDelta(piece):
                         thinking.append(piece)
-                        arrived.append(piece)
+                        arrived.add(piece)
                     case RetryWait(spent=usage):
                         thinking.clear()  # the next try thinks anew
                         if take_over := BEFORE_REPEATING.get():
@@ -57,7 +79,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                         elif usage:
                             spent.append(usage)
                     case Finished():
-                        arrived.clear()
+                        arrived.pieces.clear()
                         last = event
     except ModelError as error:
         spent += [error.usage] if error.usage else []
@@ -86,4 +108,5 @@ def total(usages: list[Usage]) -> Usage:
         added([usage.input_tokens for usage in usages]),
         added([usage.output_tokens for usage in usages]),
         added([usage.cached_tokens for usage in usages]),
+        added([usage.written_tokens for usage in usages]),
     )

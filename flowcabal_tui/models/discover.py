@@ -12,14 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.domain.model_calls import Endpoint, Provider
+from flowcabal_tui.domain.model_calls import Endpoint, Provider, at_usual_pace
 from flowcabal_tui.domain.text import clean
 
 PROBE_SECONDS: Final = 0.3
 PROBE_LIMIT: Final = 2**20
-LOCAL_CONCURRENCY: Final = 1
-LOCAL_PATIENCE: Final = 600.0
-"""Seconds until the first token: a local model may have to be loaded first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +77,8 @@ KNOWN: Final = (
 LOCAL: Final[Mapping[str, str]] = {
     "Ollama": "http://127.0.0.1:11434/v1",
     "LM Studio": "http://127.0.0.1:1234/v1",
+    "llama.cpp": "http://127.0.0.1:8080/v1",
+    "vLLM": "http://127.0.0.1:8000/v1",
 }
 
 
@@ -108,14 +107,7 @@ async def _on_this_machine(name: str, url: str) -> Proposal | None:
     writers = tuple(each for each in names if "embed" not in each.lower() and "bge" not in each.lower())
     if not writers:
         return None
-    endpoint = Endpoint(
-        "openai",
-        writers[0],
-        base_url=url,
-        concurrency=LOCAL_CONCURRENCY,
-        first_token_timeout=LOCAL_PATIENCE,
-    )
-    return Proposal(name, endpoint, writers, local=True)
+    return Proposal(name, at_usual_pace(Endpoint("openai", writers[0], base_url=url)), writers, local=True)
 
 
 async def _models(url: str) -> tuple[str, ...]:

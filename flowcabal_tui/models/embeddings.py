@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -13,6 +14,7 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.http_model import Sleep
+from flowcabal_tui.models.long_texts import InputLimit, joined
 from flowcabal_tui.models.openai import base_url, headers
 from flowcabal_tui.models.transport import Transport
 
@@ -31,6 +33,7 @@ class HttpEmbedder:
         self._endpoint, self._sleep, self._paid = endpoint, sleep, paid
         self._transport = Transport(endpoint, base_url(endpoint), headers(key), key)
         self._backoff = Backoff(endpoint, rng)
+        self._limit = InputLimit(endpoint.model)
         self._takes_dimensions = True
 
     @property
@@ -45,8 +48,24 @@ class HttpEmbedder:
         """A vector of `dimensions` numbers for each text, in order. Raises ModelError."""
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
-            vectors += await self._batch([text if text.strip() else "-" for text in texts[start : start + BATCH]])
+            vectors += await self._fitting([text if text.strip() else "-" for text in texts[start : start + BATCH]])
         return vectors
+
+    async def _fitting(self, texts: Sequence[str]) -> list[list[float]]:
+        """The vectors of a few texts; those that are too long go in pieces, as soon as that is known."""
+        while True:
+            cut = [self._limit.pieces(text) for text in texts]
+            flat = [piece for pieces in cut for piece in pieces]
+            try:
+                made = [
+                    vector for at in range(0, len(flat), BATCH) for vector in await self._batch(flat[at : at + BATCH])
+                ]
+            except ModelError as error:
+                if not self._limit.learn(error, flat):
+                    raise
+                continue
+            of_pieces = iter(made)
+            return [joined(list(islice(of_pieces, len(pieces))), [len(each) for each in pieces]) for pieces in cut]
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
@@ -22,7 +23,7 @@ QUOTE_LIMIT: Final = 300
 _KEY_LIKE: Final = re.compile(r"\b(?:(?:sk|gsk|xai|key)-[\w*.\-]{6,}|AIza[\w\-]{8,}|Bearer\s+\S+)")
 _TOO_LONG: Final = re.compile(
     r"context.{0,20}(length|window|size)|maximum.{0,20}(context|prompt|input)|prompt is too long|too many tokens"
-    r"|input.{0,20}(too long|length)|request_too_large|exceed.{0,40}tokens"
+    r"|input.{0,40}(too long|too large|length)|request_too_large|exceed.{0,40}tokens|physical batch size"
     r"|上下文.{0,20}长|输入.{0,20}[过超]长|超过.{0,20}长度",
     re.IGNORECASE,
 )
@@ -163,13 +164,8 @@ def bad_address(url: str) -> ModelError:
 
 
 def require_address(url: str) -> None:
-    """Raises ModelError(NOT_CONFIGURED) unless `url` is http or https with a host."""
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    """Raises ModelError(NOT_CONFIGURED) unless `url` is http or https with a host that is read in one way only."""
+    if not host_of(url) or urlsplit(url).scheme not in ("http", "https") or urlsplit(url).port == 0:
         raise bad_address(url)
 
 
@@ -200,7 +196,7 @@ def _host(base_url: str) -> str:
 def _fault_of(status: int, text: str) -> ModelFault:
     if status in (400, 403, 422) and _FILTERED.search(text):
         return ModelFault.CONTENT_FILTER
-    if status in (400, 422) and _TOO_LONG.search(text):
+    if status in (400, 422, 500) and _TOO_LONG.search(text):  # 500: llama.cpp
         return ModelFault.CONTEXT_LENGTH
     if status == 429 and _NO_MONEY.search(text):
         return ModelFault.REFUSED

@@ -27,8 +27,9 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.cleaning import StreamCleaner
 from flowcabal_tui.models.collect import collect
+from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.reply import ReplyReader
-from flowcabal_tui.models.structured import Ladder, structured
+from flowcabal_tui.models.structured import structured
 from flowcabal_tui.models.transport import Transport
 
 END_SECONDS: Final = 0.5
@@ -88,8 +89,10 @@ class HttpModel(ABC):
 
     def __init__(self, endpoint: Endpoint, transport: Transport, rng: random.Random, sleep: Sleep) -> None:
         self._endpoint, self._transport = endpoint, transport
+        self.on_learned: Callable[[], Awaitable[None]] | None = None
+        """Called when a structured answer has changed what `ladder` knows."""
         self._backoff, self._sleep = Backoff(endpoint, rng), sleep
-        self._ladder = Ladder(endpoint.structured)
+        self.ladder = Ladder(endpoint)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -127,7 +130,12 @@ class HttpModel(ABC):
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
         """A validated instance of `shape`; the usage is that of all tries. Raises ModelError."""
-        return await structured(self, request, shape, self._ladder, self._transport.failures)
+        known = dict(self.ladder.known)
+        try:
+            return await structured(self, request, shape, self.ladder, self._transport.failures)
+        finally:
+            if self.on_learned is not None and self.ladder.known != known:
+                await self.on_learned()
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -8,13 +8,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
+from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
 from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
 from flowcabal_tui.models.thoughts import InlineThoughts
 from flowcabal_tui.models.transport import Transport
 
-DEFAULT_URL: Final = "https://api.openai.com/v1"
 _FINISHES: Final[dict[str, Finish]] = {
     "length": "length",
     "max_tokens": "length",
@@ -28,7 +28,7 @@ _BROKEN_OFF: Final = frozenset({"insufficient_system_resource", "network_error",
 
 def base_url(endpoint: Endpoint) -> str:
     """The address up to and without the path of a call."""
-    url = (endpoint.base_url or DEFAULT_URL).strip().rstrip("/")
+    url = endpoint.address.rstrip("/")
     return url.removesuffix("/chat/completions").removesuffix("/embeddings")
 
 
@@ -129,7 +129,8 @@ class OpenAIReader:
         known.id = known.id or text_of(call.get("id"))
         function = call.get("function") or {}
         known.name = known.name or text_of(function.get("name"))
-        known.arguments.append(text_of(function.get("arguments")))
+        known.arguments.append(piece := text_of(function.get("arguments")))
+        arrived_of_tool(piece)
 
 
 def _message(message: Message) -> dict[str, Any]:

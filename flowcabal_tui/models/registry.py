@@ -9,6 +9,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from pydantic import BaseModel
+
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     EmbeddingPort,
@@ -18,16 +20,19 @@ from flowcabal_tui.domain.model_calls import (
     ModelPort,
     ModelRequest,
     Role,
+    StructuredMode,
     Usage,
 )
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.failures import require_address
 
 if TYPE_CHECKING:
     from flowcabal_tui.models.embeddings import HttpEmbedder, Paid
     from flowcabal_tui.models.http_model import HttpModel, Sleep
+    from flowcabal_tui.models.ladder import Ladder
 
 CHECK_TOKENS: Final = 16
+STRUCTURED_TOKENS: Final = 64
 _MILLION: Final = Decimal(1_000_000)
 Clock = Callable[[], float]
 
@@ -84,7 +89,10 @@ def usable_key(key: str | None) -> str | None:
 
 
 async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> EndpointCheck:
-    """One tiny call: does the endpoint answer? An answer without text is an answer, too."""
+    """One tiny call: does the endpoint answer? An answer without text is an answer, too.
+
+    The agents' model is also asked for a structured answer: the message says in which mode it came.
+    """
     endpoint, started = model.endpoint, clock()
     request = ModelRequest((Message("user", "Say: ok"),), purpose="doctor", max_tokens=CHECK_TOKENS)
     details = [("endpoint", endpoint.identity)]
@@ -97,7 +105,38 @@ async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> 
         if error.fault is not ModelFault.EMPTY:
             return EndpointCheck(role, False, str(error), clock() - started, tuple(details))
     message = _("{model} answers.").format(model=endpoint.model)
+    if role == "agent":
+        try:
+            how = _HOW[await _structured_mode(model)]
+            message = _("{model} answers; structured answers come {how}.").format(model=endpoint.model, how=_(how))
+        except ModelError as error:
+            why = _("{model} answers, but gives no structured answer: {why}")
+            return EndpointCheck(
+                role, False, why.format(model=endpoint.model, why=error.title), clock() - started, tuple(details)
+            )
     return EndpointCheck(role, True, message, clock() - started, tuple(details))
+
+
+_HOW: Final[dict[StructuredMode, str]] = {
+    "tool": mark("by a tool call"),
+    "native": mark("by a schema that the server enforces"),
+    "prompted": mark("by a request in words (least reliable)"),
+}
+
+
+class _Probe(BaseModel):
+    """The smallest structured answer."""
+
+    ok: bool
+
+
+async def _structured_mode(model: ModelPort) -> StructuredMode:
+    """The mode in which the endpoint gave a structured answer. Raises ModelError."""
+    words = 'Answer with the JSON object {"ok": true}.'
+    request = ModelRequest((Message("user", words),), purpose="doctor", max_tokens=STRUCTURED_TOKENS)
+    await model.structured(request, _Probe)
+    ladder: Ladder | None = getattr(model, "ladder", None)
+    return ladder.mode if ladder else "prompted"
 
 
 async def check_embedder(embedder: EmbeddingPort, clock: Clock = time.monotonic) -> EndpointCheck:
@@ -122,7 +161,12 @@ def cost(endpoint: Endpoint, usage: Usage) -> Decimal | None:
     prices, counts = (endpoint.price_in, endpoint.price_out), (usage.input_tokens, usage.output_tokens)
     if prices[0] is None or prices[1] is None or counts[0] is None or counts[1] is None:
         return None
-    return (prices[0] * counts[0] + prices[1] * counts[1]) / _MILLION
+    read = min(counts[0], usage.cached_tokens or 0)
+    written = min(counts[0] - read, usage.written_tokens or 0)
+    price_read = prices[0] if endpoint.price_cached is None else endpoint.price_cached
+    price_written = prices[0] if endpoint.price_cache_write is None else endpoint.price_cache_write
+    sent = prices[0] * (counts[0] - read - written) + price_read * read + price_written * written
+    return (sent + prices[1] * counts[1]) / _MILLION
 
 
 def _require_address(endpoint: Endpoint) -> None:

@@ -1,14 +1,10 @@
-"""A validated value out of a model that may not keep to the form: a ladder of modes, and repairs."""
+"""A validated value out of a model that may not keep to the form: a ladder of modes, salvage, and repairs."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
-
-from pydantic import ValidationError
 
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
@@ -16,29 +12,21 @@ from flowcabal_tui.domain.model_calls import (
     Message,
     ModelPort,
     ModelRequest,
+    StructuredAnswer,
     StructuredMode,
     T,
     Tool,
     Usage,
 )
-from flowcabal_tui.models.cleaning import clean_value
 from flowcabal_tui.models.collect import BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures
+from flowcabal_tui.models.ladder import Ladder
+from flowcabal_tui.models.salvage import Found, read_text
 
-LADDER: Final[tuple[StructuredMode, ...]] = ("tool", "native", "prompted")
 REPAIRS: Final = 2
 TOOL_NAME: Final = "give_answer"
 _UNSAID: Final = frozenset({"title", "default"})
-_FENCE: Final = re.compile(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
-_DECODER: Final = json.JSONDecoder(strict=False)
 _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
-
-
-class Ladder:
-    """What an endpoint can do, as set or as found out: the mode that is tried first."""
-
-    def __init__(self, mode: StructuredMode | None) -> None:
-        self.mode: StructuredMode = mode or LADDER[0]
 
 
 async def structured(
@@ -46,66 +34,104 @@ async def structured(
 ) -> tuple[T, Answer]:
     """A `shape`, and the answer that it was read from.
 
-    The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over. Raises ModelError: the
-    call's own, or SCHEMA with the last raw text as `partial`.
+    Parts that cannot be read are asked for again; what is still unread after that is named in the value where `shape`
+    is a `StructuredAnswer`. The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over.
+    Raises ModelError: the call's own, or SCHEMA with the last raw text as `partial`.
     """
     schema = _closed(shape.model_json_schema())
-    usages: list[Usage] = []
-    turns: tuple[Message, ...] = ()
-    modes = LADDER[LADDER.index(ladder.mode) :]
+    asking = _Asking(model, request, schema, ladder)
+    in_parts = issubclass(shape, StructuredAnswer)
+    best: Found | None = None
     raw = problem = ""
     for repair in range(1 + REPAIRS):
-        if repair and (take_over := BEFORE_REPEATING.get()):
-            await take_over(total(usages))
-            usages.clear()
         try:
-            answer, mode = await _ask(model, request, schema, modes, turns)
+            answer = await asking.once(repeated=repair > 0)
         except (ModelError, BudgetExceeded) as error:
-            if error.usage is not None:
-                usages.append(error.usage)
-            error.usage = total(usages) if usages else None
-            raise
-        modes, ladder.mode = (mode,), mode
+            value = best.as_shape(shape) if best else None
+            if best is None or value is None:
+                asking.charge(error)
+                raise
+            return value, asking.kept(best)  # what was paid for and could be read is not lost
         said = answer.tool_calls[0].arguments if answer.tool_calls else answer.text
-        usages.append(answer.usage)
-        raw, problem = said or raw, "no answer was given"
-        for value in _values(said, cut=answer.finish == "length"):
-            try:
-                kept = replace(answer, text=said, usage=total(usages), summed=answer.summed or repair > 0)
-                return shape.model_validate(value), kept
-            except ValidationError as error:
-                problem = _problem(error)
-        turns += _repair(answer, problem)
+        raw = said or raw
+        found, problem = read_text(said, shape, cut=answer.finish == "length")
+        if found is not None and (in_parts or not found.unread):
+            best = best.completed_by(found) if best else found
+        if best is not None and not best.unread and (value := best.as_shape(shape)) is not None:
+            return value, asking.kept(best)
+        asking.repair(answer, best, problem)
+    if best is not None and (value := best.as_shape(shape)) is not None:
+        return value, asking.kept(best)
     failure = failures.error(ModelFault.SCHEMA, problem)
-    failure.partial, failure.usage = raw, total(usages)
+    failure.partial = raw
+    asking.charge(failure)
     raise failure
 
 
-async def _ask(
-    model: ModelPort,
-    request: ModelRequest,
-    schema: dict[str, Any],
-    modes: tuple[StructuredMode, ...],
-    turns: tuple[Message, ...],
-) -> tuple[Answer, StructuredMode]:
-    """One answer in the first of `modes` that the endpoint takes, and that mode."""
-    *better, last = modes
-    for mode in better:
+class _Asking:
+    """One question over its repairs: the turns so far, the modes that are left, and what the tries have cost."""
+
+    def __init__(self, model: ModelPort, request: ModelRequest, schema: dict[str, Any], ladder: Ladder) -> None:
+        self._model, self._request, self._schema, self._ladder = model, request, schema, ladder
+        self._modes = ladder.modes
+        self._turns: tuple[Message, ...] = ()
+        self._usages: list[Usage] = []
+        self._last = Answer("", "stop", Usage())
+        self._effective = self._summed = False
+
+    async def once(self, *, repeated: bool) -> Answer:
+        """One answer in the first of the modes that the endpoint takes. Raises ModelError or BudgetExceeded."""
+        if repeated and (take_over := BEFORE_REPEATING.get()):
+            spent = total(self._usages)
+            self._usages.clear()  # first: what is taken over is booked there, also when that raises
+            await take_over(spent)
+        refused: list[StructuredMode] = []
+        *better, last = self._modes
+        for mode in (*better, last):
+            try:
+                answer = await self._ask(mode)
+            except ModelError as error:
+                unsupported = error.fault in _NOT_SUPPORTED and error.status in (400, 404, 422)
+                if mode == last or not unsupported:
+                    if error.usage is not None:
+                        self._usages.append(error.usage)
+                    raise
+                refused.append(mode)
+                continue
+            break
+        for mode_refused in refused:
+            self._ladder.refused(mode_refused)
+        self._modes = self._modes[len(refused) :]
+        self._effective = self._ladder.answered(mode, answer)
+        self._summed = answer.summed or repeated
+        self._usages.append(answer.usage)
+        self._last = answer
+        return answer
+
+    async def _ask(self, mode: StructuredMode) -> Answer:
+        asked = _in_mode(self._request, self._schema, mode)
         try:
-            return await _ask_in(model, _in_mode(request, schema, mode), turns), mode
+            return await self._model.answer(replace(asked, messages=asked.messages + self._turns))
         except ModelError as error:
-            if error.fault not in _NOT_SUPPORTED or error.status not in (400, 404, 422):
+            if error.fault is not ModelFault.EMPTY:
                 raise
-    return await _ask_in(model, _in_mode(request, schema, last), turns), last
+            return Answer("", "stop", error.usage or Usage())
 
+    def repair(self, answer: Answer, found: Found | None, problem: str) -> None:
+        """Adds the turns that ask for what is missing; a mode without effect is left for the next one."""
+        if not self._effective:
+            self._modes = self._modes[1:] or self._modes
+        words = _again(problem) if found is None else _rest(answer, found, problem)
+        self._turns += _repair(answer, words)
 
-async def _ask_in(model: ModelPort, asked: ModelRequest, turns: tuple[Message, ...]) -> Answer:
-    try:
-        return await model.answer(replace(asked, messages=asked.messages + turns))
-    except ModelError as error:
-        if error.fault is not ModelFault.EMPTY:
-            raise
-        return Answer("", "stop", error.usage or Usage())
+    def kept(self, found: Found) -> Answer:
+        """The last answer with all that was read, and what all tries have cost."""
+        text = json.dumps(dict(found.parts), ensure_ascii=False, default=str)
+        return replace(self._last, text=text, usage=total(self._usages), summed=self._summed, whole=not found.unread)
+
+    def charge(self, error: ModelError | BudgetExceeded) -> None:
+        """The error carries what the tries have cost."""
+        error.usage = total(self._usages) if self._usages else None
 
 
 def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode) -> ModelRequest:
@@ -122,37 +148,34 @@ def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode
             return replace(request, messages=(*before, replace(last, content=f"{last.content}\n\n{rule}\n{form}")))
 
 
-def _repair(answer: Answer, problem: str) -> tuple[Message, ...]:
+def _again(problem: str) -> str:
+    return f"That did not fit:\n{problem}\nGive the whole answer again, as JSON that fits the schema."
+
+
+def _rest(answer: Answer, found: Found, problem: str) -> str:
+    """Asks for the parts that could not be read; after a cut answer for fewer items, so that it is not cut again."""
+    places = ", ".join(found.unread)
+    form = "Answer in the same form, as JSON that fits the schema; leave every other list empty."
+    if answer.finish != "length":
+        return f"These parts did not fit: {places}.\n{problem}\nGive only them again. {form}"
+    lengths = [len(part) for name, part in found.parts.items() if name in found.fields and isinstance(part, list)]
+    most = max(1, max(lengths, default=2) // 2)
+    return (
+        f"The answer was cut off at its length limit. Still missing: {places}.\n"
+        f"Go on after the last whole item, with at most {most} further items in each list. {form}"
+    )
+
+
+def _repair(answer: Answer, words: str) -> tuple[Message, ...]:
     """The answer as it was and what is wrong with it."""
-    words = f"That did not fit:\n{problem}\nGive the whole answer again, as JSON that fits the schema."
     said = Message("assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature)
     if answer.tool_calls:
         return said, *(Message("tool", words, tool_call_id=call.id) for call in answer.tool_calls)
     return (said, Message("user", words)) if answer.text.strip() else (Message("user", words),)
 
 
-def _values(text: str, *, cut: bool) -> Iterator[Any]:
-    """JSON objects in a text with fences, chatter or thoughts around them, best guess first."""
-    text = text.rpartition("</think>")[2]
-    for candidate in (*_FENCE.findall(text), text):
-        position = 0
-        while (position := candidate.find("{", position)) >= 0:
-            try:
-                value, position = _DECODER.raw_decode(candidate, position)
-                yield clean_value(value)
-            except (ValueError, RecursionError):
-                if cut or re.match(r'\{\s*["}]', candidate[position:]):
-                    break  # a broken object: what lies within it is not the answer
-                position += 1
-
-
-def _problem(error: ValidationError) -> str:
-    lines = [f"{'.'.join(map(str, each['loc'])) or 'answer'}: {each['msg']}" for each in error.errors()[:10]]
-    return "\n".join(lines)
-
-
 def _closed(schema: Any) -> Any:
-    """The schema with no further properties allowed: native modes insist on it.
+    """The schema with every property required and no further ones allowed: native modes insist on it.
 
     Without pydantic's titles and defaults and the docstrings of classes, which tell a model nothing and are paid for
     in every call.
@@ -165,4 +188,5 @@ def _closed(schema: Any) -> Any:
     closed = {name: _closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
     if closed.get("type") == "object" and "properties" in closed:
         closed.setdefault("additionalProperties", False)
+        closed["required"] = list(closed["properties"])
     return closed

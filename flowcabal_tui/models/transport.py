@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import urlsplit
 
+from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
@@ -30,15 +29,6 @@ LONG_STREAM: Final = 20
 """Only a stream of more reads than this is read so."""
 UNREAD_LIMIT: Final = 2**20
 """Bytes that may wait for a slow taker before reading stops."""
-
-
-def is_loopback(url: str) -> bool:
-    """Does `url` lead to this machine?"""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class Inflow:
@@ -235,6 +225,8 @@ class Transport:
             return self._client
 
     def _make_client(self) -> httpx.AsyncClient:
+        if host_of(self._base_url) != host_of(self._endpoint.address):  # the path was cut out of the host
+            raise bad_address(self._endpoint.address)
         try:
             return self._client_for(near=is_loopback(self._base_url))
         except (ImportError, ValueError, OSError) as error:  # a SOCKS proxy, a proxy of no known kind, no certificates
@@ -252,7 +244,7 @@ class Transport:
             headers={"content-type": "application/json", **self._headers},
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=16, keepalive_expiry=30.0),
-            verify=self._base_url.startswith("https:"),
+            verify=is_encrypted(self._base_url),
             trust_env=not near,
             follow_redirects=False,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
@@ -37,6 +37,18 @@ def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
     except ValidationError as error:
         problems = "\n".join(f"{'.'.join(map(str, item['loc']))}: {refusal(item)}" for item in error.errors())
         raise WorkflowError(_("Node {node} has bad parameters.").format(node=node.id), problems) from error
+
+
+def all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes and those inside of them, as far as they can be read."""
+    for node in nodes:
+        yield node
+        try:
+            kind, params = kind_and_params(node)
+        except WorkflowError:  # validation reports it
+            continue
+        for _field, body in kind.bodies(params):
+            yield from all_nodes(body.nodes)
 
 
 def needs_of(kind: NodeKind, params: BaseModel, known: Collection[NodeId]) -> tuple[tuple[NodeId, ...], bool]:

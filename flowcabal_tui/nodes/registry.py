@@ -35,3 +35,10 @@ def kinds() -> dict[str, NodeKind]:
         plugged: NodeKind = entry.load()
         found.setdefault(plugged.name, plugged)
     return found
+
+
+def plug_in_of(name: str) -> str:
+    """`module:class` of a kind that a plug-in offers; "" for a kind of this program, and for one that nobody offers."""
+    kind = kind_named(name)
+    module = "" if kind is None else type(kind).__module__
+    return "" if kind is None or module.startswith(f"{modules.__name__}.") else f"{module}:{type(kind).__qualname__}"

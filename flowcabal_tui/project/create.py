@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +17,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.project.trust.service import record_new
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import (
     OFFLINE,
@@ -23,7 +26,9 @@ from flowcabal_tui.settings.project_file import (
     ProjectTable,
     save_project,
 )
+from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
+from flowcabal_tui.system.files import Folder
 
 
 async def create_project(
@@ -35,12 +40,13 @@ async def create_project(
     making that fails leaves nothing behind.
     """
     folder = folder.expanduser().resolve()
-    if (folder / PROJECT_FILE).exists():
+    if os.path.lexists(folder / PROJECT_FILE):
         raise ProjectExists(
             _("There is a project in {folder} already.").format(folder=folder),
             _("It was not changed."),
             _("Open it, or choose another folder."),
         )
+    modes = file_modes()
     settings = ProjectSettings(
         project=ProjectTable.model_validate(
             {"id": uuid.uuid4().hex, "name": clean_line(name) or folder.name, "language": language, "author": author}
@@ -49,22 +55,23 @@ async def create_project(
     )
     with _whole_or_nothing(folder):
         try:
-            (folder / MANUSCRIPT).mkdir(parents=True, exist_ok=True)
-            (folder / PROJECT_STATE).mkdir(exist_ok=True)
-            (folder / PROJECT_STATE / ".gitignore").write_text("*\n", encoding="utf-8")
-            save_project(folder, settings)
+            folder.mkdir(parents=True, exist_ok=True, mode=modes.folder)
+            project = Folder(folder, modes)
+            project.make(MANUSCRIPT)
+            project.write(b"*\n", PROJECT_STATE, ".gitignore")
+            save_project(folder, settings, modes)
         except OSError as error:
             raise DiskFull(
                 _("Cannot make a project in {folder}.").format(folder=folder),
                 os_reason(error),
                 _("Choose a folder that you may write to."),
             ) from error
-        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)
+        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language, modes=modes)
         try:
-            for template in templates(language):
-                await store.workflows.save(template)
+            saved = [await store.workflows.save(template) for template in templates(language)]
         finally:
             await store.close()
+        await asyncio.to_thread(record_new, folder, settings, saved)
     return folder
 
 

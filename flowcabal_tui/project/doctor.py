@@ -17,7 +17,7 @@ from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations, user_file
 from flowcabal_tui.settings.project_file import load_project
-from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.settings.secrets import has_key, read_secrets
 from flowcabal_tui.settings.user_file import load_user
 from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.viking.server import find_server
@@ -41,8 +41,9 @@ class Finding:
         return _(_MARKS[self.outcome])
 
 
-async def examine(folder: Path | None) -> tuple[Finding, ...]:
-    """Examines the machine and, if a folder is given, its project; each model gets one small call."""
+async def examine(folder: Path | None, *, trust: bool = False) -> tuple[Finding, ...]:
+    """Examines the machine and, if a folder is given, its project; each model that the user has confirmed, or all with
+    `trust`, gets one small call."""
     found = [
         Finding(_("program"), "ok", f"flowcabal-tui {__version__}, Python {sys.version.split()[0]}"),
         _terminal(),
@@ -54,7 +55,7 @@ async def examine(folder: Path | None) -> tuple[Finding, ...]:
     if folder is None:
         found += [Finding(_("model found"), "note", proposal.name) for proposal in await discover(os.environ)]
     else:
-        found += [item async for item in _project(folder.expanduser().resolve())]
+        found += [item async for item in _project(folder.expanduser().resolve(), trust)]
     return tuple(found)
 
 
@@ -105,7 +106,7 @@ def _room(name: str, path: Path) -> Finding:
     return Finding(name, "ok" if free > LITTLE_ROOM else "note", words, "" if free > LITTLE_ROOM else _("Little room."))
 
 
-async def _project(folder: Path) -> AsyncIterator[Finding]:
+async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
     try:
         settings = load_project(folder)
     except FlowCabalError as error:
@@ -115,14 +116,14 @@ async def _project(folder: Path) -> AsyncIterator[Finding]:
     yield _room("project", folder)
     for role in ("user", "agent", "embedding"):
         chosen = settings.models.of(role)
-        if chosen and (chosen.api_key_env or chosen.secret) and not find_key(chosen.endpoint()):
+        if chosen and (chosen.api_key_env or chosen.secret) and not has_key(chosen.endpoint()):
             place = chosen.api_key_env or chosen.secret
             yield Finding(role, "failed", _("no key"), _("Set {name}.").format(name=place))
     try:
-        project = await Project.open(folder, knowledge=False)
+        project = await Project.open(folder, knowledge=False, trust=trust)
     except ProjectLocked as error:
         yield Finding(_("database"), "note", error.title, error.detail)
-        project = await Project.open(folder, read_only=True)
+        project = await Project.open(folder, read_only=True, trust=trust)
     except FlowCabalError as error:
         yield Finding(_("database"), "failed", error.title, error.advice)
         return
@@ -130,7 +131,15 @@ async def _project(folder: Path) -> AsyncIterator[Finding]:
         await project.check()
         size = (folder / PROJECT_STATE / DATABASE).stat().st_size
         yield Finding(_("database"), "ok", _("whole, {size:.1f} MiB").format(size=size / 2**20))
-        for model in await project.check_models():
+        view = await project.trust()
+        if view.state != "trusted":
+            yield Finding(
+                _("trust"),
+                "note",
+                _("{n} items are not confirmed").format(n=len(view.asked.items)),
+                _("See `flowcabal-tui trust PROJECT`."),
+            )
+        for model in await project.check_models() if view.state != "restricted" else ():
             outcome: Outcome = "ok" if model.ok else "failed"
             advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
             yield Finding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)", advice)

@@ -13,13 +13,16 @@ from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.project.book.rewriting import rewrite
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol import (
+    AcceptRewrite,
     AddChapter,
     AdvanceRun,
+    AnswerEmbeddings,
     BookChanged,
     CancelBackground,
     CancelRun,
     Command,
     ConfirmModels,
+    ConfirmTrust,
     Decide,
     DeleteOutput,
     EditChapter,
@@ -71,7 +74,7 @@ class Handlers:
 
     def takes_long(self, command: Command) -> bool:
         """True for commands that must not hold up those behind them."""
-        return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels | Rebuild)
+        return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels | Rebuild | AnswerEmbeddings)
 
     def is_urgent(self, command: Command) -> bool:
         """True for commands that wait for no other: stopping works at once."""
@@ -102,13 +105,21 @@ class Handlers:
             case CancelBackground():
                 await parts.background.cancel(command.task)
                 return ""
+            case AnswerEmbeddings():
+                await parts.embeddings.answer(allow=command.allow)
+                if parts.knowledge.last.state == "asks":
+                    await parts.startup.start_knowledge()
+                return ""
             case ConfirmModels():
                 await parts.adopt_models(command.identity)
+                return ""
+            case ConfirmTrust():
+                await parts.startup.confirm(command.items)
                 return ""
             case Rebuild():
                 return str(await parts.upkeep.rebuild(command.what, command.uris))
             case Purge():
-                await parts.upkeep.purge(command)
+                await parts.purging.purge(command)
                 await self._story_changed()
                 await self._chapters_moved(moved=command.chapter is not None)
                 return ""
@@ -125,7 +136,7 @@ class Handlers:
             case RunWorkflow():
                 return await runs.start(command.request)
             case ResumeRun():
-                return await runs.resume(command.run)
+                return await runs.resume(command.run, continues=command.continues)
             case CancelRun():
                 await runs.cancel(command.run, command.node, branch=command.branch)
             case AdvanceRun():
@@ -140,7 +151,7 @@ class Handlers:
         versions = self._parts.versions
         match command:
             case SaveWorkflow():
-                return await versions.save(command.workflow)
+                return await versions.save(command.workflow, keep_version=command.keep_version)
             case FreezeBlock():
                 return await versions.freeze_block(command)
             case EditOutput():
@@ -162,6 +173,8 @@ class Handlers:
                 return await curation.write(command)
             case DeleteOutput():
                 await curation.forget(command)
+            case AcceptRewrite():
+                await curation.accept_rewrite(command)
             case AddChapter():
                 added = await curation.add(command)
                 await self._chapters_moved(moved=command.position is not None)
@@ -183,7 +196,11 @@ class Handlers:
                 await self._parts.store.references.remove(command.reference)
             case WriteMeta():
                 await self._parts.store.book.write_meta(
-                    command.name, clean(command.text), "human", tasks=following(("knowledge",))
+                    command.name,
+                    clean(command.text),
+                    "human",
+                    expected_version=command.expected_version,
+                    tasks=following(("knowledge",)),
                 )
                 self._parts.background.wake()
                 self._parts.emit(BookChanged())

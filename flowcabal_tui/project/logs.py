@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
+from collections.abc import Callable
 from contextlib import suppress
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.settings.paths import PROJECT_STATE
+from flowcabal_tui.system.files import Folder, open_own
 
+_NAME: Final = "flowcabal.log"
 _SIZE: Final = 512 * 1024
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
@@ -17,8 +22,19 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
 class _LogFile(RotatingFileHandler):
     """Goes without what cannot be written: a full disk is told by the command that needs the room, not by its log."""
 
+    def _open(self) -> TextIOWrapper:
+        """A link in its place is not followed: the folder may be a stranger's."""
+        descriptor = open_own(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        return open(descriptor, "a", encoding="utf-8")
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
         """Logging's own would print a traceback to the terminal for each line."""
+
+    def close_stream(self) -> None:
+        """Lets the file go; the next line opens it again."""
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
 
     def close(self) -> None:
         with suppress(OSError):
@@ -30,9 +46,7 @@ def open_log(folder: Path, *, read_only: bool) -> logging.Handler:
     handler: logging.Handler = (
         logging.NullHandler()
         if read_only
-        else _LogFile(
-            folder / PROJECT_STATE / "flowcabal.log", maxBytes=_SIZE, backupCount=1, encoding="utf-8", delay=True
-        )
+        else _LogFile(folder / PROJECT_STATE / _NAME, maxBytes=_SIZE, backupCount=1, encoding="utf-8", delay=True)
     )
     handler.setFormatter(logging.Formatter(_FORMAT))
     logger = logging.getLogger("flowcabal_tui")
@@ -45,3 +59,21 @@ def close_log(handler: logging.Handler) -> None:
     """Ends what `open_log` began."""
     logging.getLogger("flowcabal_tui").removeHandler(handler)
     handler.close()
+
+
+def forget_in_log(handler: logging.Handler, folder: Path, holds: Callable[[str], bool]) -> None:
+    """Takes the lines that `holds` is true of out of the log and its older file. Raises OSError."""
+    handler.acquire()
+    try:
+        if isinstance(handler, _LogFile):
+            handler.close_stream()
+        project = Folder(folder)
+        for name in (_NAME, f"{_NAME}.1"):
+            if project.status(PROJECT_STATE, name) is None:
+                continue
+            lines = project.read(PROJECT_STATE, name).decode("utf-8", "replace").splitlines(keepends=True)
+            left = [line for line in lines if not holds(line)]
+            if len(left) < len(lines):
+                project.write("".join(left).encode(), PROJECT_STATE, name)
+    finally:
+        handler.release()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -19,28 +18,28 @@ from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.demo import BookLanguage, templates
-from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.model_calls import TokenCounter
-from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.workflow import PromptParams
-from flowcabal_tui.locale import _
-from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.book.blame import Blame
 from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
 from flowcabal_tui.project.book.curation import Curation
 from flowcabal_tui.project.book.importing import Importer
 from flowcabal_tui.project.book.mirror import Mirror
+from flowcabal_tui.project.book.missing import require_database
 from flowcabal_tui.project.book.overview import OverviewDesk
 from flowcabal_tui.project.book.profile_desk import ProfileDesk
+from flowcabal_tui.project.book.purging import PurgeTools, Purging
 from flowcabal_tui.project.book.search import Search
 from flowcabal_tui.project.book.shelf import PinnedShelf
 from flowcabal_tui.project.book.story_desk import StoryDesk
 from flowcabal_tui.project.book.upkeep import UpkeepDesk, UpkeepTools
-from flowcabal_tui.project.logs import close_log, open_log
+from flowcabal_tui.project.embeddings import Embeddings
+from flowcabal_tui.project.found_models import adopt_model
+from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.bootstrap import Bootstrap
 from flowcabal_tui.project.memory.finder import RememberingFinder
@@ -53,25 +52,26 @@ from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.runs.actions_desk import ActionsDesk
 from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.runs.history import History
+from flowcabal_tui.project.runs.quotes import Quotes
 from flowcabal_tui.project.runs.run_desk import RunDesk
 from flowcabal_tui.project.runs.versions import VersionDesk
-from flowcabal_tui.project.views import FoundModel
+from flowcabal_tui.project.startup import Startup
+from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
+from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import Event, Status
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.scope import Services
 from flowcabal_tui.settings.project_file import (
-    OFFLINE,
-    ModelSettings,
-    ModelsSettings,
     ProjectSettings,
     load_project,
-    save_project,
 )
+from flowcabal_tui.settings.seal import user_seal
+from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
+from flowcabal_tui.system.files import Folder, Modes
 
 log = logging.getLogger(__name__)
-PROMPTS, PROFILES = "prompts", "profiles"
 
 
 @cache
@@ -110,15 +110,20 @@ class Parts:
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
         pace: float | None,
+        modes: Modes,
+        *,
+        trust: bool = False,
     ) -> None:
+        """With `trust` the user says yes to everything in the folder until the program ends."""
         self.folder, self.settings, self.store, self.emit, self.clock = folder, settings, store, emit, clock
         self.read_only, self.holder = store.read_only, store.holder
         self.tasks, self.workshop = Tasks(), Workshop()
         self.log: logging.Handler | None = None
         self.limits = Limits(settings.run.concurrency)
-        self.models = ModelDesk(settings, store, self.limits, emit, pace=pace)
-        self.prompts = PromptLibrary(folder / PROMPTS)
-        self.kinds = ProfileKinds(folder / PROFILES)
+        self.trust = Trust(folder, lambda: self.settings, store, emit, for_this_run=trust)
+        self.models = ModelDesk(settings, store, self.limits, emit, self.trust.require_model, pace=pace)
+        self.prompts = PromptLibrary(folder / PROMPTS, self.trust.require_prompt)
+        self.kinds = ProfileKinds(folder / PROFILES, self.trust.require_profile)
         self.queries = Queries(store, self.kinds)
         self.story = StoryDesk(store, emit)
         self.knowledge = KnowledgeDesk(
@@ -128,14 +133,30 @@ class Parts:
             emit,
             self._knowledge_ready,
             self.models.require_vector_budget,
+            self.trust.require_knowledge,
         )
+        self.embeddings = Embeddings(self.models, store, settings.project.id, folder, settings.project.language)
         self.search = Search(store, self.queries, self.knowledge, self.kinds)
-        self.actions = ActionsDesk(folder, settings.actions, store, self.models.embedder, settings.project.language)
+        self.actions = ActionsDesk(
+            folder, settings.actions, store, self.embeddings.for_search, settings.project.language, self.trust
+        )
         graphs = Graphs()
-        self.runs = RunDesk(store, self.services, lambda: self.settings, emit, self.actions.require_valid, graphs)
+        self.quotes = Quotes(store, self.models, lambda: self.settings)
+        self.runs = RunDesk(
+            store,
+            self.services,
+            lambda: self.settings,
+            emit,
+            self.actions.require_valid,
+            self.actions.require_confirmed,
+            self.trust.renew_run,
+            graphs,
+            self.models.spending,
+            self.quotes.agreed,
+        )
         self.history = History(store)
-        self.versions = VersionDesk(store, emit, self.runs.imagined, graphs)
-        self.mirror = Mirror(folder, store)
+        self.versions = VersionDesk(store, emit, self.runs.imagined, graphs, self.trust)
+        self.mirror = Mirror(Folder(folder, modes), store)
         tools = StepTools(
             store,
             self.queries,
@@ -157,14 +178,22 @@ class Parts:
             pinned = task.pinned
             return (self.steps if pinned is None else Steps(replace(tools, pinned=pinned, restoring=True))).do(task)
 
-        self.background = Background(store.outbox, step, emit, clock, lambda: self.knowledge.is_up)
+        self.background = Background(
+            store.outbox,
+            step,
+            emit,
+            clock,
+            lambda: self.knowledge.is_up,
+            lambda: self.trust.state != "restricted",
+        )
+        self.startup = Startup(self)
         self.bootstrap = Bootstrap(
             store,
             self.models,
             lambda pinned: Steps(replace(tools, pinned=pinned, by_rule=lambda _chapter: False)),
             emit,
             clock,
-            self.background.wake,
+            self.background,
             lambda: self.settings.agents.curator,
         )
         self.importer = Importer(
@@ -183,17 +212,31 @@ class Parts:
             self.background.wake,
             self.knowledge.set_positions,
             self.steps.enqueue_story,
+            clock,
         )
         self.upkeep = UpkeepDesk(
             UpkeepTools(
                 store,
                 self.workshop,
-                self.mirror,
                 self.background,
                 self.knowledge,
                 settings.project.language,
+                self.curation.placed,
+                emit,
+            )
+        )
+        self.purging = Purging(
+            PurgeTools(
+                folder,
+                settings.project,
+                store,
+                self.mirror,
+                self.background,
+                self.knowledge,
+                self.startup.start_knowledge,
                 self.is_idle,
                 self.curation.placed,
+                self.forget_in_log,
                 emit,
             )
         )
@@ -210,12 +253,16 @@ class Parts:
         *,
         read_only: bool,
         pace: float | None,
+        trust: bool = False,
     ) -> Parts:
         """Raises ProjectError or SettingsError."""
         settings = load_project(folder)
-        store = await Store.open(folder, read_only=read_only, clock=clock, language=settings.project.language)
+        require_database(folder)
+        modes, language = file_modes(), settings.project.language
+        store = await Store.open(folder, read_only=read_only, clock=clock, language=language, modes=modes)
         try:
-            parts = cls(folder, settings, store, emit, clock, pace)
+            parts = cls(folder, settings, store, emit, clock, pace, modes, trust=trust)
+            await parts.trust.begin()
             await parts.models.begin()
             await parts.bootstrap.begin()
         except BaseException:  # cut off or not, the lock is let go
@@ -224,28 +271,10 @@ class Parts:
         parts.log = open_log(folder, read_only=read_only)
         return parts
 
-    async def begin(self, *, knowledge: bool) -> None:
-        """What starts after the project is open: background work, the knowledge server, a look at the mirror."""
-        self.emit(Status("connected"))
-        if self.read_only:
-            return
-        self.background.start()
-        self.tasks.create(self.curation.watch_outside())
-        self.tasks.create(self.upkeep.tidy())
-        if knowledge:
-            await self._start_knowledge()
-
-    async def _start_knowledge(self) -> None:
-        """What hinders it is told in the status line, and hinders nothing else."""
-        try:
-            agent = self.models.model("agent") if self.settings.knowledge.enabled else None
-        except (ModelError, SettingsError):
-            agent = None
-        try:
-            await self.knowledge.start(self.models.embedder(), agent)
-        except (FlowCabalError, OSError) as error:
-            log.warning("knowledge server: %s", error)
-            self.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))
+    def forget_in_log(self, holds: Callable[[str], bool]) -> None:
+        """Removes the lines that `holds` is true of. Raises OSError."""
+        if self.log is not None:
+            forget_in_log(self.log, self.folder, holds)
 
     async def _knowledge_ready(self, held: Mapping[str, str]) -> None:
         """Chapters may have moved, and tasks may have been done, while another server or none was there.
@@ -262,7 +291,7 @@ class Parts:
         return Services(
             journal=self.store.runs,
             models=self.models,
-            spend=self.models,
+            spend=self.models.spending,
             limits=self.limits,
             emit=self.emit,
             now=self.clock,
@@ -270,6 +299,8 @@ class Parts:
             context=self.context_agent(generation, counter, spend=spend) if self.settings.agents.context else None,
             monitor=self.monitor(),
             actions=self.actions,
+            context_budget=self.models.context_budget(),
+            seal=await asyncio.to_thread(user_seal),
         )
 
     def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:
@@ -311,42 +342,19 @@ class Parts:
         job = await self.bootstrap.status()
         return self.runs.idle and (job is None or job.state not in ("running", "pausing"))
 
-    async def found_models(self) -> tuple[FoundModel, ...]:
-        """What the environment's keys and this machine's servers offer, and the embedded model."""
-        found = [
-            FoundModel(item.endpoint.identity, f"{item.name}: {item.endpoint.model}", item.local)
-            for item in await discover(os.environ)
-        ]
-        return (*found, FoundModel(OFFLINE.endpoint().identity, _("the embedded offline model"), True))
-
     async def adopt_models(self, identity: str) -> None:
         """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
-        found = [OFFLINE.endpoint(), *(proposal.endpoint for proposal in await discover(os.environ))]
-        endpoint = next((item for item in found if item.identity == identity), None)
-        if endpoint is None:
-            raise SettingsError(
-                _("{model} was not found here.").format(model=identity),
-                _("Found: {names}").format(names=", ".join(item.identity for item in found)),
-            )
-        model = ModelSettings.of(endpoint)
-        chosen = ModelsSettings(user=model, agent=model, embedding=self.settings.models.embedding)
-        settings = self.settings.model_copy(update={"models": chosen})
-        try:
-            await asyncio.to_thread(save_project, self.folder, settings)
-        except OSError as error:
-            raise SettingsError(
-                _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
-            ) from error
-        self.settings = settings
-        self.models.use(settings)
+        self.settings = await adopt_model(self.folder, self.settings, identity)
+        self.models.use(self.settings)
+        await self.trust.renew_models(self.settings.models)
 
     async def close(self) -> None:
         """Runs first, so that their text is journalled; the store last."""
         self.emit(Status("closing"))
         await self.runs.close()
         await self.bootstrap.close()
+        await self.tasks.close()  # one of them may suspend the background and start it again
         await self.background.close()
-        await self.tasks.close()
         await self.knowledge.close()
         await self.models.close()
         await self.workshop.close()

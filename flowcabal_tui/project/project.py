@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, OutputId, RunId
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import Curated, Entity, Mention, MetaName, StaleText, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import Story
+from flowcabal_tui.domain.trust import TrustView
 from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
@@ -28,17 +29,18 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.writer import export_manuscript
 from flowcabal_tui.project.book.reading import Reading
+from flowcabal_tui.project.book.unsaved import ProjectUnsaved
 from flowcabal_tui.project.book.upkeep import RebuildPlan
+from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
+from flowcabal_tui.project.found_models import found_models
 from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.runs import quoting
 from flowcabal_tui.project.runs.versions import name_of
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen
-from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, Event, RebuildPart
+from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, ConfirmTrust, Event, RebuildPart
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import Manifest
@@ -59,6 +61,7 @@ class Project(Reading):
         self._numbers = itertools.count(1)
         self._worker = engine.submit(self._work())
         self._closed = False
+        self.unsaved = ProjectUnsaved(self._ask, parts.store)
 
     @classmethod
     async def open(
@@ -69,24 +72,28 @@ class Project(Reading):
         everything: bool = False,
         knowledge: bool = True,
         pace: float | None = None,
+        trust: bool = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> Project:
         """Opens a project folder.
 
         `everything`: text of all nodes is wanted in the feed; `knowledge`: start the knowledge server if the
-        settings want it; `pace`: see `ModelDesk`. Raises ProjectError or SettingsError, and then nothing is open.
+        settings want it; `pace`: see `ModelDesk`; `trust`: the user says yes, for this process only, to everything
+        that the folder may send, spend or run. Raises ProjectError or SettingsError, and then nothing is open.
         """
         engine = EngineThread()
         feed = EventFeed(everything=everything)
         try:
             parts = await engine.call(
-                Parts.open(folder.expanduser().resolve(), feed.publish, clock, read_only=read_only, pace=pace)
+                Parts.open(
+                    folder.expanduser().resolve(), feed.publish, clock, read_only=read_only, pace=pace, trust=trust
+                )
             )
         except BaseException:  # cut off or not, the thread ends
             engine.stop()
             raise
         project = cls(engine, parts, feed)
-        engine.submit(parts.begin(knowledge=knowledge and not read_only))
+        engine.submit(parts.startup.begin(knowledge=knowledge and not read_only))
         return project
 
     # Commands
@@ -127,7 +134,7 @@ class Project(Reading):
     async def _handle(self, identity: CommandId, command: Command) -> None:
         waiter = self._waiters.pop(identity, None)
         try:
-            if self._parts.read_only:
+            if self._parts.read_only and not isinstance(command, ConfirmTrust):
                 raise ProjectReadOnly(
                     _("The project is open read-only."),
                     _("{holder} has it open for writing.").format(holder=self._parts.holder or _("Another program")),
@@ -180,6 +187,7 @@ class Project(Reading):
             offline=self._parts.models.is_offline(),
             models=tuple((role, endpoint) for role in ROLES if (endpoint := self._parts.models.endpoint(role))),
             holder=str(self._parts.holder or ""),
+            trust=self._parts.trust.state,
         )
 
     async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
@@ -188,6 +196,12 @@ class Project(Reading):
             return await self._engine.call(question)
         except KeyError as error:
             raise _unknown(error) from error
+
+    async def trust(self) -> TrustView:
+        return await self._ask(self._parts.trust.view())
+
+    async def embedding_question(self) -> EmbeddingQuote | None:
+        return await self._ask(self._parts.embeddings.question())
 
     async def chapters(self) -> tuple[Chapter, ...]:
         return await self._ask(self._parts.store.book.chapters())
@@ -255,9 +269,7 @@ class Project(Reading):
         return await self._ask(self._quote(request))
 
     async def _quote(self, request: RunRequest) -> Quote:
-        scope = await self._parts.runs.imagined(request)
-        stale = await self._parts.store.standings.stale(scope.workflow.id, request.chapter)
-        return await quoting.quote(scope, self._parts.models.counter, stale)
+        return await self._parts.quotes.quote(await self._parts.runs.imagined(request))
 
     async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
         return await self._ask(self._parts.versions.of(workflow, node, chapter))
@@ -295,12 +307,7 @@ class Project(Reading):
         return await self._ask(self._preview(request, node))
 
     async def _preview(self, request: RunRequest, node: NodeId) -> Receipt:
-        receipt = await quoting.preview(await self._parts.runs.imagined(request), node, self._parts.models.counter)
-        if receipt is None:
-            why = _("Its context is switched off, in the node or in the project's [agents].")
-            unplaced = _("Without a chapter it has no place in the book.")
-            raise RunError(_("{node} gets no context.").format(node=node), why if request.chapter else unplaced)
-        return receipt
+        return await self._parts.quotes.preview(await self._parts.runs.imagined(request), node)
 
     async def profiles(self) -> tuple[ProfileRow, ...]:
         return await self._ask(self._parts.profiles.rows())
@@ -332,19 +339,14 @@ class Project(Reading):
         return await self._ask(self._export(path.expanduser(), form))
 
     async def _export(self, path: Path, form: str) -> Path:
-        book = self._parts.store.book
-        chapters = [
-            ImportedChapter(chapter.title, await book.text(chapter.id), chapter.volume, chapter.position)
-            for chapter in await book.chapters()
-            if chapter.digest
-        ]
+        from flowcabal_tui.project.book.exporting import export_book  # a project is opened sooner without
+
+        parts = self._parts
         target = path if path.suffix or not form else path.with_suffix(f".{form}")
-        settings = self._parts.settings.project
-        await asyncio.to_thread(export_manuscript, target, settings.name, settings.language, chapters)
-        return target
+        return await export_book(parts.store, parts.folder, parts.settings.project, target)
 
     async def found_models(self) -> tuple[FoundModel, ...]:
-        return await self._ask(self._parts.found_models())
+        return await self._ask(found_models())
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         return await self._ask(self._parts.models.check_all())
@@ -359,11 +361,13 @@ class Project(Reading):
     async def put_draft(self, key: str, text: str | None) -> None:
         await self._ask(self._parts.store.values.put_draft(key, text))
 
-    # The end
-
     async def settled(self) -> None:
-        """Returns when the background has nothing to do that it can do now."""
+        """Returns when the background has nothing to do that it can do now. Raises DiskFull where there is no room."""
         await self._ask(self._parts.background.settled())
+
+    async def bootstrap_ended(self) -> None:
+        """Returns when no reading of imported chapters goes on. Raises DiskFull when it could not be written down."""
+        await self._ask(self._parts.bootstrap.ended())
 
     async def linger(self) -> None:
         """Returns when no run can go on without a human: for a terminal that hung up."""

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import META_NAMES, Entity, Level
-from flowcabal_tui.domain.run import Attempt
+from flowcabal_tui.domain.run import UNDER_WAY, Attempt, node_state_in
 from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
@@ -41,22 +41,27 @@ class Queries:
         workflow = await self._store.runs.workflow_of(run)
         found, made = await self._made(workflow, run, node)
         attempts = [await self._attempt(run, node, each) for each in made]
-        chosen = found.chosen
+        chosen, item_errors = found.chosen, tuple[str, ...]()
         if not made and found.state == "done":  # a node that makes no attempts of its own: its output is the only one
             output = Output(await self._store.runs.text(found.digest), found.form)
+            item_errors = output.errors
             attempts, chosen = [Attempt(1, output.text, found.digest, Digest(""))], 1
         asked = await self._store.runs.question(found.question) if found.question else None
+        state = found.state
+        if state in UNDER_WAY:
+            state = node_state_in((await self._store.runs.summary(run)).state, state)
         return NodeView(
             run=run,
             node=node,
             title=_title(workflow, node),
             kind=next((one.kind for one in workflow.nodes if one.id == node), ""),
-            state=found.state,
+            state=state,
             attempts=tuple(attempts),
             chosen=chosen,
             partial=attempts[-1].text if attempts and not attempts[-1].complete else "",
-            question=asked if found.state == "waiting" else None,
+            question=asked if state == "waiting" else None,
             error=found.error,
+            item_errors=item_errors,
         )
 
     async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:

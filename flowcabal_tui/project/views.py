@@ -38,6 +38,7 @@ from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.story import Story
+from flowcabal_tui.domain.trust import TrustState, TrustView
 from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
@@ -47,16 +48,18 @@ from flowcabal_tui.domain.versions import (
     WorkflowVersion,
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.protocol import Command, Event, RebuildPart
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import Manifest
+    from flowcabal_tui.project.book.unsaved import UnsavedTexts
     from flowcabal_tui.project.book.upkeep import RebuildPlan
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectInfo:
-    """Who the project is. `offline` tells that the writer's model is the embedded one."""
+    """Who the project is. `offline`: the writer's model is the embedded one; `trust`: what the user has confirmed."""
 
     name: str
     language: str
@@ -66,6 +69,7 @@ class ProjectInfo:
     models: tuple[tuple[Role, Endpoint], ...]
     holder: str = ""
     """Who has it open for writing, when we have it read-only."""
+    trust: TrustState = "trusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node of a run: its attempts, newest last; `partial` is text of an attempt that has not ended."""
+    """A node of a run: its attempts, newest last; `partial` is text not yet ended, `item_errors` of single items."""
 
     run: RunId
     node: NodeId
@@ -91,6 +95,7 @@ class NodeView:
     partial: str = ""
     question: Question | None = None
     error: str = ""
+    item_errors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,7 @@ class Seen:
 class ProfileRow:
     """A line of the profile browser.
 
-    `kind` is a profile kind, "arcs" for arcs and the whole work, or "chapters" for L0/L1 of chapters; `kind_title` is
-    what it is called.
+    `kind` is a profile kind, "arcs" for arcs and the whole work, or "chapters" for L0/L1 of chapters.
     """
 
     kind: str
@@ -159,21 +163,25 @@ class Workbench(Protocol):
     @property
     def info(self) -> ProjectInfo: ...
 
+    @property
+    def unsaved(self) -> UnsavedTexts: ...
+
     def send(self, command: Command) -> CommandId:
         """Queues a command; `command:done` or `command:failed` with this id follows."""
-        ...
 
     async def carry_out(self, command: Command) -> str:
         """Sends a command and waits until it is done; returns its result. Raises FlowCabalError."""
-        ...
 
     def watch(self, run: RunId | None, node: NodeId | None) -> None:
         """Text of this node only is wanted in the feed (None: of none)."""
-        ...
 
     def take(self) -> tuple[Event, ...]:
         """All events since the last call, text coalesced; never blocks."""
-        ...
+
+    async def trust(self) -> TrustView: ...
+
+    async def embedding_question(self) -> EmbeddingQuote | None:
+        """What is asked before texts of the book are first sent to the embedding model; None: nothing is asked."""
 
     async def chapters(self) -> tuple[Chapter, ...]: ...
 
@@ -181,7 +189,6 @@ class Workbench(Protocol):
 
     async def outside_text(self, chapter: ChapterId) -> str | None:
         """The text of a chapter's file that another program changed and the writer has not looked at."""
-        ...
 
     async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]: ...
 
@@ -191,7 +198,6 @@ class Workbench(Protocol):
 
     async def deleted_chapters(self) -> tuple[Chapter, ...]:
         """Those that can be brought back, by the place where they stood."""
-        ...
 
     async def stale(self) -> tuple[StaleText, ...]:
         """Summaries and profiles that were made from text that was changed since, in story order."""
@@ -378,7 +384,7 @@ class Workbench(Protocol):
         ...
 
     async def draft(self, key: str) -> str | None:
-        """Unsaved editor text that survived a crash."""
+        """Other unsaved text that survived a crash: a wish, a decision, an edited workflow."""
         ...
 
     async def put_draft(self, key: str, text: str | None) -> None: ...

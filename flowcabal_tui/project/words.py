@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass
-from flowcabal_tui.domain.manuscript import Author
+from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
-from flowcabal_tui.domain.run import AngleCheck, NodeState, RunState
+from flowcabal_tui.domain.run import AngleCheck, CallKind, NodeState, Quote, RunState, Spend
 from flowcabal_tui.domain.search import SearchKind
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark, ngettext
 
+_NAMED: Final = 8
+"""Chapters that are named in one sentence."""
 RUN_STATES: Final[Mapping[RunState, str]] = {
     "running": mark("running"),
     "waiting": mark("waiting for you"),
@@ -34,6 +38,12 @@ NODE_STATES: Final[Mapping[NodeState, str]] = {
     "blocked": mark("blocked"),
     "skipped": mark("skipped"),
     "cancelled": mark("stopped"),
+}
+CALL_KINDS: Final[Mapping[CallKind, str]] = {
+    "writing": mark("writing"),
+    "checks": mark("checks"),
+    "inquiries": mark("inquiries"),
+    "embeddings": mark("search vectors"),
 }
 ANGLES: Final[Mapping[Angle, str]] = {
     "timeline": mark("timeline"),
@@ -124,3 +134,41 @@ def check_words(check: AngleCheck) -> str:
     }[check.outcome]
     words = _("{angles}: {verdict}").format(angles=_(ANGLES[check.angle]), verdict=outcome)
     return f"{words} ({check.detail})" if check.detail else words
+
+
+def money(amount: Decimal) -> str:
+    """An amount with four digits after the point, rounded up, as short as it can be."""
+    return f"{amount.quantize(Decimal('0.0001'), rounding='ROUND_UP').normalize():f}"
+
+
+def spend_lines(quote: Quote) -> list[str]:
+    """What is likely, what is the most, and what has no bound."""
+    kept = _("When the output is kept, the memory of the book likely costs {spend}.")
+    keeping = [kept.format(spend=_spend(quote.keeping, quote.currency))] if quote.keeping else []
+    if quote.is_free:
+        return [_("It costs nothing."), *keeping]
+    lines = [_("Likely: {spend}").format(spend=_spend(quote.likely, quote.currency))]
+    if quote.most is None:
+        lines.append(_("At most: not known."))
+    else:
+        lines.append(_("At most: {spend}").format(spend=_spend(quote.most, quote.currency)))
+        lines.append(_("The run asks you before it can cost more than that."))
+    if len(quote.lines) > 1:
+        parts = [f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}–{line.most.calls:,}" for line in quote.lines]
+        lines.append(_("Calls: {parts}").format(parts=" · ".join(parts)))
+    return [*lines, *quote.open_ends, *keeping]
+
+
+def _spend(spend: Spend, currency: str) -> str:
+    tokens = _("{calls:,} calls, {n:,} tokens in, {out:,} out")
+    words = tokens.format(calls=spend.calls, n=spend.input_tokens, out=spend.output_tokens)
+    return f"{money(spend.cost)} {currency} ({words})" if spend.cost is not None and currency else words
+
+
+def unsaved_words(chapters: Sequence[Chapter]) -> str:
+    """A sentence that names the chapters with unsaved text, in story order; "" when there are none."""
+    if not chapters:
+        return ""
+    named = ", ".join(f"{chapter.position} {clean_line(chapter.title)}".strip() for chapter in chapters[:_NAMED])
+    more = " " + _("and {n} more").format(n=len(chapters) - _NAMED) if len(chapters) > _NAMED else ""
+    return _("Unsaved text in: {chapters}.").format(chapters=named + more)

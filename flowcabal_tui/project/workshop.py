@@ -1,27 +1,66 @@
-"""Work that holds the interpreter for more than a moment goes to a process of its own.
+"""Work that holds the interpreter for more than a moment, or reads what strangers made, goes to a helper process.
+
+    workshop = Workshop()
+    preview = await workshop.do(read_manuscript, path, limits=READING)
+
+`do` runs a module-level function there and returns its value or raises its error. `limits` bound one piece of work:
+processor seconds, seconds of waiting, and MiB of memory above what the process held before. A function needs to know
+nothing of them. When the work exceeds one, or the process dies, the caller gets `HelperFailed` whose `cause` is "time",
+"memory" or "died"; nothing is tried a second time, and the next piece of work gets a new process. A caller that reads a
+file for the user turns it into its own error with the name of the file.
 
 The process reads from a pipe and ends when that is closed, so it never outlives us, however we end. (A worker of
-`concurrent.futures` holds both ends of its pipes and would stay.)
+`concurrent.futures` holds both ends of its pipes and would stay.) It starts isolated; see `system/processes.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import pickle
+import resource
+import signal
 import struct
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, BinaryIO, Final, TypeVar, TypeVarTuple
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import BinaryIO, Final, TypeVar, TypeVarTuple
 
-from flowcabal_tui.locale import language_in_use, use_language
+from flowcabal_tui.domain.errors import HelperCause, HelperFailed
+from flowcabal_tui.locale import _, language_in_use, use_language
+from flowcabal_tui.system.processes import NEUTRAL_FOLDER, minimal_environment, own_python
 
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
 _LENGTH: Final = struct.Struct(">Q")
+_HEAD: Final = struct.Struct(">cQ")
+_TAKEN, _DONE, _FAILED, _NO_MEMORY = b"T", b"D", b"F", b"M"
 _NICENESS: Final = 10
 """The screen comes first: an import may take a little longer, a key may not."""
+_START_SECONDS: Final = 60.0
+_MIB: Final = 1024 * 1024
+_KEPT: Final = 256 * _MIB
+"""A process that has grown by more ends after its answer: what it was lent is given back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one piece of work.
+
+    `cpu_seconds` (whole) do not depend on what else the machine does; `seconds` end work that only waits.
+    `memory` is in MiB of address space and is enforced where /proc tells the size of a process (Linux).
+    """
+
+    cpu_seconds: int = 120
+    seconds: float = 600.0
+    memory: int = 1024
+
+
+READING: Final = Limits(cpu_seconds=10, seconds=60.0, memory=300)
+"""For files of others. A novel of five million characters takes 1.3 s and 60 MiB."""
 
 
 class Workshop:
@@ -31,40 +70,77 @@ class Workshop:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
-    async def do(self, work: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
-        """Runs a pure module-level function there. Its errors come back as they are, in the language of ours."""
-        message = pickle.dumps((language_in_use(), work, arguments))
+    async def do(
+        self,
+        work: Callable[[*Arguments], T],
+        *arguments: *Arguments,
+        limits: Limits = Limits(),
+    ) -> T:
+        """Runs a pure module-level function there. Its errors come back as they are, in the language of ours.
+
+        Raises HelperFailed when the work exceeds its limits or the process dies.
+        """
+        message = pickle.dumps((language_in_use(), limits, work, arguments))
         async with self._turn:
             try:
-                done, value = await self._exchange(message)
-            except (asyncio.IncompleteReadError, ConnectionError):
-                await self.close()
-                done, value = await self._exchange(message)
-            except asyncio.CancelledError:
+                await self._hand_over(message)
+                outcome, body = await self._answer(limits)
+            except BaseException:  # cancelled or failed: it may still be at work
                 await self.close()
                 raise
-        if not done:
+            if outcome == _NO_MEMORY:  # what it still holds is unknown
+                await self.close()
+                raise _failed("memory", limits.memory)
+        value = pickle.loads(body)
+        if outcome == _FAILED:
             raise value
         result: T = value
         return result
 
-    async def _exchange(self, message: bytes) -> tuple[bool, Any]:
-        if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-m", __name__),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-        sink, source = self._process.stdin, self._process.stdout
-        if sink is None or source is None:
+    async def _hand_over(self, message: bytes) -> None:
+        """Gives the message to a process that says that it has taken it; one that ended while idle is replaced once."""
+        if self._process is not None:
+            try:
+                return await self._send(self._process, message)
+            except (asyncio.IncompleteReadError, ConnectionError):
+                await self.close()
+        self._process = await asyncio.create_subprocess_exec(
+            *own_python(__name__),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            cwd=NEUTRAL_FOLDER,
+            env=minimal_environment(),
+        )
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await self._send(self._process, message)
+        except (asyncio.IncompleteReadError, ConnectionError, TimeoutError) as error:
+            raise _failed("died", 0, _("It could not be started.")) from error
+
+    async def _send(self, process: asyncio.subprocess.Process, message: bytes) -> None:
+        if process.stdin is None or process.stdout is None:
             raise ConnectionError
-        sink.write(_LENGTH.pack(len(message)) + message)
-        await sink.drain()
-        (length,) = _LENGTH.unpack(await source.readexactly(_LENGTH.size))
-        answer: tuple[bool, Any] = pickle.loads(await source.readexactly(length))
-        return answer
+        process.stdin.write(_LENGTH.pack(len(message)) + message)
+        await process.stdin.drain()
+        await process.stdout.readexactly(len(_TAKEN))
+
+    async def _answer(self, limits: Limits) -> tuple[bytes, bytes]:
+        process = self._process
+        if process is None or process.stdout is None:
+            raise ConnectionError
+        try:
+            async with asyncio.timeout(limits.seconds):
+                outcome, length = _HEAD.unpack(await process.stdout.readexactly(_HEAD.size))
+                return outcome, await process.stdout.readexactly(length)
+        except TimeoutError as error:
+            raise _failed("time", limits.seconds) from error
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            code = await process.wait()
+            if code == -signal.SIGXCPU:
+                raise _failed("time", limits.cpu_seconds) from error
+            words = _("It was ended by signal {number}.") if code < 0 else _("It ended with code {number}.")
+            raise _failed("died", 0, words.format(number=abs(code))) from error
 
     async def close(self) -> None:
         """Ends the process at once, and lets go of its pipes."""
@@ -75,25 +151,91 @@ class Workshop:
             await process.communicate()
 
 
-def _serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Does one piece of work after another until the other side is gone."""
-    while head := source.read(_LENGTH.size):
-        (length,) = _LENGTH.unpack(head)
-        language, work, arguments = pickle.loads(source.read(length))
-        use_language(language)
-        try:
-            answer = (True, work(*arguments))
-        except Exception as error:  # the edge of the process: every error belongs to the caller
-            answer = (False, error)
-        body = pickle.dumps(answer)
-        sink.write(_LENGTH.pack(len(body)) + body)
-        sink.flush()
+def _failed(cause: HelperCause, limit: float, detail: str = "") -> HelperFailed:
+    titles = {
+        "time": _("The work was stopped: it took more than {n} seconds.").format(n=f"{limit:g}"),
+        "memory": _("The work was stopped: it needed more than {n} MB of memory.").format(n=f"{limit:g}"),
+        "died": _("The helper process ended before its work was done."),
+    }
+    kept = _("Nothing was kept; the book is unchanged.")
+    advice = _("Try again with less at once; if it was a file, it may be damaged.")
+    return HelperFailed(cause, titles[cause], f"{detail} {kept}".strip(), advice)
 
 
-if __name__ == "__main__":
+def serve() -> None:
+    """The helper process: does one piece of work after another until the other side is gone."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(_NICENESS)
     # The pipe is for answers only: whatever a library prints goes nowhere.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    os.nice(_NICENESS)
     with suppress(BrokenPipeError):
         _serve(sys.stdin.buffer, answers)
+
+
+def _serve(source: BinaryIO, sink: BinaryIO) -> None:
+    begun_with = _address_space()
+    while head := source.read(_LENGTH.size):
+        (length,) = _LENGTH.unpack(head)
+        message = source.read(length)
+        sink.write(_TAKEN)
+        sink.flush()
+        outcome, body = _done(message)
+        sink.write(_HEAD.pack(outcome, len(body)) + body)
+        sink.flush()
+        del message, body
+        if outcome == _NO_MEMORY or _address_space() - begun_with > _KEPT:
+            return
+
+
+def _done(message: bytes) -> tuple[bytes, bytes]:
+    try:
+        language, limits, work, arguments = pickle.loads(message)
+        use_language(language)
+        with _limited(limits):
+            return _DONE, pickle.dumps(work(*arguments))
+    except MemoryError:
+        return _NO_MEMORY, b""
+    except Exception as error:  # the edge of the process: every error belongs to the caller
+        return _FAILED, _pickled(error)
+
+
+def _pickled(error: Exception) -> bytes:
+    """An error that cannot be sent as it is goes by its words."""
+    try:
+        body = pickle.dumps(error)
+        pickle.loads(body)
+    except Exception:  # whatever its own constructor raises
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    return body
+
+
+@contextmanager
+def _limited(limits: Limits) -> Iterator[None]:
+    """Out of processor time the kernel ends this process (SIGXCPU); out of memory Python raises MemoryError."""
+    seconds = math.ceil(time.process_time()) + limits.cpu_seconds
+    space = _address_space() + limits.memory * _MIB if _address_space() else resource.RLIM_INFINITY
+    try:
+        _set_soft(resource.RLIMIT_CPU, seconds)
+        _set_soft(resource.RLIMIT_AS, space)
+        yield
+    finally:
+        _set_soft(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+        _set_soft(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
+
+
+def _set_soft(kind: int, value: int) -> None:
+    """Never above the hard limit, which the user may have set for all programs."""
+    _soft, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY and (value == resource.RLIM_INFINITY or value > hard):
+        value = hard
+    resource.setrlimit(kind, (value, hard))
+
+
+def _address_space() -> int:
+    """Bytes of address space of this process; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0

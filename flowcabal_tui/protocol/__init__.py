@@ -10,14 +10,19 @@ from dataclasses import fields
 from typing import Any
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
-from flowcabal_tui.protocol.book_commands import MergeChapters, ReplaceText, RevertChange, SplitChapter
+from flowcabal_tui.protocol.book_commands import (
+    AcceptRewrite,
+    MergeChapters,
+    ReplaceText,
+    RevertChange,
+    SplitChapter,
+)
 from flowcabal_tui.protocol.commands import (
     AddChapter,
     AdvanceRun,
     CancelBackground,
     CancelRun,
     Command,
-    ConfirmModels,
     Decide,
     DeleteOutput,
     EditChapter,
@@ -73,6 +78,7 @@ from flowcabal_tui.protocol.events import (
     OutputPersisted,
     OutsideEdit,
     ProfileUpdated,
+    PurgeFinished,
     QuestionAnswered,
     RebuildProgress,
     Resync,
@@ -86,12 +92,16 @@ from flowcabal_tui.protocol.events import (
     WorkflowFailed,
     WorkflowSaved,
 )
+from flowcabal_tui.protocol.model_commands import AnswerEmbeddings, ConfirmModels
+from flowcabal_tui.protocol.trust import ConfirmTrust, TrustChanged
 
 __all__ = [
     "COMMANDS",
     "EVENTS",
+    "AcceptRewrite",
     "AddChapter",
     "AdvanceRun",
+    "AnswerEmbeddings",
     "BackgroundChanged",
     "BookChanged",
     "BootstrapChanged",
@@ -101,6 +111,7 @@ __all__ = [
     "CommandDone",
     "CommandFailed",
     "ConfirmModels",
+    "ConfirmTrust",
     "Decide",
     "DeleteOutput",
     "EditChapter",
@@ -129,6 +140,7 @@ __all__ = [
     "PinProfile",
     "ProfileUpdated",
     "Purge",
+    "PurgeFinished",
     "PutEntity",
     "PutRecord",
     "QuestionAnswered",
@@ -156,6 +168,7 @@ __all__ = [
     "Status",
     "TakeProfile",
     "TextPurged",
+    "TrustChanged",
     "UnfreezeNode",
     "UsageChanged",
     "WaiveFinding",

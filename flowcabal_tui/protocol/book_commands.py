@@ -55,3 +55,17 @@ class MergeChapters(Command):
     type: ClassVar[str] = "chapter:merge"
     chapter: ChapterId
     following: ChapterId
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptRewrite(Command):
+    """Remembers that `after`, which `model` wrote, was put in for text[start:end]: its words are the model's."""
+
+    type: ClassVar[str] = "rewrite:accept"
+    chapter: ChapterId
+    text: str
+    start: int
+    end: int
+    after: str
+    model: str = ""
+    instruction: str = ""

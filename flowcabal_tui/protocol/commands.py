@@ -23,10 +23,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class SaveWorkflow(Command):
-    """Stores a document as a new version, if it differs from the newest."""
+    """Stores a document as a new version, if it differs; `keep_version`: as its own version, if that is free."""
 
     type: ClassVar[str] = "workflow:save"
     workflow: Workflow
+    keep_version: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +40,16 @@ class RunWorkflow(Command):
 
 @dataclass(frozen=True, slots=True)
 class ResumeRun(Command):
-    """Goes on with a run whose process ended."""
+    """Goes on with a run that ended early; `continues`: cut-off texts are continued, not written from the start."""
 
     type: ClassVar[str] = "workflow:resume"
     run: RunId
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRun(Command):
-    """Stops a run, or one node of it, at once; partial text is kept. What depends on the node is blocked.
-
-    With `branch` all nodes that depend on it are stopped too, those that have not begun among them.
-    """
+    """Stops a run or a node at once; partial text stays. With `branch` all nodes that depend on it are stopped too."""
 
     type: ClassVar[str] = "workflow:cancel"
     run: RunId
@@ -145,7 +144,7 @@ class Decide(Command):
 
 @dataclass(frozen=True, slots=True)
 class PersistOutput(Command):
-    """Keeps an output of a run in the memory of the book."""
+    """Keeps an output of a run in the memory of the book; with `partial` also a text that was cut off."""
 
     type: ClassVar[str] = "output:persist"
     run: RunId
@@ -155,6 +154,7 @@ class PersistOutput(Command):
     mode: KeepMode | None = None
     chapter: ChapterId | None = None
     tags: tuple[str, ...] = ()
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +168,14 @@ class DeleteOutput(Command):
 
 @dataclass(frozen=True, slots=True)
 class WriteChapter(Command):
-    """Keeps text that the writer typed; `expected_version` guards against a change from elsewhere."""
+    """Saves text, with `settles_draft` the unsaved one. The result is the version; see `Book.write` for the guard."""
 
     type: ClassVar[str] = "chapter:write"
     chapter: ChapterId
     text: str
     expected_version: int | None = None
     note: str = ""
+    settles_draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +202,12 @@ class EditChapter(Command):
 
 @dataclass(frozen=True, slots=True)
 class WriteMeta(Command):
-    """Writes the outline, style guide, world rules or notes."""
+    """Writes the outline, style guide, world rules or notes; `expected_version` guards as in `WriteChapter`."""
 
     type: ClassVar[str] = "meta:write"
     name: MetaName
     text: str
+    expected_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,11 +389,3 @@ class Purge(Command):
     type: ClassVar[str] = "memory:purge"
     chapter: ChapterId | None = None
     output: OutputId | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ConfirmModels(Command):
-    """Confirms that a model may be used: it costs money and sends the manuscript away."""
-
-    type: ClassVar[str] = "models:confirm"
-    identity: str

@@ -61,7 +61,7 @@ class KnowledgeStatus(Event):
     """The state of the knowledge server; `down` never stops anything else."""
 
     type: ClassVar[str] = "knowledge:status"
-    state: Literal["off", "absent", "starting", "ready", "restarting", "failed", "external", "stopped"]
+    state: Literal["off", "absent", "starting", "ready", "restarting", "failed", "external", "stopped", "asks"]
     message: str = ""
 
 
@@ -137,7 +137,7 @@ class NodeStateChanged(Event):
 
 @event
 class NodeCompleted(Event):
-    """An output is final. `contextSources` of the design are in the receipt."""
+    """An output is final. `contextSources` of the design are in the receipt; `errors` tell of single items."""
 
     type: ClassVar[str] = "node:completed"
     run: RunId
@@ -147,6 +147,7 @@ class NodeCompleted(Event):
     cached: bool
     evaluation: Evaluation | None = None
     receipt: Receipt | None = None
+    errors: tuple[str, ...] = ()
 
 
 @event
@@ -252,7 +253,11 @@ class OutputDeleted(Event):
 
 @event
 class TextPurged(Event):
-    """A text is out of the project's file: so many versions, runs, derived texts and answers of agents went with it."""
+    """A text is out of the project's tables: so many versions, runs, derived texts and answers of agents went with it.
+
+    `pending` says, in the user's language, why its words are still in a file of the project: `PurgeFinished` follows.
+    `left` are files that hold it and are not this program's to change, backups among them.
+    """
 
     type: ClassVar[str] = "memory:purged"
     chapter: ChapterId | None
@@ -260,6 +265,15 @@ class TextPurged(Event):
     runs: int
     derived: int
     answers: int
+    pending: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@event
+class PurgeFinished(Event):
+    """What delayed a purge is over: its words are in no file that the program writes."""
+
+    type: ClassVar[str] = "memory:purge-finished"
 
 
 @event
@@ -300,6 +314,8 @@ class RewriteProposed(Event):
     end: int
     before: str
     after: str
+    model: str = ""
+    instruction: str = ""
 
 
 @event

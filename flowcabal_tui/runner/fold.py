@@ -25,6 +25,8 @@ class AttemptFold:
     done: Mapping[str, Any] = field(default_factory=dict)
     booked: bool = False
     """Is it known that what its last try cost is booked, although it gave no answer?"""
+    stopped: bool = False
+    """Was its last try stopped because the run has reached its limit?"""
     evaluation: dict[str, Any] | None = None
 
     @property
@@ -44,7 +46,7 @@ class AttemptFold:
             digest=Digest(self.done.get("digest", "")),
             key=self.key or Digest(""),
             author=self.done.get("author", "model"),
-            model=self.done.get("model", ""),
+            model=self.done.get("model", "") or self.started.get("model", ""),
             finish=self.done.get("finish", "stop"),
             usage=from_plain(Usage, self.done["usage"]) if self.done.get("usage") else Usage(),
             seconds=self.done.get("seconds", 0.0),
@@ -127,10 +129,11 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             node.state, node.acted = "running", node.acted + 1
         case "attempt-started":
             attempt = node.attempt(event.attempt)
-            attempt.started, attempt.booked = payload, False
+            attempt.started, attempt.booked, attempt.stopped = payload, False, False
             node.state = "running"
         case "attempt-cut":
-            node.attempt(event.attempt).booked = True
+            attempt = node.attempt(event.attempt)
+            attempt.booked, attempt.stopped = True, bool(payload.get("stopped"))
         case "attempt-done":
             node.attempt(event.attempt).done = payload
         case "evaluated":

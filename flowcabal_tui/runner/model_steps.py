@@ -10,7 +10,7 @@ from typing import Any
 
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Injection
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.journal import EventKind, RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import (
@@ -29,8 +29,11 @@ from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
 from flowcabal_tui.protocol import NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
+from flowcabal_tui.runner.attempts import done_payload, served_attempt, stored_result
+from flowcabal_tui.runner.continuing import Seam, continued, continued_key
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key, with_feedback
+from flowcabal_tui.runner.ports import ASK_AT_LIMIT
 from flowcabal_tui.runner.scope import Frame
 from flowcabal_tui.runner.streaming import StreamedText
 
@@ -130,16 +133,54 @@ class ModelSteps:
         base = request_key(self._kind, asked, model.endpoint, params.sample)
         given = _given(injection, feedback)
         async with self._services.limits.turn(base):
-            key = await self._key(base, number)
+            base_key, so_far = await self._key(base, number), await self._so_far(number)
+            key = continued_key(base_key, so_far) if so_far else base_key
             stored = await self._services.journal.result(key)
             if stored is not None:
                 attempt = await self._served(stored, number, given)
             else:
                 self._services.spend.require_budget()
-                await self._restart(model, params, asked, number)
-                await self._services.journal.record(self.event("attempt-started", number, key=key, **given))
-                attempt = await self._call(model, params, asked, number, key)
+                attempt = await self._begun(model, params, asked, number, base_key, given, so_far)
         return replace(attempt, feedback=feedback, receipt=injection.receipt if injection else None)
+
+    async def _begun(
+        self,
+        model: ModelPort,
+        params: PromptParams,
+        asked: ModelRequest,
+        number: int,
+        key: Digest,
+        given: Mapping[str, object],
+        so_far: str,
+    ) -> Attempt:
+        """The call, from the start or from the text so far.
+
+        Where it could take the run past its limit, a person is asked first, and nobody holds a place. An answer that
+        was stopped there is continued.
+        """
+        while True:
+            await self._restart(model, params, asked, number, stays=bool(so_far))
+            try:
+                if not so_far:
+                    return await self._call(model, params, asked, number, key, given, "")
+                longer = continued(asked, so_far)
+                return await self._call(model, params, longer, number, continued_key(key, so_far), given, so_far)
+            except LimitReached as reached:
+                if (ask := ASK_AT_LIMIT.get()) is None:
+                    raise
+                await ask(reached)
+                if reached.cut:
+                    so_far = await self._arrived(number)
+
+    async def _so_far(self, number: int) -> str:
+        """The text of the attempt that is to be continued; "" when it is to be written from the start."""
+        past = self._past.attempts.get(number)
+        stopped = past is not None and past.stopped and not past.done
+        return await self._arrived(number) if stopped or self._scope.continues else ""
+
+    async def _arrived(self, number: int) -> str:
+        text = await self._services.journal.partial_text(self._scope.id, self._path, number)
+        return text if text.strip() else ""
 
     async def _served(self, stored: StoredResult, number: int, given: Mapping[str, object]) -> Attempt:
         attempt = served_attempt(number, stored)
@@ -163,33 +204,52 @@ class ModelSteps:
                 sample += 1
         return sample_key(request, sample)
 
-    async def _restart(self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int) -> None:
-        """Puts aside what an interrupted try of the same attempt had streamed: it stays in the log.
+    async def _restart(
+        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, *, stays: bool
+    ) -> None:
+        """Puts aside what an interrupted try of the same attempt had streamed, unless it stays to be continued.
 
         If the process died while it streamed, what it cost is booked by an estimate now.
         """
         partial = await self._services.journal.partial_text(self._scope.id, self._path, number)
         if partial:
-            kept = await self._services.journal.put_text(partial)
-            await self._services.journal.record(self.event("attempt-reset", number, partial=kept))
+            if not stays:
+                kept = await self._services.journal.put_text(partial)
+                await self._services.journal.record(self.event("attempt-reset", number, partial=kept))
             past = self._past.attempts.get(number)
             if past is not None and not past.booked:
+                past.booked = True
                 await self._services.spend.cut(params.role, f"node:{self._path}", model.endpoint, request, partial)
 
     async def _call(
-        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, key: Digest
+        self,
+        model: ModelPort,
+        params: PromptParams,
+        request: ModelRequest,
+        number: int,
+        key: Digest,
+        given: Mapping[str, object],
+        so_far: str,
     ) -> Attempt:
         self.state("ready")
-        async with self._services.limits.slot(model.endpoint, self._rank, self._paused):
-            self._services.spend.require_budget()  # others may have spent it meanwhile
+        async with (
+            self._services.limits.slot(model.endpoint, self._rank, self._paused),
+            self._services.spend.reserved(
+                model.endpoint, request, params.role, f"node:{self._path}", attempt=number, before=so_far
+            ) as reservation,
+        ):
+            await self._services.journal.record(
+                self.event("attempt-started", number, key=key, model=model.endpoint.model, **given)
+            )
             self.state("running")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
             arrived: list[str] = []
             try:
-                text, finished = await self._stream(model, params, request, number, arrived)
-            except (ModelError, asyncio.CancelledError) as error:
-                self._services.journal.post(self.event("attempt-cut", number))
+                text, finished = await self._stream(model, params, request, number, arrived, reservation, so_far)
+            except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
+                stopped = isinstance(error, LimitReached) and error.cut
+                self._services.journal.post(self.event("attempt-cut", number, **({"stopped": True} if stopped else {})))
                 await self._lost(model, params, request, getattr(error, "usage", None), arrived)
                 raise
             attempt = Attempt(
@@ -225,10 +285,17 @@ class ModelSteps:
         arrived.clear()
 
     async def _stream(
-        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, arrived: list[str]
+        self,
+        model: ModelPort,
+        params: PromptParams,
+        request: ModelRequest,
+        number: int,
+        arrived: list[str],
+        reservation: object,
+        so_far: str,
     ) -> tuple[str, Finished]:
-        """`arrived` holds what came of the try that is under way, thoughts too."""
-        streamed = StreamedText(self._scope, self._path, number)
+        """`arrived` holds what came of the try that is under way, thoughts too; `so_far` is what it continues."""
+        streamed, seam = StreamedText(self._scope, self._path, number, so_far), Seam(so_far)
         finished: Finished | None = None
         waited = False
         try:
@@ -240,13 +307,15 @@ class ModelSteps:
                     match event:
                         case TextDelta(text=text):
                             arrived.append(text)
-                            streamed.append(text)
+                            streamed.append(seam.take(text))
+                            self._services.spend.took(reservation, text)
                         case ThinkingDelta(text=text):
                             arrived.append(text)
                             self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
+                            self._services.spend.took(reservation, text)
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
                             await self._lost(model, params, request, usage, arrived)
-                            self._services.spend.require_budget()
+                            self._services.spend.require_again(reservation)
                             self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
                             self.state("retrying", reason)
                         case Queued():
@@ -254,6 +323,7 @@ class ModelSteps:
                         case Finished():
                             finished = event
         finally:
+            streamed.append(seam.end())
             streamed.end()
         if finished is None or not streamed.text.strip():
             raise ModelError(
@@ -297,56 +367,3 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
 def _given(injection: Injection | None, feedback: str) -> dict[str, object]:
     given: dict[str, object] = {"feedback": feedback} if feedback else {}
     return given | ({"receipt": to_plain(injection.receipt)} if injection else {})
-
-
-def done_payload(attempt: Attempt) -> dict[str, Any]:
-    """What the log says of an attempt that ended."""
-    return _made(attempt) | {"usage": to_plain(attempt.usage), "cached": attempt.cached}
-
-
-def served_payload(attempt: Attempt) -> dict[str, Any]:
-    """What the log says of an output that was taken from an earlier run: its usage was booked there."""
-    return _made(attempt) | {"cached": True, "stands": True}
-
-
-def _made(attempt: Attempt) -> dict[str, Any]:
-    return {
-        "digest": attempt.digest,
-        "key": attempt.key,
-        "author": attempt.author,
-        "model": attempt.model,
-        "finish": attempt.finish,
-        "seconds": attempt.seconds,
-        "form": attempt.form,
-    }
-
-
-def stored_result(key: Digest, attempt: Attempt) -> StoredResult:
-    """The attempt as the store keeps it under a key."""
-    return StoredResult(
-        key=key,
-        text=attempt.text,
-        digest=attempt.digest,
-        model=attempt.model,
-        author=attempt.author,
-        finish=attempt.finish,
-        usage=attempt.usage,
-        seconds=attempt.seconds,
-        form=attempt.form,
-    )
-
-
-def served_attempt(number: int, stored: StoredResult) -> Attempt:
-    """A result that was paid for earlier: its usage is booked already."""
-    return Attempt(
-        number=number,
-        text=stored.text,
-        digest=stored.digest,
-        key=stored.key,
-        author=stored.author,
-        model=stored.model,
-        finish=stored.finish,
-        seconds=stored.seconds,
-        cached=True,
-        form=stored.form,
-    )

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.bindings import resolve
 from flowcabal_tui.domain.codec import from_json, to_json, to_plain
-from flowcabal_tui.domain.errors import ModelError, RunError
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError, RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
@@ -20,13 +20,15 @@ from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, TextBlock, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.base import Produced
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.runner.attempts import done_payload, stored_result
 from flowcabal_tui.runner.effects import again
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import node_key
-from flowcabal_tui.runner.model_steps import ModelSteps, done_payload, stored_result
-from flowcabal_tui.runner.ports import ActionsPort
+from flowcabal_tui.runner.model_steps import ModelSteps
+from flowcabal_tui.runner.ports import ASK_AT_LIMIT, ActionsPort
 from flowcabal_tui.runner.scope import Frame, Moment
 from flowcabal_tui.runner.streaming import StreamedText
 
@@ -35,7 +37,10 @@ OPTIONS: Final[Mapping[QuestionKind, tuple[DecisionKind, ...]]] = {
     "input": ("approve", "edit", "reject"),
     "choice": ("choose", "edit", "reject"),
     "gate": ("approve", "reject"),
+    "limit": ("approve", "reject"),
 }
+SEALED: Final = ("gate", "limit")
+"""Kinds of questions that only this user, on this machine, can have answered."""
 
 
 class Host(Protocol):
@@ -43,6 +48,10 @@ class Host(Protocol):
 
     def waits(self, node: NodeId) -> None:
         """The node waits for a person."""
+        ...
+
+    def goes_on(self, node: NodeId) -> None:
+        """The node waits no longer, although nobody has answered a question of its own."""
         ...
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
@@ -78,6 +87,14 @@ class NodeRun(ModelSteps):
             self._content_key = None if fingerprint is None else node_key(self._frame, self._step, fingerprint)
             self._key_stands = not self._step.reads_state
         return self._content_key
+
+    async def run_kind(self) -> Attempt | Produced:
+        """Runs the node's kind. Raises what that raises."""
+        around = ASK_AT_LIMIT.set(self.ask_at_limit)
+        try:
+            return await self._kind.run(self, self._step.params)
+        finally:
+            ASK_AT_LIMIT.reset(around)
 
     @property
     def node(self) -> Node:
@@ -218,6 +235,7 @@ class NodeRun(ModelSteps):
         part: str = "",
     ) -> Decision:
         told = [self._scope.id, self._path, kind, len(attempts), *([part] if part else [])]
+        told += [self._services.seal] if kind in SEALED else []
         question = Question(
             id=QuestionId(digest_of(told)[:16]),
             run=self._scope.id,
@@ -249,6 +267,23 @@ class NodeRun(ModelSteps):
         finally:
             self._scope.waiting.pop(question.id, None)
 
+    async def ask_at_limit(self, reached: LimitReached) -> None:
+        """Asks once for all nodes of the run. Raises BudgetExceeded when the person ends the spending here."""
+        self.state("waiting", reached.title)
+        self._host.waits(self._path)
+        async with self._scope.limit_turn:
+            self._host.goes_on(self._path)
+            if not self._services.spend.fits(reached):
+                if self._scope.limit_refused:
+                    raise _ended(reached)
+                reason = f"{reached.title} {reached.detail}"
+                decision = await self.ask("limit", reason, required=True, part=f"limit {reached.number}")
+                await self._services.spend.answered(self._scope.id, reached, more=decision.kind == "approve")
+                if decision.kind != "approve":
+                    self._scope.limit_refused = True
+                    raise _ended(reached)
+        self.state("running")
+
     async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         key = digest_of([self._step.digest, self._frame.workflow.join, "asked", about])
         stored = None if self._wanted_again else await self._services.journal.outcome(key)
@@ -279,6 +314,10 @@ class NodeRun(ModelSteps):
             self.event("attempt-done", number, **done_payload(attempt)),
         )
         return attempt
+
+
+def _ended(reached: LimitReached) -> BudgetExceeded:
+    return BudgetExceeded(_("You ended the run before it could exceed its limit."), reached.detail, reached.advice)
 
 
 def _stands_in(frame: Frame) -> Callable[[NodeId], bool]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
+from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.errors import LimitReached
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
@@ -13,6 +16,12 @@ from flowcabal_tui.domain.model_calls import Endpoint, ModelPort, ModelRequest, 
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
+
+ASK_AT_LIMIT: Final[ContextVar[Callable[[LimitReached], Awaitable[None]] | None]] = ContextVar(
+    "ASK_AT_LIMIT", default=None
+)
+"""Asks a person whether the run of this task may cost more than was agreed to. It returns when a call may be tried
+again, and raises BudgetExceeded when the person says no."""
 
 
 class JournalPort(Protocol):
@@ -136,12 +145,42 @@ class MonitorPort(Protocol):
         attempt: int,
     ) -> Evaluation: ...
 
+    def question_tokens(self) -> int:
+        """Tokens of one question of a check without the draft, at most."""
+        ...
+
 
 class SpendPort(Protocol):
     """What was spent, and whether more may be."""
 
     def require_budget(self) -> None:
         """Raises BudgetExceeded when the hard cap is reached."""
+        ...
+
+    def reserved(
+        self, endpoint: Endpoint, request: ModelRequest, role: Role, purpose: str, *, attempt: int = 0, before: str = ""
+    ) -> AbstractAsyncContextManager[Any]:
+        """Holds the most that a try of the request may cost, from before it is sent until it is booked.
+
+        `attempt` is that of a node that streams a text, `before` what it continues. Gives what `require_again` takes.
+        Raises BudgetExceeded, or LimitReached for the limit of the run.
+        """
+        ...
+
+    def took(self, asked: Any, piece: str) -> None:
+        """A piece of the answer has arrived, thoughts too. Raises as `reserved` does when it grows too long."""
+        ...
+
+    def require_again(self, asked: Any) -> None:
+        """Asked before a failed try is repeated. Raises as `reserved` does."""
+        ...
+
+    def fits(self, reached: LimitReached) -> bool:
+        """Would the call fit now, for which a limit was reached before?"""
+        ...
+
+    async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
+        """A person has answered; with `more` the run may cost as much again as was agreed to."""
         ...
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:

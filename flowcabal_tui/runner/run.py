@@ -12,8 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, RunError, StepFailed
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.journal import RunEvent, StoredResult
-from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import Attempt, Decision, NodeState, RunState
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced, Rejected
@@ -27,15 +26,14 @@ from flowcabal_tui.protocol import (
     WorkflowCompleted,
     WorkflowFailed,
 )
+from flowcabal_tui.runner.attempts import produced_result, served_attempt, served_payload, stored_result
 from flowcabal_tui.runner.effects import again, whole, with_effect
 from flowcabal_tui.runner.fold import NodeFold, RunFold
-from flowcabal_tui.runner.model_steps import served_attempt, served_payload, stored_result
 from flowcabal_tui.runner.node_run import NodeRun
 from flowcabal_tui.runner.schedule import Schedule
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 log = logging.getLogger(__name__)
-_FREE = Usage()
 
 
 class Run:
@@ -269,7 +267,7 @@ class Run:
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()
         before = run.key() if step.reads_state else None
-        result = await step.kind.run(run, step.params)
+        result = await run.run_kind()
         key = run.key() if step.kind.reusable else None
         if step.reads_state and key != before:
             key = None  # the state is not the one that it read any more
@@ -281,7 +279,7 @@ class Run:
                 said["keys"] = [key]
             if effect:
                 said |= {"effect": to_plain(effect), "state": frame.state_of}
-            stands = (key, _produced(key, output, seconds)) if key else None
+            stands = (key, produced_result(key, output, seconds)) if key else None
             kept = partial(journal.keep_output, output, run.event("node-done", **said), outcome=stands)
             if effect is not None:
                 await with_effect(frame.state, effect, kept)
@@ -312,6 +310,10 @@ class Run:
         self._waiting.add(node)
         self._tell_if_waiting()
 
+    def goes_on(self, node: NodeId) -> None:
+        self._waiting.discard(node)
+        self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
+
     def _tell_if_waiting(self) -> None:
         if self.only_waits:
             self.scope.services.emit(RunStateChanged(self.scope.id, "waiting"))
@@ -320,11 +322,13 @@ class Run:
         emit, run = self.scope.services.emit, self.scope.id
         emit(NodeStateChanged(run, path, state))
         if attempt is None:
-            emit(NodeCompleted(run, path, self._past.node(path).chosen, output.text, False))
+            chosen = self._past.node(path).chosen
+            emit(NodeCompleted(run, path, chosen, output.text, False, errors=output.errors))
             return
         known = self._past.node(path).attempts.get(attempt.number)
         evaluation = attempt.evaluation or (known.evaluated() if known else None)
-        emit(NodeCompleted(run, path, attempt.number, output.text, attempt.cached, evaluation, attempt.receipt))
+        receipt, errors = attempt.receipt, output.errors
+        emit(NodeCompleted(run, path, attempt.number, output.text, attempt.cached, evaluation, receipt, errors))
 
     async def _was_failed(self, run: NodeRun, node: NodeId, error: FlowCabalError) -> None:
         self._failed = True
@@ -393,7 +397,3 @@ class Run:
         self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
         self.scope.services.emit(QuestionAnswered(question, decision))
         return True
-
-
-def _produced(key: Digest, output: Output, seconds: float) -> StoredResult:
-    return StoredResult(key, output.stored, output.digest, "", "model", "stop", _FREE, seconds, output.form)

@@ -36,6 +36,10 @@ class Services:
     context: ContextPort | None = None
     monitor: MonitorPort | None = None
     actions: ActionsPort | None = None
+    context_budget: int = 0
+    """Tokens that the context of one prompt may have."""
+    seal: str = field(default="", repr=False)
+    """Part of the ids of questions that allow something, so that no file can hold an answer to them beforehand."""
 
 
 @dataclass(slots=True)
@@ -57,6 +61,12 @@ class RunScope:
     effects: Mapping[str, Mapping[NodeId, StateEffect]] = field(default_factory=dict)
     """What an earlier process changed in states that only the log keeps, by node, by the path of the graph."""
     waiting: dict[QuestionId, tuple[NodeId, asyncio.Future[Decision]]] = field(default_factory=dict)
+    limit_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the node that asks whether the run may cost more."""
+    limit_refused: bool = False
+    """True once a person has said that it may not."""
+    continues: bool = False
+    """Texts that were cut off are continued from where they stopped, not written from the start."""
     closing: bool = False
     """True when the process ends: what is cut off stays resumable."""
 

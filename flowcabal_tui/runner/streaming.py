@@ -18,18 +18,21 @@ JOURNAL_SECONDS: Final = 0.8
 class StreamedText:
     """The text of one attempt as it grows; what comes in a short time is told and kept together."""
 
-    def __init__(self, scope: RunScope, node: NodeId, attempt: int) -> None:
+    def __init__(self, scope: RunScope, node: NodeId, attempt: int, before: str = "") -> None:
+        """`before` is text of the attempt that is in the journal already: it is shown at once."""
         self._scope, self._node, self._attempt = scope, node, attempt
-        self.pieces: list[str] = []
+        self.pieces: list[str] = [before] if before else []
         """All that came so far, as it came."""
         self._told = self._told_length = 0
-        self._journalled = self._journalled_length = 0
+        self._journalled, self._journalled_length = len(self.pieces), len(before)
         self._loop = asyncio.get_running_loop()
         self._saved_at = self._loop.time()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = self._loop.call_later(0.0, self._tell) if before else None
 
     def append(self, piece: str) -> None:
         """Takes in a piece. The first is shown at once, later ones with those that follow shortly."""
+        if not piece:
+            return
         self.pieces.append(piece)
         if self._timer is None:
             self._timer = self._loop.call_later(TELL_SECONDS if self._told else 0.0, self._tell)

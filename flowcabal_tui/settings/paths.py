@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 from typing import Final
 
@@ -53,11 +54,14 @@ def locations() -> tuple[tuple[str, Path], ...]:
     )
 
 
-def atomic_write(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Replaces a file as a whole: readers see the old text or the new, also after a crash. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+def atomic_write(path: Path, text: str, *, mode: int = 0o600) -> None:
+    """Replaces a file of the user as a whole: readers see the old text or the new, also after a crash.
+
+    For files of a project there is `Folder.write`. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)

@@ -6,20 +6,27 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from flowcabal_tui.domain.errors import ProjectNotFound
-from flowcabal_tui.domain.model_calls import Endpoint, Provider, Role, StructuredMode
+from flowcabal_tui.domain.model_calls import Endpoint, Provider, Role, StructuredMode, at_usual_pace
 from flowcabal_tui.locale import _
-from flowcabal_tui.settings.paths import PROJECT_FILE, atomic_write
+from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.toml_file import load
+from flowcabal_tui.system.files import PRIVATE, Folder, Modes
+
+_LARGEST: Final = 4 * 1024 * 1024
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+PACE: Final = ("concurrency", "first_token_timeout", "idle_timeout")
+"""Settings whose usual values depend on the address."""
 
 
 class ModelSettings(_Table):
@@ -35,11 +42,23 @@ class ModelSettings(_Table):
     temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
     price_in: Decimal | None = Field(None, ge=0, description="Price of a million tokens sent; unset: unknown.")
     price_out: Decimal | None = Field(None, ge=0, description="Price of a million tokens received; unset: unknown.")
+    price_cached: Decimal | None = Field(
+        None, ge=0, description="Price of a million tokens read from the provider's cache; unset: as `price_in`."
+    )
+    price_cache_write: Decimal | None = Field(
+        None, ge=0, description="Price of a million tokens written into that cache; unset: as `price_in`."
+    )
     currency: str = Field("USD", description="Currency of the prices.")
-    concurrency: int = Field(4, ge=1, le=256, description="Calls to this endpoint at the same time.")
+    concurrency: int | None = Field(
+        None, ge=1, le=256, description="Calls to this endpoint at the same time; unset: 4, on this machine 1."
+    )
     structured: StructuredMode | None = Field(None, description="How answers in a fixed shape are asked for.")
-    first_token_timeout: float = Field(120, gt=0, description="Seconds until the first sign of an answer.")
-    idle_timeout: float = Field(60, gt=0, description="Seconds of silence within an answer.")
+    first_token_timeout: float | None = Field(
+        None, gt=0, description="Seconds until the first sign of an answer; unset: 120, on this machine 1800."
+    )
+    idle_timeout: float | None = Field(
+        None, gt=0, description="Seconds of silence within an answer; unset: 60, on this machine 300."
+    )
     max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
     retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
     dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
@@ -56,12 +75,17 @@ class ModelSettings(_Table):
         return values
 
     def endpoint(self) -> Endpoint:
-        return Endpoint(**self.model_dump())
+        """With the pace that is usual for its address, where none is set."""
+        return at_usual_pace(Endpoint(**self.model_dump(exclude=set(PACE))), **self.model_dump(include=set(PACE)))
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> ModelSettings:
-        """The settings that give this endpoint."""
-        return cls.model_validate(asdict(endpoint))
+        """The settings that give this endpoint; its pace stays unset where it is the usual one."""
+        settings = cls.model_validate(asdict(endpoint))
+        usual = at_usual_pace(endpoint)
+        return settings.model_copy(
+            update={name: None for name in PACE if getattr(usual, name) == getattr(endpoint, name)}
+        )
 
 
 class ModelsSettings(_Table):
@@ -73,8 +97,12 @@ class ModelsSettings(_Table):
 
     def of(self, role: Role) -> ModelSettings | None:
         """The agent role falls back to the user's model."""
-        chosen: ModelSettings | None = getattr(self, role)
-        return self.user if chosen is None and role == "agent" else chosen
+        chosen: ModelSettings | None = getattr(self, self.role(role))
+        return chosen
+
+    def role(self, role: Role) -> Role:
+        """The role whose settings count: `user` for an agent without a model of its own."""
+        return "user" if role == "agent" and self.agent is None else role
 
 
 class ProjectTable(_Table):
@@ -119,7 +147,7 @@ class RunSettings(_Table):
 class ActionsSettings(_Table):
     """What workflows may do outside of the book. Registries in the folder `actions` are read without being named."""
 
-    files: tuple[str, ...] = Field((), description="More registries: files or folders, from the project's folder.")
+    files: tuple[str, ...] = Field((), description="More registries: files or folders in the project's folder.")
     commands: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Commands that actions and `code` nodes may use: a name and its command line."
     )
@@ -146,25 +174,26 @@ OFFLINE = ModelSettings(provider="offline", model="offline")
 def load_project(folder: Path) -> ProjectSettings:
     """The project's settings. Raises ProjectNotFound or SettingsError."""
     path = folder / PROJECT_FILE
-    if not path.is_file():
+    if not Folder(folder).is_there(PROJECT_FILE):
         raise ProjectNotFound(
             _("There is no FlowCabal project in {folder}.").format(folder=folder),
             _("It has no file named {file}.").format(file=PROJECT_FILE),
             _("Make one with `flowcabal-tui new FOLDER`, or open another folder."),
         )
-    return load(path, ProjectSettings)
+    return load(path, ProjectSettings, lambda path: Folder(path.parent).text(path.name, limit=_LARGEST))
 
 
-def save_project(folder: Path, settings: ProjectSettings) -> None:
-    """Writes the file; comments and order of an existing one are kept. Raises OSError."""
-    path = folder / PROJECT_FILE
-    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+def save_project(folder: Path, settings: ProjectSettings, modes: Modes = PRIVATE) -> None:
+    """Writes the file; comments, order and permissions of an existing one are kept. Raises OSError."""
+    project = Folder(folder, modes)
+    is_there = project.is_there(PROJECT_FILE)
+    document = tomlkit.parse(project.text(PROJECT_FILE)) if is_there else tomlkit.document()
     _merge(
         document,
         settings.model_dump(mode="json"),
         settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True),
     )
-    atomic_write(path, tomlkit.dumps(document))
+    project.write(tomlkit.dumps(document).encode(), PROJECT_FILE)
 
 
 def _merge(

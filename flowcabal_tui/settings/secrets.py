@@ -42,8 +42,16 @@ def write_secret(name: str, value: str) -> None:
     paths.atomic_write(paths.secrets_file(), tomlkit.dumps(document), mode=0o600)
 
 
+def has_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> bool:
+    """Is there a key under one of the endpoint's names?"""
+    return find_key(endpoint, environ) is not None
+
+
 def find_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> str | None:
-    """The key of an endpoint: its environment variable first, then its entry in the secrets file."""
+    """The key of an endpoint: its environment variable first, then its entry in the secrets file.
+
+    Only `Trust.require_model` hands it on, when the user has confirmed that it may be sent to that host.
+    """
     if endpoint.api_key_env and (key := environ.get(endpoint.api_key_env)):
         return key
     return read_secrets().get(endpoint.secret) if endpoint.secret else None

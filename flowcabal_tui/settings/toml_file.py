@@ -7,6 +7,7 @@ import re
 import tomllib
 import types
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,10 +22,14 @@ from flowcabal_tui.locale import _
 M = TypeVar("M", bound=BaseModel)
 
 
-def load(path: Path, model: type[M]) -> M:
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def load(path: Path, model: type[M], read: Callable[[Path], str] = _text) -> M:
     """The file's settings; an absent file gives the defaults. Raises SettingsError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read(path)
     except FileNotFoundError:
         text = ""
     except OSError as error:

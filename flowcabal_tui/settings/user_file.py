@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field
 
+from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.settings.toml_file import load
+from flowcabal_tui.system.files import PRIVATE, SHARED, Modes
 
 RECENT_LIMIT: Final = 20
 
@@ -26,11 +28,28 @@ class UserSettings(BaseModel):
     keys: dict[str, str] = Field(default_factory=dict, description="Keys by the id of an action.")
     wizard_done: bool = Field(False, description="Whether the first steps were shown.")
     models: ModelsSettings = Field(ModelsSettings(), description="The models that new projects begin with.")
+    project_files: Literal["private", "shared"] = Field(
+        "private", description="Who may read what is made in a project's folder: only you, or whom your umask allows."
+    )
+    key_hosts: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Hosts that each key may be sent to, by the key's name; see trust."
+    )
+    plain_http: tuple[str, ...] = Field(
+        (), description="Hosts on other machines that keys may be sent to over http, without encryption."
+    )
 
 
 def load_user() -> UserSettings:
     """Raises SettingsError."""
     return load(paths.user_file(), UserSettings)
+
+
+def file_modes() -> Modes:
+    """The permissions of what is made in project folders; private where the user's file cannot be read."""
+    try:
+        return SHARED if load_user().project_files == "shared" else PRIVATE
+    except SettingsError:
+        return PRIVATE
 
 
 def save_user(settings: UserSettings) -> None:

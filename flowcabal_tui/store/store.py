@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound
+from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
+from flowcabal_tui.store.book.drafts import Drafts
 from flowcabal_tui.store.book.edits import Edits
 from flowcabal_tui.store.book.jobs import JobTasks
 from flowcabal_tui.store.book.outbox import Outbox
 from flowcabal_tui.store.book.references import References
+from flowcabal_tui.store.book.rewrites import Rewrites
 from flowcabal_tui.store.file.connection import Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
@@ -24,6 +27,7 @@ from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.file.upkeep import Upkeep
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Answers, Values
+from flowcabal_tui.store.file.vectors import Vectors
 from flowcabal_tui.store.memory.memory import Memory
 from flowcabal_tui.store.memory.records import Records
 from flowcabal_tui.store.runs.journal import Clock
@@ -32,10 +36,13 @@ from flowcabal_tui.store.runs.standings import Standings
 from flowcabal_tui.store.runs.states import States
 from flowcabal_tui.store.runs.versions import Versions
 from flowcabal_tui.store.runs.workflows import Workflows
+from flowcabal_tui.system.files import PRIVATE, Folder, Modes, UnsafePath
 
 FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"
 LOCK: Final = "lock"
+_SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
+"""The end of a journal that names another file, which SQLite then deletes (its fileformat2.html); ours never do."""
 
 
 class Store:
@@ -61,45 +68,60 @@ class Store:
         self.workflows = Workflows(database, clock)
         self.book = Book(database, clock, language)
         self.edits = Edits(database, clock, language)
+        self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
         self.references = References(database, clock)
         self.outbox, self.jobs = Outbox(database), JobTasks(database)
         self.usage = UsageLog(database, clock)
         self.values = Values(database, clock)
+        self.vectors = Vectors(database)
         self.upkeep = Upkeep(database, file, clock, language, self.memory.forget_cached)
 
     @classmethod
     async def open(
-        cls, path: Path, *, read_only: bool = False, clock: Clock, language: str, durability: Durability = "FULL"
+        cls,
+        path: Path,
+        *,
+        read_only: bool = False,
+        clock: Clock,
+        language: str,
+        durability: Durability = "FULL",
+        modes: Modes = PRIVATE,
     ) -> Store:
         """Opens the database of the project folder `path`, and makes it if there is none.
 
-        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFileSystem or DiskFull. With `read_only`
-        nothing is locked or made (ProjectNotFound when there is no database), and what another process
-        commits is seen.
+        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFile, UnsafeFileSystem or DiskFull. What is made gets
+        `modes`, and what is there loses what they do not allow. With `read_only` nothing is locked or made
+        (ProjectNotFound when there is no database), and what another process commits is seen.
         """
         folder = path / FOLDER
         file = folder / DATABASE
+        _require_own_files(path)
         if read_only:
             if not file.exists():
                 raise ProjectNotFound(
                     _("There is no project database here."),
                     str(file),
-                    _("If the chapters lie in its manuscript folder, "
-                      "`flowcabal-tui import PROJECT PROJECT/manuscript` takes them in."),
+                    _("Open it for writing once. If its chapters are in the manuscript folder, "
+                      "`flowcabal-tui rescue PROJECT --to FOLDER` takes them out."),
                 )  # fmt: skip
             holder_now = partial(holder_of, folder / LOCK)
             return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
+        project = Folder(path, modes)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            path.mkdir(parents=True, exist_ok=True, mode=modes.folder)
+            project.make(FOLDER)
+            project.tighten(FOLDER)
         except OSError as error:
             raise no_room(os_reason(error)) from error
         with contextlib.ExitStack() as undo:
-            lock = ProjectLock(folder / LOCK, clock())
+            lock = ProjectLock(folder / LOCK, clock(), modes.file)
             undo.callback(lock.release)
             network = is_network(file_system_of(folder, mounts()))
-            connection = await asyncio.to_thread(open_writable, file, network=network, durability=durability)
+            connection = await asyncio.to_thread(
+                open_writable, file, network=network, durability=durability, mode=modes.file
+            )
             undo.callback(connection.close)
             store = cls(Database(await Readers.open(file), Writer(connection, durability)), file, clock, language, lock)
             undo.pop_all()
@@ -122,3 +144,24 @@ class Store:
         await self._database.close()
         if self._lock is not None:
             self._lock.release()
+
+
+def _require_own_files(path: Path) -> None:
+    """Nothing that SQLite would write to may be a link, and no journal may name a file elsewhere. Raises UnsafeFile."""
+    project, journal = Folder(path), f"{DATABASE}-journal"
+    try:
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", journal):
+            with contextlib.suppress(FileNotFoundError):
+                project.require(FOLDER, name)
+        with contextlib.suppress(FileNotFoundError, PermissionError), project.opened(FOLDER, journal) as descriptor:
+            size = os.fstat(descriptor).st_size
+            if size >= len(_SUPER_JOURNAL) and os.pread(descriptor, 8, size - 8) == _SUPER_JOURNAL:
+                raise UnsafePath(path / FOLDER / journal, _("It names a file elsewhere"))
+    except UnsafePath as error:
+        raise UnsafeFile(
+            _("The project's database was not opened."),
+            error.reason,
+            _("Nothing was changed. Put a real folder or file there, or restore the project from a backup."),
+        ) from error
+    except OSError:
+        return  # no folder yet, or one that cannot be looked at: what is done next says so

@@ -125,6 +125,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", "memory(False)"),
     Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
            "workspace", "check_models"),
+    Action("project.trust", "f10", mark("Trust"),
+           mark("See what the project may send, spend and run, and confirm it."),
+           "workspace", "look('trust')", wins=True),
     Action("project.close", "ctrl+w", mark("Close project"), mark("Close the project and go to the first page."),
            "workspace", "app.close_project"),
 )  # fmt: skip

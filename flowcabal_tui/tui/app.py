@@ -232,17 +232,31 @@ class FlowCabalApp(Stage):
 
     async def _ask_and(self, leave: Callable[..., Awaitable[None]], *values: int) -> None:
         workspace = self.departure.workspace
-        if workspace is not None and workspace.active_runs:
-            from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-
-            title = _("{n} running: stop and leave?").format(n=workspace.active_runs)
-            words = _(
-                "Runs live in this program and cannot go on without it. Text that has arrived is kept, "
-                "and the next start offers to go on."
-            )
-            if not await self.push_screen_wait(ConfirmScreen(title, words)):
-                return
+        if workspace is not None and not await self._may_leave(workspace):
+            return
         await leave(*values)
+
+    async def _may_leave(self, workspace: WorkspaceScreen) -> bool:
+        """Asks when runs would be stopped or text is unsaved."""
+        title, words = "", []
+        if names := await workspace.book.unsaved_names():
+            title = _("Leave with unsaved text?")
+            kept = _("The text is kept, and is shown as unsaved when you open the project again.")
+            words.append(f"{names} {kept}")
+        if workspace.active_runs:
+            title = _("{n} running: stop and leave?").format(n=workspace.active_runs)
+            words.append(
+                _(
+                    "Runs live in this program and cannot go on without it. Text that has arrived is kept, "
+                    "and the next start offers to go on."
+                )
+            )
+        if not words:
+            return True
+        from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+        agreed: bool = await self.push_screen_wait(ConfirmScreen(title, "\n".join(words)))
+        return agreed
 
     @on(Trouble)
     def show_trouble(self, event: Trouble) -> None:

@@ -33,6 +33,7 @@ from flowcabal_tui.protocol import (
     OutputPersisted,
     OutsideEdit,
     ProfileUpdated,
+    PurgeFinished,
     QuestionAnswered,
     RebuildProgress,
     RewriteProposed,
@@ -40,6 +41,7 @@ from flowcabal_tui.protocol import (
     RunStateChanged,
     Status,
     TextPurged,
+    TrustChanged,
     UsageChanged,
     WorkflowFailed,
 )
@@ -58,7 +60,9 @@ from flowcabal_tui.tui.messages import (
     RunMoved,
     Said,
     TotalsMoved,
+    TrustMoved,
 )
+from flowcabal_tui.tui.panes.words import one_line
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -141,6 +145,8 @@ class Bridge:
                 return (ProfilesMoved(),)
             case MarksChanged():
                 return (MarksMoved(),)
+            case TrustChanged(state=trust):
+                return (TrustMoved(trust),)
             case UsageChanged(totals=totals):
                 return (TotalsMoved(totals),)
             case KnowledgeStatus(state=state, message=words):
@@ -185,15 +191,25 @@ def _sayings(event: Event) -> tuple[Message, ...]:
             if done < total and not warnings:
                 return ()
             return (Said(_("{done} of {total} chapters are in").format(done=done, total=total), _lines(*warnings)),)
-        case TextPurged(versions=versions, runs=runs, derived=derived, answers=answers):
-            words = _("Purged: {versions} versions, {runs} runs, {derived} derived texts, {answers} answers.").format(
-                versions=versions, runs=runs, derived=derived, answers=answers
-            )
-            return (Said(_("It is out of the project's file for good"), words),)
+        case TextPurged():
+            return _purged(event)
+        case PurgeFinished():
+            return (Said(_("The purge is finished"), _("No file of the project holds the purged words any more.")),)
         case Status(status="error", message=words):
             return (Said(_("The project reports an error"), words, "error"),)
         case _:
             return ()
+
+
+def _purged(event: TextPurged) -> tuple[Message, ...]:
+    words = _("Purged: {versions} versions, {runs} runs, {derived} derived texts, {answers} answers.").format(
+        versions=event.versions, runs=event.runs, derived=event.derived, answers=event.answers
+    )
+    left = [_("left as it is: {path}").format(path=one_line(path)) for path in event.left]
+    if not event.pending:
+        return (Said(_("It is out of the project's file for good"), _lines(words, *left)),)
+    pending = [_("not finished: {reason}").format(reason=one_line(reason)) for reason in event.pending]
+    return (Said(_("The purge is not finished"), _lines(words, *pending, *left), "warning"),)
 
 
 def _lines(*parts: str) -> str:

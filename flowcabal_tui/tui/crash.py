@@ -13,6 +13,7 @@ from typing import Final
 
 from flowcabal_tui import __version__
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.files import open_own
 
 _SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|AUTH", re.IGNORECASE)
 _SECRET_SHAPE: Final = re.compile(
@@ -47,8 +48,8 @@ def write_report(folder: Path, error: BaseException, at: datetime) -> Path | Non
     """Writes the report; None when the folder cannot be written."""
     path = folder / f"crash-{at.strftime('%Y%m%d-%H%M%S')}.txt"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open(open_own(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
             file.write(report_of(error, at))
     except OSError:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,14 +15,18 @@ from textual.app import App, SuspendNotSupported
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.processes import environment_without_secrets, find_program
 
 
 def editor_command(setting: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The editor's command as words. Raises FlowCabalError when there is none that can be started."""
+    """The editor's command as words, the program by its path. Raises FlowCabalError when none can be started.
+
+    A program in the current folder is none: the folder may be a stranger's.
+    """
     for candidate in (setting, environment.get("VISUAL", ""), environment.get("EDITOR", ""), "vi", "nano"):
         words = shlex.split(candidate)
-        if words and shutil.which(words[0], path=environment.get("PATH")):
-            return words
+        if words and (program := find_program(words[0], environment)):
+            return [program, *words[1:]]
     raise FlowCabalError(
         _("No editor was found"),
         _("$VISUAL and $EDITOR are not set, or name a program that is not there."),
@@ -43,7 +46,7 @@ async def edit_outside(app: App[Any], text: str, title: str, command: list[str])
         path.write_text(text, encoding="utf-8")
         try:
             with app.batch_update(), app.suspend():
-                ended = await _wait_for([*command, str(path)])
+                ended = await _wait_for([*command, str(path)], folder)
         except SuspendNotSupported as error:
             raise FlowCabalError(_("This terminal cannot be given to an editor"), str(error)) from error
         edited = clean(path.read_bytes().decode("utf-8", "replace"))
@@ -57,7 +60,7 @@ async def edit_outside(app: App[Any], text: str, title: str, command: list[str])
     return edited
 
 
-async def _wait_for(command: list[str]) -> int:
-    """Runs a program on our terminal and gives its exit code."""
-    process = await asyncio.create_subprocess_exec(*command)
+async def _wait_for(command: list[str], folder: str) -> int:
+    """Runs a program on our terminal in `folder` and gives its exit code. It sees no key."""
+    process = await asyncio.create_subprocess_exec(*command, cwd=folder, env=environment_without_secrets())
     return await process.wait()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
     from flowcabal_tui.domain.memory import BootstrapStatus, Totals
     from flowcabal_tui.domain.run import NodeState, RunState
+    from flowcabal_tui.domain.trust import TrustState
     from flowcabal_tui.protocol import RebuildProgress, RewriteProposed
 
 
@@ -83,6 +84,13 @@ class KnowledgeMoved(Message):
 
     state: str
     reason: str
+
+
+@dataclass
+class TrustMoved(Message):
+    """What the project asks for is confirmed, or waits for the user."""
+
+    state: TrustState
 
 
 @dataclass

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
-from urllib.parse import urlsplit
 
+from flowcabal_tui.domain.addresses import is_loopback
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -44,7 +44,7 @@ class Address:
 
     @property
     def loopback(self) -> bool:
-        return urlsplit(self.url).hostname in {"127.0.0.1", "localhost", "::1"}
+        return is_loopback(self.url)
 
     @property
     def headers(self) -> dict[str, str]:

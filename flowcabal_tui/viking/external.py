@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.locale import _
 from flowcabal_tui.viking.client import Address, KnowledgeClient
@@ -43,7 +44,7 @@ class ExternalKnowledge:
 
     def address(self) -> Address:
         """Where it is; raises KnowledgeError when the URL or the key's variable cannot be used."""
-        if urlsplit(self._url).scheme not in {"http", "https"} or not urlsplit(self._url).hostname:
+        if not host_of(self._url) or urlsplit(self._url.strip()).scheme not in {"http", "https"}:
             raise KnowledgeError(
                 _("The address of the knowledge server is not a web address."),
                 self._url,
@@ -56,7 +57,7 @@ class ExternalKnowledge:
                 _("The environment variable {name} is empty.").format(name=self._key_variable),
                 _("Set it to the server's root key, or take [knowledge] api_key_env out."),
             )
-        return Address(self._url, key)
+        return Address(self._url.strip(), key)
 
     async def start(self) -> None:
         """Begins to ask whether it answers."""

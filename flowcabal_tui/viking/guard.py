@@ -1,6 +1,6 @@
 """Stands between us and the knowledge server, and stops it when we are gone for any reason.
 
-Run as a file, with the standard library only: `python -I -S guard.py LOG MARK -- COMMAND...`. Standard
+Run as a file, with the standard library only: `python -I -S guard.py LOG MARK GRACE -- COMMAND...`. Standard
 input is a pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of
 ours may still hold the pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group.
 The first line on standard output is the server's process id; the end of output is our end. What the
@@ -63,7 +63,7 @@ def _await_end_of_parent(parent: int, ended: threading.Event) -> None:
             return
 
 
-def run(log: Path, mark: Path, command: list[str]) -> int:
+def run(log: Path, mark: Path, grace: float, command: list[str]) -> int:
     """Runs `command` until it ends or we are gone; returns its exit code (128 + signal)."""
     parent = os.getppid()
     os.nice(NICENESS)
@@ -92,7 +92,7 @@ def run(log: Path, mark: Path, command: list[str]) -> int:
         _await_end_of_parent(parent, ended)
         asked.set()
         _signal_group(server.pid, signal.SIGTERM)
-        if not ended.wait(GRACE):
+        if not ended.wait(grace):
             asked.clear()
             _signal_group(server.pid, signal.SIGKILL)
 
@@ -111,5 +111,5 @@ def run(log: Path, mark: Path, command: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    _log_path, _mark_path, _, *_command = sys.argv[1:]
-    raise SystemExit(run(Path(_log_path), Path(_mark_path), _command))
+    _log_path, _mark_path, _grace, _, *_command = sys.argv[1:]
+    raise SystemExit(run(Path(_log_path), Path(_mark_path), float(_grace), _command))

@@ -20,6 +20,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.processes import find_program, minimal_environment
 from flowcabal_tui.viking import guard
 from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.layout import RESOURCES
@@ -27,15 +28,8 @@ from flowcabal_tui.viking.status import Absent, Failed, KnowledgeStatus, Ready, 
 
 COMMAND_VARIABLE: Final = "FLOWCABAL_OPENVIKING_SERVER"
 _COMMAND: Final = "openviking-server"
-_INHERITED: Final = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
+_INHERITED: Final = frozenset(
+    {"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
 )
 _POLL_SECONDS: Final = 0.1
 _STEADY_SECONDS: Final = 60.0
@@ -54,10 +48,13 @@ class EmbeddingEndpoint:
 
 
 def find_server() -> Path | None:
-    """The openviking-server to run: named by the environment, beside our Python, or on PATH."""
+    """The openviking-server to run: named by the environment, beside our Python, or on PATH.
+
+    Never one of the current folder; see `find_program`.
+    """
     named = os.environ.get(COMMAND_VARIABLE)
     places = [named] if named else [str(Path(sys.executable).parent / _COMMAND), _COMMAND]
-    return next((Path(found) for place in places if (found := shutil.which(place))), None)
+    return next((Path(found) for place in places if (found := find_program(place))), None)
 
 
 def free_port() -> int:
@@ -133,11 +130,12 @@ class OpenVikingServer:
         tries: int = 6,
         port: Callable[[], int] = free_port,
         look_seconds: float = 2.0,
+        grace: float = guard.GRACE,
     ) -> None:
-        """`look_seconds`: between two looks whether the workspace is still there."""
+        """`look_seconds`: between two looks whether the workspace is still there; `grace`: from SIGTERM to SIGKILL."""
         self._folder, self._endpoint, self._publish = folder, endpoint, publish
         self._command, self._start_seconds, self._first_wait = command, start_seconds, first_wait
-        self._tries, self._port, self._look_seconds = tries, port, look_seconds
+        self._tries, self._port, self._look_seconds, self._grace = tries, port, look_seconds, grace
         self._key = secrets.token_urlsafe(32)
         self._status: KnowledgeStatus = Stopped()
         self._supervision: asyncio.Task[None] | None = None
@@ -217,6 +215,7 @@ class OpenVikingServer:
                 [*command, "--config", str(self._folder / "ov.conf"), "--port", str(port)],
                 self._folder,
                 self._environment(),
+                self._grace,
             )
         except OSError as error:
             return _("The folder of the knowledge server cannot be used: {error}").format(error=error)
@@ -291,7 +290,7 @@ class OpenVikingServer:
 
     def _environment(self) -> dict[str, str]:
         """What the child sees: nothing of the user's but the places of programs and the locale."""
-        return {name: os.environ[name] for name in _INHERITED if name in os.environ} | {
+        return {name: value for name, value in minimal_environment().items() if name in _INHERITED} | {
             "HOME": str(self._folder),
             "NO_PROXY": "127.0.0.1",
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -338,13 +337,14 @@ class _Guard:
     LOG: Final = "server.log"
     MARK: Final = "running"
 
-    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str], grace: float) -> None:
         files = [str(folder / self.LOG), str(folder / self.MARK)]
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__, *files, "--", *command],
+            [sys.executable, "-I", "-S", guard.__file__, *files, str(grace), "--", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            cwd=folder,
             env=environment,
             start_new_session=True,
         )

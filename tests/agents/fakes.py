@@ -15,7 +15,7 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, StructuredAnswer, Usage
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.domain.text import digest, han_count
 
@@ -223,7 +223,8 @@ class FakeModel:
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
         value = shape.model_validate(self._replied(request))
-        return value, Answer(value.model_dump_json(), "stop", Usage(10, 5), "fake")
+        whole = not (isinstance(value, StructuredAnswer) and value.unread)
+        return value, Answer(value.model_dump_json(), "stop", Usage(10, 5), "fake", whole=whole)
 
 
 def person(name: str, *aliases: str, note: str = "", kind: Any = "character") -> Entity:

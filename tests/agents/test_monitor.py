@@ -224,6 +224,40 @@ async def test_no_source_is_shown_twice_to_a_question_from_two_angles() -> None:
     assert prompt.count("铜铃是师父的遗物") == prompt.count("三年前的冬天，他离开北城") == 1
 
 
+async def test_an_angle_is_not_checked_where_a_part_of_the_answer_is_unread() -> None:
+    def reply(request: ModelRequest) -> Any:
+        first = "character_state" in asked(request)
+        return {"findings": [], "unread": ["findings[1]"]} if first else {"findings": []}
+
+    evaluation = await evaluate(reply)
+    outcomes = {check.angle: check.outcome for check in evaluation.checks}
+    assert outcomes == {
+        "timeline": "passed",
+        "character_state": "not checked",
+        "world_rules": "passed",
+        "echoes": "not checked",
+    }
+    assert evaluation.verdict == "ask"  # half of the angles are unchecked
+
+
+async def test_an_unread_part_beside_a_finding_loses_no_finding() -> None:
+    evaluation = await evaluate(
+        lambda request: {"findings": [WOUND], "unread": ["findings[1]"]}, angles=("character_state",)
+    )
+    (check,) = evaluation.checks
+    assert check.outcome == "found" and "1" in check.detail
+
+
+async def test_less_than_half_of_the_angles_unchecked_is_an_approval_that_says_so() -> None:
+    def reply(request: ModelRequest) -> Any:
+        only_echoes = {**WOUND, "angle": "echoes", "draft_quote": "没有这句话"}
+        return {"findings": [only_echoes] if "echoes" in asked(request) else []}
+
+    evaluation = await evaluate(reply)
+    assert evaluation.verdict == "approve"
+    assert "echoes" in evaluation.reason and evaluation.confidence == 0.75
+
+
 async def test_the_angles_are_asked_in_two_questions_and_each_finding_keeps_its_angle() -> None:
     questions: list[list[str]] = []
     findings = [{**WOUND, "angle": "Character State"}, {**YEARS, "angle": "echoes"}]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
 from flowcabal_tui.agents.paid import PaidOnce
@@ -27,8 +29,11 @@ def goal(*known: Entity, story: Story | None = None) -> StoryGoal:
     return StoryGoal(book.chapters()[1], TEXT, known, book.before(2))
 
 
+NOTHING: dict[str, Any] = {kind: [] for kind in ("entities", "relations", "facts", "promises", "moments", "sequels")}
+
+
 def reader(reply: Any) -> tuple[StoryReader, FakeModel]:
-    model = FakeModel(lambda request: reply)
+    model = FakeModel(lambda request: NOTHING | reply)
     paid = PaidOnce(model, FakeAnswers())
     return StoryReader(Curator(lambda: paid, FakeTokens())), model
 
@@ -38,7 +43,7 @@ async def read(reply: Any, wanted: StoryGoal):
 
 
 async def names(reply: list[dict[str, Any]], *known: Entity) -> dict[str, Entity]:
-    entities, _reading = await read({"entities": reply}, goal(*known))
+    entities, _reading, _unread = await read({"entities": reply}, goal(*known))
     return {entity.name: entity for entity in entities}
 
 
@@ -77,22 +82,62 @@ async def test_a_name_for_one_that_a_hand_wrote_waits_for_a_word_and_is_not_prop
 
 async def test_a_name_that_could_be_anothers_waits_too() -> None:
     boat = replace(person("周记船行"), by="agent", first_position=1)
-    clear = (await names([{"name": "老周", "aliases": ["锤子"]}], FOUND, boat))["老周"]
-    assert (clear.aliases, clear.proposed) == (("锤子",), ())
+    clear = (await names([{"name": "老周", "aliases": ["铜铃"]}], FOUND, boat))["老周"]
+    assert (clear.aliases, clear.proposed) == (("铜铃",), ())
     doubtful = (await names([{"name": "周记船行", "aliases": ["周"]}], FOUND, boat))["周记船行"]
     assert (doubtful.aliases, doubtful.proposed) == ((), ("周",))
+
+
+async def test_a_name_that_waits_for_a_word_is_not_made_somebody_else() -> None:
+    waiting = replace(FOUND, proposed=("铜铃",))
+    assert await names([{"name": "铜铃", "quote": "林远把铜铃藏进怀里"}], LIN, waiting) == {}
+
+
+async def test_a_further_name_that_stands_once_waits_too() -> None:
+    known = (await names([{"name": "老周", "aliases": ["锤子", "铜铃"]}], FOUND))["老周"]
+    assert (known.aliases, known.proposed) == (("铜铃",), ("锤子",))
+    new = (await names([{"kind": "location", "name": "白鹭渡", "aliases": ["渡", "北城"]}]))["白鹭渡"]
+    assert (new.aliases, new.proposed) == (("北城",), ("渡",))
+
+
+@pytest.mark.parametrize(
+    ("fact", "is_kept"),
+    [
+        ({"text": "林远藏着铜铃。", "about": ["林远"], "quote": "林远把铜铃藏进怀里"}, True),
+        ({"text": "桥断了。", "about": ["沈青"], "quote": "从山上下来，说桥已经断了"}, True),
+        ({"text": "桥断了。", "about": ["沈青"], "quote": "说桥已经断了"}, False),
+        ({"text": "桥断了。", "about": ["老周"], "quote": "从山上下来，说桥已经断了"}, False),
+        ({"text": "桥断了。", "about": ["无名"], "quote": "从山上下来，说桥已经断了"}, False),
+        ({"text": "林远会飞。", "about": ["林远"], "quote": "林远把铜铃藏进怀里"}, False),
+        ({"text": "铜铃会响。", "quote": "决定明日坐船去北城"}, False),
+        ({"text": "去北城要坐船。", "quote": "决定明日坐船去北城"}, True),
+    ],
+)
+async def test_a_fact_needs_a_quotation_that_is_long_enough_of_its_people_and_of_the_matter(
+    fact: dict[str, Any], is_kept: bool
+) -> None:
+    _entities, reading, _unread = await read({"facts": [fact]}, goal(LIN, SHEN, FOUND))
+    assert bool(reading.records) is is_kept
+
+
+async def test_a_relation_needs_both_ends_in_the_paragraph_of_its_quotation() -> None:
+    said = {"kind": "船夫", "source": "老周", "quote": "老周正在补船，见他来，放下了锤子"}
+    _entities, both, _unread = await read({"relations": [said | {"target": "林远"}]}, goal(LIN, SHEN, FOUND))
+    assert len(both.records) == 1
+    _entities, one, _unread = await read({"relations": [said | {"target": "沈青"}]}, goal(LIN, SHEN, FOUND))
+    assert one.records == ()
 
 
 async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -> None:
     said = {
         "entities": [{"name": "老周", "quote": "老周正在补船"}],
         "relations": [
-            {"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船"},
+            {"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船，见他来"},
             {"source": "老周", "kind": "父亲", "target": "林远", "quote": "老周是林远的父亲"},
             {"source": "老周", "kind": "父亲", "target": "谁也不是", "quote": "老周正在补船"},
         ],
         "facts": [
-            {"text": "桥断了。", "about": ["沈青", "无名"], "attribute": "桥", "quote": "说桥已经断了"},
+            {"text": "桥断了。", "about": ["沈青", "无名"], "attribute": "桥", "quote": "从山上下来，说桥已经断了"},
             {"text": "铜铃在怀里。", "secret": True, "known_by": ["老周"], "quote": "林远把铜铃藏进怀里"},
             {"text": "  ", "quote": "午后下起了雨"},
         ],
@@ -102,7 +147,7 @@ async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -
             {"text": "无据。", "quote": "没有这句"},
         ],
     }
-    entities, reading = await read(said, goal(LIN, SHEN))
+    entities, reading, _unread = await read(said, goal(LIN, SHEN))
     zhou, here = entities[0].id, ChapterId("c2")
     relation, bridge, bell, promise, moment = reading.records
     assert (relation.source, relation.kind, relation.target, relation.since) == (zhou, "船夫", LIN.id, here)
@@ -133,7 +178,7 @@ async def test_sequels_belong_to_what_was_open_before() -> None:
             ]
         }
     )
-    _entities, reading = await asked.read(goal(LIN, SHEN, story=story))
+    _entities, reading, _unread = await asked.read(goal(LIN, SHEN, story=story))
     assert "p1 promise: 铜铃" in model.requests[0].messages[1].content
     assert "旧约" not in model.requests[0].messages[1].content
     assert [(each.record, each.learned_by) for each in reading.sequels] == [("bell", None), ("secret", SHEN.id)]
@@ -147,7 +192,7 @@ async def test_a_null_in_the_answer_loses_nothing_else_of_it() -> None:
         "keeping": [{"question": "new", "passed": None}, {"question": "reusable", "passed": True, "detail": None}],
     }
     story, model = reader(said)
-    found, _reading = await story.read(goal(LIN))
+    found, _reading, _unread = await story.read(goal(LIN))
     assert [each.name for each in found] == ["老周"]
     assert len(model.requests) == 1
     advice = {each.dimension: each.passed for each in four_questions(await story.answered(goal(LIN)))}
@@ -158,11 +203,26 @@ async def test_asking_again_after_the_answer_was_stored_is_free_and_gives_the_sa
     asked, model = reader(
         {
             "entities": [{"name": "老周", "aliases": []}, {"name": "林远", "aliases": ["铜铃"]}],
-            "relations": [{"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船"}],
+            "relations": [{"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船，见他来"}],
         }
     )
-    found, first = await asked.read(goal(LIN, SHEN))
+    found, first, _unread = await asked.read(goal(LIN, SHEN))
     known = {entity.id: entity for entity in (LIN, SHEN, *found)}
-    again, second = await asked.read(goal(*known.values()))
+    again, second, _unread = await asked.read(goal(*known.values()))
     assert (again, second) == ((), first)
     assert len(model.requests) == 1
+
+
+async def test_a_reading_in_part_names_what_is_unread_and_asks_again() -> None:
+    asked, model = reader(
+        {
+            "promises": [{"text": "铜铃还要再响。", "about": ["林远"], "quote": "林远把铜铃藏进怀里"}],
+            "unread": ["facts", "moments[2]"],
+        }
+    )
+    _entities, reading, unread = await asked.read(goal(LIN, SHEN))
+    assert unread == ("facts", "moments[2]")
+    assert [record.text for record in reading.records if isinstance(record, Promise)] == ["铜铃还要再响。"]
+    assert reading.source != asked.source(goal(LIN).chapter, TEXT)
+    await asked.read(goal(LIN, SHEN))
+    assert len(model.requests) == 2

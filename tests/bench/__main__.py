@@ -19,8 +19,8 @@ NAMES = (
     "chapter81",
     "chapter-cost",
     "kills",
+    "novel-kills",
     "run-kills",
-    "save-kills",
     "bootstrap",
     "streams",
     "stalled",
@@ -28,9 +28,13 @@ NAMES = (
     "memory",
     "search",
     "linear",
+    "limits",
     "heal",
+    "trust",
     "knowledge",
     "scale",
+    "files",
+    "names",
 )
 
 

@@ -33,6 +33,7 @@ from tests.bench.processes import MIB
 from tests.bench.projects import Child, model_at, new_project, novel, own_folders
 from tests.bench.reader import Asked, ReadingServer
 from tests.bench.report import Figure, checked, none_of, percentile
+from tests.trusting import confirmed
 
 KILLS: Final = int(os.environ.get("FLOWCABAL_BENCH_KILLS", "20"))
 SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
@@ -186,14 +187,14 @@ def _kills(folder: Path, book: Path) -> list[Figure]:
     chance, wrong, base = random.Random(SEED), Wrong(), folder / "base"
     with ReadingServer(ANSWER_SECONDS) as server:
         _project(base, book, server.url, KILLED_CHAPTERS)
-        shutil.copytree(base, folder / "whole")
+        confirmed(shutil.copytree(base, folder / "whole"))
         began = time.perf_counter()
         assert _bootstrap(folder / "whole").wait() == 0
         whole, end = time.perf_counter() - began, _state(folder / "whole")
         calls = len(server.news())
         while wrong.kills < KILLS:
             victim = folder / f"victim{wrong.runs}"
-            shutil.copytree(base, victim)
+            confirmed(shutil.copytree(base, victim))
             kept: set[str] = set()
             prompts: dict[str, str] = {}
             while wrong.kills < KILLS and _killed(victim, chance.uniform(0, whole)):

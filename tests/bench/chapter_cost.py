@@ -29,6 +29,7 @@ from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.bench.projects import TITLE, model_at, novel, own_folders
 from tests.bench.report import Figure, Missing, checked
 from tests.faultserver import FaultServer
+from tests.trusting import confirmed
 
 CHAPTERS: Final = (10, 100, 1_000)
 TEMPLATES: Final = {"quick-draft": NodeId("draft"), "chapter": NodeId("polish")}
@@ -43,7 +44,9 @@ RIVAL: Final = {10: 76_960, 100: 91_810}
 """Prompt tokens of a rival by chapter, InkOS 1.7.2 with moderate hooks and a mock answering; shown in brackets."""
 RIVAL_CALLS: Final = "6 to 9"
 NOTHING_FOUND: Final = {
-    "findings": [],
+    **{kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels")},
+    "sentences": [],
+    "summary": "",
     "line": "写了一章。",
     "keeping": [{"question": each, "passed": True} for each in DIMENSIONS],
 }
@@ -125,7 +128,7 @@ async def _one(
                 await project.settled()
             assert not helper.log
             for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
-                shutil.copytree(folder / "book", folder / template)
+                confirmed(shutil.copytree(folder / "book", folder / template))
                 writer.log.clear()
                 helper.log.clear()
                 writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[template]))

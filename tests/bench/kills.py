@@ -1,200 +1,325 @@
-"""kill -9 at random moments of import, run, keep and background: what is lost, what doubled, what stays behind."""
+"""kill -9 of every operation that changes a book: what is lost, what doubled, what is half done.
+
+FLOWCABAL_BENCH_KILLS kills (60 without it) over the operations of `kill_operations.py`, FLOWCABAL_BENCH_SEED seeds the
+moments: one round at any time from the command to the end of what follows it, one within the command itself, one at a
+commit or file of the command, one at any commit or file. The next process opens what was left; then the book must be as
+it was before the operation, or as it is after it, and the operation can be done again. The index, the files, an export
+and the outbox must be those of the texts.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import os
 import random
 import select
 import shutil
 import sqlite3
+import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.project import Project
-from tests.bench.processes import left_over
-from tests.bench.projects import Child, model_at, new_project, novel, openviking, own_folders
-from tests.bench.report import Figure, checked, none_of
-from tests.bench.servers import OurServer
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.manuscript.mirror import mirror_digest
+from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.protocol import OutsideEdit
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
+from tests.bench.kill_operations import OPERATIONS, OUTSIDE, SECRET, Act, Operation, book
+from tests.bench.projects import own_folders
+from tests.bench.report import Figure, none_of
 
+KILLS: Final = int(os.environ.get("FLOWCABAL_BENCH_KILLS", "60"))
 SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
-KILLS: Final = int(os.environ.get("FLOWCABAL_BENCH_KILLS", "20"))
-STAGES: Final = ("import", "run", "keep", "background")
-CHAPTERS, MANY, EVERY = 20, 80, 4
-"""Every fourth kill meets the large book."""
-SERVED = 5
-"""Every fifth book goes on with its knowledge server after the kill; the others without, which takes less time."""
-GONE_SECONDS = 15
-DELAY = 0.005
-TEXT = "".join(f"第{number:03d}日，宝玉来看黛玉，袭人笑着迎了出来。\n" for number in range(40))
-"""What the writing model streams: two characters an event, one event every DELAY seconds."""
+PATIENCE: Final = 60.0
+POLL: Final = 0.05
+WRONGS: Final = ("lost", "doubled", "half done", "file", "index", "export", "outside", "broken", "words left")
 
-STREAM_SECONDS: Final = 3 * len(TEXT) / 2 * DELAY
-"""How long the three nodes of a run stream; a run is killed in that time, not while it waits to begin."""
+
+@dataclass
+class Told:
+    """What a process said before it ended."""
+
+    done: bool = False
+    points: int = 0
+
+
+@dataclass
+class Judged:
+    """What the kills of one operation left."""
+
+    kills: int = 0
+    nothing: int = 0
+    """Kills after which the book was as before."""
+    wrong: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
-class Killed:
-    """What one kill did. `lost` is streamed text in seconds; `moment` how far into its stage it came."""
+class Moment:
+    """When a process is killed: seconds after its command, or at a point from 1 on (see `kill_victim.py`)."""
 
-    stage: str
-    chapters: int
-    moment: float
-    kept_lost: int
-    doubled: int
-    lost: float
-    stayed: tuple[str, ...]
-    unlike: tuple[str, ...]
+    seconds: float = 0.0
+    point: int = 0
+
+    def __str__(self) -> str:
+        return f"at point {self.point}" if self.point else f"after {self.seconds:.3f} s"
 
 
-def measure() -> list[Figure]:
-    """One line a kill, and the sums."""
-    source, chance = novel(), random.Random(SEED)
-    openviking()
-    kills: list[Killed] = []
-    with (
-        own_folders() as folder,
-        OurServer({"content": TEXT, "delay": DELAY, "times": -1}) as writer,
-        OurServer() as helper,
-    ):
-        bases: dict[int, _Base] = {}
-        for number in range(KILLS):
-            chapters = MANY if number % EVERY == number // EVERY % EVERY else CHAPTERS
-            if chapters not in bases:
-                bases[chapters] = _Base(folder / f"of{chapters}", source, chapters, writer, helper)
-            kills.append(bases[chapters].kill(STAGES[number % len(STAGES)], chance, served=number % SERVED == 0))
-            print(f"  {number + 1:>2} {_line(kills[-1])}", file=sys.stderr, flush=True)
+class Stage:
+    """One operation: the book before it, the book after it, and how long it takes undisturbed."""
+
+    def __init__(self, operation: Operation, base: Path, folder: Path) -> None:
+        self.operation, self._at, self._before = operation, folder / "at" / "book", folder / "before"
+        shutil.copytree(base, self._at)
+        if operation.prepare is not None:
+            asyncio.run(_with(self._at, operation.prepare))
+        shutil.copytree(self._at, self._before)
+        self.before = asyncio.run(_state(self._at))
+        began = time.monotonic()
+        child = self._child()
+        self.act_points = self._until(child, b"done").points
+        self.act_seconds = time.monotonic() - began
+        self.points = self._until(child, b"settled").points
+        self.seconds = time.monotonic() - began
+        _end(child)
+        self.after = asyncio.run(_state(self._at))
+        if self.before == self.after:
+            raise RuntimeError(f"{operation.name} changes nothing that a kill could spoil")
+
+    def moment(self, turn: int, chance: random.Random) -> Moment:
+        """The moment of one of four turns: anywhere, within the command, at a point of the command, at any point."""
+        match turn % 4:
+            case 0:
+                return Moment(seconds=chance.uniform(0, self.seconds))
+            case 1:
+                return Moment(seconds=chance.uniform(0, self.act_seconds))
+            case 2:
+                return Moment(point=chance.randint(1, max(1, self.act_points)))
+            case _:
+                return Moment(point=chance.randint(1, self.points))
+
+    def kill(self, judged: Judged, moment: Moment) -> str:
+        """Kills it at that moment; judges what is left, and returns that in words."""
+        shutil.rmtree(self._at.parent)
+        shutil.copytree(self._before, self._at)
+        child = self._child(moment.point)
+        told = _heard(child, PATIENCE if moment.point else moment.seconds)
+        _end(child)
+        judged.kills += 1
+        before = Counter(judged.wrong)
+        found = asyncio.run(self._judge(judged, told))
+        wrong = judged.wrong - before
+        return found + (f": {dict(wrong)}" if wrong else "")
+
+    def _child(self, point: int = 0) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "tests.bench.kill_victim", str(self._at), self.operation.name]
+        child = subprocess.Popen(
+            [*command, *([str(point)] if point else [])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+        assert child.stdin is not None and child.stdout is not None
+        if child.stdout.readline() != b"ready\n":
+            raise RuntimeError(f"{self.operation.name} did not begin")
+        child.stdin.write(b"go\n")
+        if child.stdout.readline() != b"acting\n":
+            raise RuntimeError(f"{self.operation.name} did not begin")
+        return child
+
+    def _until(self, child: subprocess.Popen[bytes], word: bytes) -> Told:
+        told = Told()
+        assert child.stdout is not None
+        while line := child.stdout.readline():
+            _note(told, line)
+            if line.startswith(word):
+                return told
+        raise RuntimeError(f"{self.operation.name} ended with {child.wait()}")
+
+    async def _judge(self, judged: Judged, told: Told) -> str:
+        wrong = judged.wrong
+        with closing(sqlite3.connect(self._at / ".flowcabal" / "project.db")) as database:
+            wrong["broken"] += database.execute("PRAGMA quick_check").fetchone() != ("ok",)
+        now = await _state(self._at, wrong)
+        found = "as before" if now == self.before else "as after" if now == self.after else "between"
+        judged.nothing += found == "as before"
+        wrong["lost"] += told.done and found != "as after"
+        if found == "between" and self.operation.again is None:
+            self._compare(now, wrong)
+        elif found != "as after":
+            await _with(self._at, self.operation.again or self.operation.act)
+            self._compare(await _state(self._at, wrong), wrong)
+        if "purge" in self.operation.name:
+            wrong["words left"] += bool(_files_with(SECRET, self._at))
+        return found
+
+    def _compare(self, now: dict[str, Any], wrong: Counter[str]) -> None:
+        """What is not there that should be, what is there too often, and what is otherwise unlike an unkilled end."""
+        if now == self.after:
+            return
+        have, wanted = [Counter(_all_texts(state)) for state in (now, self.after)]
+        wrong["lost"] += bool(wanted - have)
+        wrong["doubled"] += bool(have - wanted)
+        wrong["half done"] += 1
+
+
+def measure(
+    kills: int = KILLS, operations: tuple[Operation, ...] = OPERATIONS, *, by_time: bool = True
+) -> list[Figure]:
+    """One line an operation, and the sums. Without `by_time` all kills are at a commit or file."""
+    chance, judged = random.Random(SEED), defaultdict[str, Judged](Judged)
+    with own_folders() as folder:
+        base = folder / "base"
+        begin(base)
+        stages: dict[str, Stage] = {}
+        for number in range(kills):
+            turn, at = divmod(number, len(operations))
+            operation = operations[at]
+            if operation.name not in stages:
+                stages[operation.name] = Stage(operation, base, folder / operation.name.replace(" ", "-"))
+            moment = stages[operation.name].moment(turn if by_time else 2 + turn % 2, chance)
+            found = stages[operation.name].kill(judged[operation.name], moment)
+            print(f"  {number + 1:>2} {operation.name:<14} {moment}: {found}", file=sys.stderr, flush=True)
+    return figures(judged)
+
+
+def figures(judged: Mapping[str, Judged]) -> list[Figure]:
+    """One line an operation, and the sums."""
+    total = sum((one.wrong for one in judged.values()), Counter[str]())
+    rows = [
+        Figure(
+            f"{name}, {one.kills} kills: lost, doubled, half done",
+            ", ".join(str(one.wrong[what]) for what in WRONGS[:3]),
+            "0, 0, 0",
+            not any(one.wrong[what] for what in WRONGS[:3]),
+        )
+        for name, one in judged.items()
+    ]
     return [
-        Figure("kills", ", ".join(f"{n} {stage}" for stage, n in Counter(kill.stage for kill in kills).items())),
-        Figure("files checked after kill and end, all whole", str(2 * len(kills))),
-        none_of("kept texts lost", sum(kill.kept_lost for kill in kills)),
-        none_of("kept texts or chapters doubled", sum(kill.doubled for kill in kills)),
-        checked("streamed text lost, at most", max(kill.lost for kill in kills), 1.0, "s"),
-        none_of(f"processes left after {GONE_SECONDS} s", sum(len(kill.stayed) for kill in kills)),
-        none_of("books that ended unlike an unkilled one", sum(bool(kill.unlike) for kill in kills)),
+        Figure("kills", str(sum(one.kills for one in judged.values()))),
+        *rows,
+        none_of("files of chapters unlike their texts, or too many", total["file"]),
+        none_of("index unlike the texts", total["index"]),
+        none_of("export unlike the texts", total["export"]),
+        none_of("own files taken for an edit made outside", total["outside"]),
+        none_of("databases not whole", total["broken"]),
+        none_of("purged words left in a file", total["words left"]),
     ]
 
 
-def _line(kill: Killed) -> str:
-    return (
-        f"{kill.stage:<10} {kill.chapters} chapters, {kill.moment:5.2f} s in: lost {kill.kept_lost}, doubled"
-        f" {kill.doubled}, text {kill.lost:.2f} s, left {list(kill.stayed)}, unlike {list(kill.unlike)}"
-    )
+def begin(folder: Path) -> None:
+    """Makes the book that every operation begins with."""
+    models = ModelsSettings(user=OFFLINE, agent=OFFLINE)
+    asyncio.run(create_project(folder, name="Killed", language="en", models=models))
+    settings = load_project(folder)
+    knowledge = settings.knowledge.model_copy(update={"enabled": False})
+    save_project(folder, settings.model_copy(update={"knowledge": knowledge}))
+    asyncio.run(_with(folder, book))
 
 
-class _Base:
-    """An unkilled book: its imported state to begin with, how long each stage takes, and what the end looks like.
-
-    Everything happens in one folder that is filled anew for each kill: the knowledge server's files are kept by path.
-    """
-
-    def __init__(self, folder: Path, source: Path, chapters: int, writer: OurServer, helper: OurServer) -> None:
-        self._source, self._chapters, self._writer = source, chapters, writer
-        self._place, self._empty, self._imported = folder / "at", folder / "empty", folder / "imported"
-        new_project(self._place / "book", model_at(writer.url, "openai"), model_at(helper.url, "openai"))
-        shutil.copytree(self._place, self._empty)
-        self._seconds = self._go("ingest")
-        self._after_import = self._seconds["index"] + self._seconds["ingest"]
-        shutil.copytree(self._place, self._imported)
-        later = self._go("background")
-        self._seconds |= {stage: later[stage] for stage in ("run", "keep", "background")}
-        self._end = asyncio.run(_state(self._place / "book"))
-
-    def _child(self, until: str, *options: str) -> Child:
-        os.environ["FLOWCABAL_CACHE_DIR"] = str(self._place / "cache")
-        return Child(self._place / "book", self._source, self._chapters, "--stop-after", until, *options)
-
-    def _go(self, until: str, *options: str) -> dict[str, float]:
-        """Goes on undisturbed; seconds of each phase."""
-        lines = self._child(until, *options).lines()
-        return {line["phase"]: line["seconds"] for line in lines if line.get("begins") is False}
-
-    def kill(self, stage: str, chance: random.Random, *, served: bool) -> Killed:
-        """Kills at a random moment of a stage, looks, waits, goes on to the end, looks again."""
-        while left_over(str(self._place)):
-            time.sleep(0.2)
-        shutil.rmtree(self._place)
-        shutil.copytree(self._empty if stage == "import" else self._imported, self._place)
-        moment = chance.uniform(0, STREAM_SECONDS if stage == "run" else self._seconds[stage])
-        if stage == "import" and chance.random() < 0.5:  # what follows an import counts as import
-            moment += chance.uniform(0, self._after_import)
-        seen = len(self._writer.log())
-        child = self._child("background")
-        child.until("stream" if stage == "run" else stage, begins=True)
-        ended = _said_within(child, moment)
-        child.process.kill()
-        streams = [request.sent for request in self._writer.log()[seen:] if request.outcome != "complete"]
-        child.process.wait()
-        killed_at = time.monotonic()
-        book = self._place / "book"
-        before = asyncio.run(_state(book))
-        lost = asyncio.run(_lost(book, streams))
-        time.sleep(max(0.0, GONE_SECONDS - (time.monotonic() - killed_at)))
-        stayed = left_over(str(self._place))
-        self._go("background", *(() if served else ("--no-knowledge",)))
-        end = asyncio.run(_state(book))
-        kept_lost = int("keep" in ended and not before["kept"]) + len(set(before["texts"]) - set(end["texts"]))
-        doubled = max(0, len(end["texts"]) - len(self._end["texts"])) + max(0, end["kept"] - self._end["kept"])
-        unlike = tuple(key for key in end if end[key] != self._end[key])
-        return Killed(stage, self._chapters, moment, kept_lost, doubled, lost, tuple(stayed), unlike)
-
-
-def _said_within(child: Child, seconds: float) -> set[str]:
-    """The phases that the child has ended within so many seconds."""
-    assert child.process.stdout is not None
-    ended, until = set(), time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0 and select.select([child.process.stdout], [], [], left)[0]:
-        line = child.process.stdout.readline()
-        if not line:
-            break
-        said = json.loads(line)
-        if said.get("begins") is False:
-            ended.add(said["phase"])
-    with contextlib.suppress(ValueError):
-        time.sleep(until - time.monotonic())
-    return ended
-
-
-async def _state(folder: Path) -> dict[str, Any]:
-    """What must be the same in the end, however often it was killed. Raises when the file is not whole."""
-    project = await Project.open(folder, read_only=True)
+async def _with(folder: Path, act: Act) -> None:
+    """Does something with an open project, and what follows it."""
+    project = await Project.open(folder, knowledge=False, pace=0.0, trust=True)
     try:
-        await project.check()
-        chapters = await project.chapters()
-        state: dict[str, Any] = {
-            "texts": [await project.chapter_text(chapter.id) for chapter in chapters if chapter.digest],
-            "kept": len(await project.kept()),
-            "versions": [len(await project.chapter_versions(chapter.id)) for chapter in chapters],
-            "names": len(await project.entities()),
-            "profiles": sorted(row.name for row in await project.profiles()),
-        }
+        await act(project)
+        async with asyncio.timeout(PATIENCE):
+            await project.settled()
     finally:
         await project.close()
-    with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as database:
-        for table in ("mention", "passage"):
-            (state[table],) = database.execute(f"SELECT count(*) FROM {table} WHERE died IS NULL").fetchone()
+
+
+async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, Any]:
+    """What a reader can see, once everything that was left to do is done; what is derived is compared with it."""
+    project = await Project.open(folder, knowledge=False, pace=0.0, trust=True)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await project.settled()
+            while (await project._parts.store.upkeep.purge_left()).steps:  # noqa: ASYNC110  # the store is polled
+                await asyncio.sleep(POLL)
+            await project.settled()
+        state: dict[str, Any] = {
+            "chapters": [await _chapter(project, one.id, one.title) for one in await project.chapters()],
+            "deleted": [await _chapter(project, one.id, one.title) for one in await project.deleted_chapters()],
+            "kept": [(one.digest, one.deleted) for one in await project.kept()],
+            "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs()],
+        }
+        if wrong is not None:
+            await _look(project, folder, wrong)
+    finally:
+        await project.close()
     return state
 
 
-async def _lost(folder: Path, sent: list[int]) -> float:
-    """Seconds of streamed text that the server had sent and the journal does not have."""
-    if not sent:
-        return 0.0
-    project = await Project.open(folder, knowledge=False, read_only=True)
-    try:
-        runs = await project.runs()
-        kept = 0
-        for node, state in runs[0].nodes if runs else ():
-            if state not in ("done", "waiting"):
-                kept = len((await project.node(runs[0].id, NodeId(node))).partial)
-    finally:
-        await project.close()
-    return max(0.0, (min((sent[0] - 1) * 2, len(TEXT)) - kept) / 2 * DELAY)
+async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tuple[str, ...]]:
+    """Title and texts, the newest first."""
+    versions = await project.chapter_versions(chapter)
+    return title, tuple([await project.chapter_text(chapter, version.version) for version in versions])
+
+
+def _all_texts(state: dict[str, Any]) -> list[Any]:
+    chapters = [(title, text) for part in ("chapters", "deleted") for title, texts in state[part] for text in texts]
+    return [*chapters, *state["kept"]]
+
+
+async def _look(project: Project, folder: Path, wrong: Counter[str]) -> None:
+    """Index, files, export and outbox beside the texts that stand."""
+    view = await project._parts.store.memory.view(None)
+    texts = {}
+    for chapter in await project.chapters():
+        if chapter.digest:
+            texts[chapter.id] = await project.chapter_text(chapter.id)
+            passages = await view.passages(chapter.id)
+            indexed = "".join("".join(each.text.split()) for each in passages)
+            wrong["index"] += indexed != "".join(texts[chapter.id].split())
+    outside = {one.chapter for one in project.take() if isinstance(one, OutsideEdit)}
+    edited = [path.read_text("utf-8") for path in sorted((folder / "manuscript").iterdir())]
+    wanted = Counter(digest(text) for text in texts.values())
+    files = Counter(mirror_digest(content) for content in edited)
+    if digest(OUTSIDE) not in files:
+        wrong["file"] += files != wanted
+        wrong["outside"] += bool(outside)
+    target = folder.parent / "export.txt"
+    target.unlink(missing_ok=True)
+    await project.export(target, "txt")
+    exported = target.read_text("utf-8")
+    wrong["export"] += any(exported.count(text) != 1 for text in texts.values())
+    with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as database:
+        rows = database.execute("SELECT kind, subject, count(*) FROM task WHERE kind<>'profile' GROUP BY kind, subject")
+        wrong["doubled"] += sum(count > 1 for _kind, _subject, count in rows)
+
+
+def _files_with(words: str, folder: Path) -> list[Path]:
+    rare = [word for word in words.split() if len(word) > 7 and word.isalpha()]
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and any(word.encode() in path.read_bytes() for word in rare)
+    ]
+
+
+def _note(told: Told, line: bytes) -> None:
+    word, _space, points = line.partition(b" ")
+    if word in (b"done", b"settled"):
+        told.done, told.points = True, int(points)
+
+
+def _heard(child: subprocess.Popen[bytes], seconds: float) -> Told:
+    """What a process says within so many seconds, or until it ends."""
+    assert child.stdout is not None
+    told, until = Told(), time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and select.select([child.stdout], [], [], left)[0]:
+        line = child.stdout.readline()
+        if not line:
+            break
+        _note(told, line)
+    child.kill()
+    for line in child.stdout:
+        _note(told, line)
+    return told
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.communicate()

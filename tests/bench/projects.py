@@ -24,6 +24,7 @@ from flowcabal_tui.settings.project_file import (
     save_project,
 )
 from tests.bench.report import Missing, given
+from tests.trusting import confirmed
 
 FOLDERS: Final = ("CONFIG", "STATE", "CACHE", "DATA")
 TITLE: Final = "红楼梦"
@@ -67,6 +68,7 @@ def new_project(folder: Path, user: ModelSettings, agent: ModelSettings, **table
     asyncio.run(create_project(folder, name=TITLE, language="zh", models=models))
     settings = load_project(folder).model_copy(update=tables)
     save_project(folder, settings)
+    confirmed(folder)
     return settings
 
 

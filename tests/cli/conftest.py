@@ -20,6 +20,8 @@ from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import make_one, settled_demo
+from tests.trusting import confirmed
+from tests.waiting import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def demo(sample: Path, tmp_path: Path) -> Path:
     """The demo, its memory complete."""
-    return shutil.copytree(sample, tmp_path / "demo")
+    return confirmed(shutil.copytree(sample, tmp_path / "demo"))
 
 
 @pytest.fixture
@@ -92,9 +94,9 @@ def server() -> Iterator[FaultServer]:
     loop, server = asyncio.new_event_loop(), FaultServer()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(5)
+    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(PATIENCE)
     yield server
-    asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(5)
+    asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(PATIENCE)
     loop.call_soon_threadsafe(loop.stop)
-    thread.join(5)
+    thread.join(PATIENCE)
     loop.close()

@@ -17,6 +17,7 @@ from flowcabal_tui.store.file.lock import ProjectLock
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
+from tests.waiting import PATIENCE
 
 
 def test_the_version_is_printed(call: Call) -> None:
@@ -36,7 +37,7 @@ def test_the_screen_needs_a_terminal(demo: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
     )
     assert opened.returncode == 1
     assert "terminal" in opened.stderr
@@ -53,7 +54,7 @@ def test_output_that_cannot_be_written_is_an_error_in_words(demo: Path, unbuffer
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=20,
+            timeout=PATIENCE,
             env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert ended.returncode == 1
@@ -165,11 +166,14 @@ def test_workflows_are_listed_and_validated(demo: Path, call: Call, tmp_path: Pa
     assert call("validate", tmp_path / "nothing.json").code in (1, 2)
 
 
-def test_doctor_tests_each_role_with_one_call(project: Make, server: FaultServer, call: Call) -> None:
+def test_doctor_tests_each_role_with_one_call_and_the_agents_model_with_a_structured_one(
+    project: Make, server: FaultServer, call: Call
+) -> None:
     folder = project(both(endpoint(server)))
     well = call("doctor", folder, "--json")
     assert well.code == 0, well.out
-    assert calls(server) == 2
+    assert calls(server) == 3
+    assert "structured answers come by a schema" in well.out
     server.push({"status": 401}, {"status": 401})
     ill = call("doctor", folder)
     assert ill.code == 1

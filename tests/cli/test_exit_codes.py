@@ -8,6 +8,7 @@ import pytest
 
 from flowcabal_tui.cli.parser import COMMANDS
 from tests.cli.conftest import Call
+from tests.trusting import confirmed
 
 UNNAMED = ("new", "demo", "open", "doctor")
 """They make what is named, are a screen, or examine whatever is there."""
@@ -59,6 +60,7 @@ UNKNOWN = [
     ("render {book} chapter --format bmp", "svg"),
     ("schema none", "prompt"),
     ("models {book} --use 99", "were found"),
+    ("trust {nowhere}", "There is no FlowCabal project"),
     ("profile {book} none", "lists what there is"),
     ("profile {book} profiles/characters/Nora-Vale --pin 99999", "Its states: "),
     ("delete {book} 99", "Give a chapter's place"),
@@ -67,16 +69,17 @@ UNKNOWN = [
     ("rebuild {book} --what none", "profiles"),
     ("backup {nowhere} x.zip", "There is no FlowCabal project"),
     ("restore {nowhere} x", "There is no file"),
+    ("rescue {nowhere}", "There is no FlowCabal project"),
     ("bench context {nowhere}", "There is no FlowCabal project"),
     ("config none", "keys"),
     ("completion none", "zsh"),
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def book(sample: Path) -> Path:
     """No command here changes it: it is shared."""
-    return sample
+    return confirmed(sample)
 
 
 @pytest.mark.parametrize(("words", "said"), UNKNOWN, ids=[words for words, _said in UNKNOWN])
@@ -89,7 +92,7 @@ def test_a_name_that_names_nothing_ends_with_2_and_says_what_there_is(
     assert said in ended.err
     assert "Traceback" not in ended.err
     assert not ended.out
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["home"], "what the user has confirmed is kept there"
 
 
 def test_every_command_is_asked() -> None:

@@ -12,6 +12,7 @@ from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
+from tests.manuscript.packages import docx
 from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
 
 
@@ -103,6 +104,35 @@ def test_a_book_that_was_exported_is_in_the_book_already(
     known = [line.split("\t")[-1] for line in shown.out.splitlines()[:-1] if "The Bell" in line]
     assert known == ["in the book already"] * 2
     assert "another text" not in shown.err and "another title" not in shown.err
+
+
+@pytest.mark.parametrize("form", ["docx", "epub"])
+def test_chinese_paragraphs_with_wide_spaces_are_known_again(
+    project: Make, call: Call, tmp_path: Path, form: str
+) -> None:
+    folder = project()
+    lines = "\n\n".join(f"\u3000\u3000雪落了{n}天。" for n in ("一", "两", "三"))
+    call("import", folder, write_chapters(tmp_path / "texts", {"第一章 雪": lines}))
+    assert call("export", folder, tmp_path / f"book.{form}").code == 0
+    shown = call("import", folder, tmp_path / f"book.{form}", "--dry-run").out
+    assert [line.split("\t")[-1] for line in shown.splitlines() if "第一章" in line] == ["in the book already"]
+
+
+def test_a_document_says_what_became_of_everything_in_it(project: Make, call: Call, tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:r><w:t>He </w:t></w:r><w:ins><w:r><w:t>slowly </w:t></w:r></w:ins><w:commentRangeStart w:id='0'/>"
+        "<w:r><w:t>opened the door.</w:t></w:r><w:commentRangeEnd w:id='0'/></w:p>"
+        "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>left</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+    )
+    comment = "<w:comment w:id='0' w:author='Editor'><w:p><w:r><w:t>Too fast.</w:t></w:r></w:p></w:comment>"
+    folder, file = project(), docx(tmp_path / "a.docx", body, parts={"comments": comment})
+    for arguments in (("--dry-run",), ()):
+        told = call("import", folder, file, *arguments).err
+        assert "2 paragraphs were read. The document has no headings" in told
+        assert "Tracked insertions accepted: 1." in told and "Tables, read row by row: 1." in told
+        assert "Editor on “opened the door.”: Too fast." in told
+    report = json.loads(call("import", folder, file, "--dry-run", "--json").out)["report"]
+    assert (report["insertions"], report["comments"][0]["anchor"]) == (1, "opened the door.")
 
 
 def test_a_chapter_with_the_text_of_another_one_is_named(project: Make, call: Call, tmp_path: Path) -> None:

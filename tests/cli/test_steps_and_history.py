@@ -79,16 +79,16 @@ def test_a_frozen_node_is_not_run_again(folder: Path, server: FaultServer, call:
     assert (ran.code, calls(server)) == (0, 3)
     assert ("c", "frozen") in {(event["node"], event["state"]) for event in ran.told("node:state")}
     (quote,) = call("run", folder, "chain", "--quote", "--json").messages
-    assert (quote["frozen"], quote["would_run"], quote["cost"]) == (["c"], [], "0")
+    assert (quote["frozen"], quote["would_run"], quote["likely"]["cost"]) == (["c"], [], "0")
 
 
 def test_a_quote_tells_what_is_stale_and_that_a_price_is_unknown(folder: Path, call: Call) -> None:
     call("run", folder, "chain", "--plain")
     call("run", folder, "chain", "--again", "a.b", "--target", "a.b", "--plain")
     (quote,) = call("run", folder, "chain", "--quote", "--json").messages
-    assert quote["cost"] is None or quote["would_run"] == []
+    assert quote["likely"]["cost"] is None or quote["would_run"] == []
     said = call("run", folder, "chain", "--set", "a.b.temperature=1", "--quote").out
-    assert "would run: a.b, c" in said and "cost: unknown" in said
+    assert "would run: a.b, c" in said and "No price is set for mock" in said and "At most: 2 calls" in said
 
 
 def test_the_history_tells_nodes_tokens_and_money(folder: Path, call: Call) -> None:

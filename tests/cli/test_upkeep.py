@@ -130,3 +130,25 @@ def test_what_is_said_of_kept_text_is_told_and_is_no_veto(demo: Path, call: Call
 def test_advice_stands_below_the_confirmation(demo: Path, call: Call) -> None:
     out = call("run", demo, *KEEP).out
     assert out.index("Kept as version 1.") < out.index("Advice on what was kept, version 1:")
+
+
+def test_a_project_without_its_database_names_the_rescue_which_makes_a_new_one(
+    demo: Path, call: Call, tmp_path: Path
+) -> None:
+    before = call("chapters", demo).out
+    for file in (demo / ".flowcabal").glob("project.db*"):
+        file.unlink()
+    refused = call("chapters", demo)
+    assert refused.code == 1 and f"rescue {demo}" in refused.err
+    listed = call("rescue", demo)
+    assert listed.code == 0 and "--to FOLDER" in listed.out
+    written = call("rescue", demo, "--to", tmp_path / "out")
+    assert written.code == 0, written.err
+    assert len(call("chapters", tmp_path / "out" / "project").out.splitlines()) == len(listed.out.splitlines()) - 3
+    assert before
+
+
+def test_a_rescue_that_finds_nothing_says_so(tmp_path: Path, call: Call) -> None:
+    (tmp_path / "empty" / "manuscript").mkdir(parents=True)
+    ended = call("rescue", tmp_path / "empty")
+    assert ended.code == 1 and "Nothing that could be taken out" in ended.out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Call
+from tests.effort import effort
 
 SOUND = {"id": "w", "nodes": [{"id": "plan", "params": {"prompt": [{"kind": "text", "text": "写一章。"}]}}]}
 SLIP = {
@@ -161,6 +161,22 @@ def test_yaml_is_not_written_over(call: Call, put) -> None:
     assert file.read_text(encoding="utf-8") == text
 
 
+def test_all_mistakes_of_a_flowcabal_document_are_told_at_once(call: Call, put) -> None:
+    nodes = [
+        {"id": "1", "label": "A", "systemPrompt": 7},
+        {"id": "2", "systemPrompt": [{"kind": "ref"}], "userPrompt": []},
+    ]
+    checked = call("validate", put(json.dumps({"nodes": nodes}), "w.json"), "--json")
+    assert checked.code == 1
+    assert [one["field"] for one in json.loads(checked.out)["findings"]] == [
+        "name",
+        "nodes[0].systemPrompt",
+        "nodes[0].userPrompt",
+        "nodes[1].label",
+        "nodes[1].systemPrompt[0].nodeId",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -172,11 +188,10 @@ def test_yaml_is_not_written_over(call: Call, put) -> None:
         ("w.json", '{"id": "w", "nodes": [{"id": "a", "params": {"x": NaN}}]}', "number"),
         ("w.json", '{"id": "w", "nodes": ' + "[" * 5000 + "]" * 5000 + "}", "too deep"),
         ("w.json", '{"id": "w", "nodes": [{"id": "a", "params": {"x": ' + "9" * 5000 + "}}]}", "too many digits"),
-        ("w.json", '{"nodes": [{"id": "1", "label": "A", "systemPrompt": 7}]}', "name: It is missing."),
         ("w.yaml", "id: w\nnodes:\n  - id: a\n   kind: b\n", "line 4, column 4"),
         ("w.yaml", "id: w\nnodes: [!!python/object/apply:os.system ['true']]\n", "line 2"),
     ],
-    ids=["json", "empty", "list", "no nodes", "doubled", "nan", "deep", "digits", "flowcabal", "yaml", "yaml object"],
+    ids=["json", "empty", "list", "no nodes", "doubled", "nan", "deep", "digits", "yaml", "yaml object"],
 )
 def test_what_cannot_be_read_is_2_and_says_where(call: Call, put, name, text, said) -> None:
     checked = call("validate", put(text, name))
@@ -204,9 +219,8 @@ def bomb(line: str) -> str:
 )
 def test_what_would_fill_the_memory_is_refused_at_once(call: Call, put, name, text) -> None:
     file = put(text, name)
-    began = time.perf_counter()
-    checked = call("validate", file)
-    assert time.perf_counter() - began < 10
+    with effort(5_000_000):
+        checked = call("validate", file)
     assert checked.code == 2 and name in checked.err and "Traceback" not in checked.err
 
 

@@ -48,10 +48,18 @@ def run(folder: Path) -> list[CaseResult]:
     for name, judge in judges.items():
         path = folder / HERE / name
         for case in json.loads(path.read_text(encoding="utf-8")) if path.exists() else []:
-            results.append(CaseResult(f"{HERE}/{name}", case["id"], *judge(case)))
+            results.append(CaseResult(f"{HERE}/{name}", case["id"], *_tried(judge, case)))
     for path in sorted((folder / HERE / "samples").glob("*.json")):
         results.append(CaseResult(f"{HERE}/samples/{path.name}", "is read and written", *_sample(path)))
     return results
+
+
+def _tried(judge: Callable[[Case], Found], case: Case) -> Found:
+    """One case that cannot be run fails alone."""
+    try:
+        return judge(case)
+    except Exception as error:  # the edge: a file of the folder may hold anything
+        return "fail", f"{type(error).__name__}: {error}"
 
 
 def _differs(what: str, ours: object, recorded: object) -> Found:
@@ -249,9 +257,26 @@ def _edited(workflow: Workflow, name: str, given: list[Any]) -> tuple[Workflow, 
         return stale_after_edit(prepared, NodeId(node), before, has_output=outputs.__contains__)
 
     match name, given:
-        case "insertBlock", [node, block, system]:
-            (added,) = read({"name": "t", "nodes": [_node_def("n", block)]}).workflow.nodes[0].params["prompt"]
-            return _with_blocks(workflow, node, system, lambda blocks: [*blocks, added]), marked(node)
+        case "insertBlock" | "addBlock", [node, block, system, *at]:
+            added, place = _block(block), at[0] if at and at[0] is not None else None
+            return _with_blocks(workflow, node, system, lambda blocks: _inserted(blocks, added, place)), marked(node)
+        case "updateBlock" | "replaceBlock", [node, system, int(at), block]:
+            new = _block(block)
+            return _with_blocks(workflow, node, system, lambda blocks: [*blocks[:at], new, *blocks[at + 1 :]]), marked(
+                node
+            )
+        case "moveBlock", [node, system, int(at), int(to)]:
+
+            def moved(blocks: list[Any]) -> list[Any]:
+                return _inserted(blocks[:at] + blocks[at + 1 :], blocks[at], to)
+
+            return _with_blocks(workflow, node, system, moved), marked(node)
+        case "addNode" | "insertNode", [dict(definition)]:
+            (added_node,) = read({"name": "t", "nodes": [definition]}).workflow.nodes
+            return workflow.model_copy(update={"nodes": (*workflow.nodes, added_node)}), before
+        case "renameNode" | "setLabel", [node, str(label)]:
+            named = [each.model_copy(update={"name": label}) if each.id == node else each for each in workflow.nodes]
+            return workflow.model_copy(update={"nodes": tuple(named)}), before
         case "removeBlock", [node, system, at]:
             return _with_blocks(workflow, node, system, lambda blocks: blocks[:at] + blocks[at + 1 :]), marked(node)
         case "removeNode", [node]:
@@ -266,6 +291,18 @@ def _edited(workflow: Workflow, name: str, given: list[Any]) -> tuple[Workflow, 
                     marks = stale_after_edit(prepared, node, marks, has_output=outputs.__contains__)
             return workflow, marks
     raise KeyError(name)
+
+
+def _block(block: Any) -> Any:
+    """A block of a document as ours."""
+    (made,) = read({"name": "t", "nodes": [_node_def("n", block)]}).workflow.nodes[0].params["prompt"]
+    return made
+
+
+def _inserted(blocks: list[Any], block: Any, place: int | None) -> list[Any]:
+    """A block at a place from 0, or at the end."""
+    at = len(blocks) if place is None else min(max(place, 0), len(blocks))
+    return [*blocks[:at], block, *blocks[at:]]
 
 
 def _node_def(node: str, block: Any) -> dict[str, Any]:

@@ -118,3 +118,35 @@ def test_decisions_of_the_checker_are_compared(tmp_path):
 
 def test_a_folder_without_these_files_has_no_cases(tmp_path):
     assert run(tmp_path) == []
+
+
+def operation(name: str, before: dict[str, Any], op: list[Any], nodes: list[Any], marks: list[Any]) -> dict[str, Any]:
+    after = {"nodes": nodes, "upstream": {}, "downstream": {}, "stale_nodes": marks}
+    return {"id": name, "before": before, "op": op, "expected": {"returned": True, "after": after}}
+
+
+def test_operations_that_the_samples_do_not_hold_are_run_too(tmp_path: Path) -> None:
+    def node(*texts: str, label: str = "a") -> dict[str, Any]:
+        blocks = [{"kind": "literal", "content": text} for text in texts]
+        return {"id": "a", "label": label, "systemPrompt": [], "userPrompt": blocks}
+
+    empty: dict[str, Any] = {"outputs": {}, "upstream": {}, "downstream": {}, "target_nodes": [], "stale_nodes": []}
+    before = {"id": "w", "name": "t", "nodes": [node("1", "2")], **empty}
+    block = {"kind": "literal", "content": "new"}
+    cases = [
+        operation("at", before, ["insertBlock", "a", block, False, 1], [node("1", "new", "2")], []),
+        operation("end", before, ["insertBlock", "a", block, False], [node("1", "2", "new")], []),
+        operation("wrong", before, ["insertBlock", "a", block, False, 0], [node("1", "new", "2")], []),
+        operation("other", before, ["updateBlock", "a", False, 0, block], [node("new", "2")], []),
+        operation("moved", before, ["moveBlock", "a", False, 0, 1], [node("2", "1")], []),
+        operation("named", before, ["renameNode", "a", "b"], [node("1", "2", label="b")], []),
+        operation("unknown", before, ["dance"], [node("1", "2")], []),
+    ]
+    folder = tmp_path / "flowcabal"
+    folder.mkdir()
+    (folder / "head_workspace_ops.json").write_text(json.dumps(cases))
+    told = {result.case: result.outcome for result in run(tmp_path)}
+    assert told == {
+        **dict.fromkeys(("at", "end", "other", "moved", "named"), "pass"),
+        **dict.fromkeys(("wrong", "unknown"), "fail"),
+    }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.compat import velvetflow_execution, velvetflow_samples, velvetflow_validation
+from tests.compat import velvetflow_execution, velvetflow_samples, velvetflow_validation, velvetflow_values
 
 PAGE = Path(__file__).parents[2] / "docs" / "dialects" / "velvetflow.md"
 RECORDED = os.environ.get("FLOWCABAL_COMPAT", "")
@@ -141,6 +141,7 @@ def test_every_difference_stands_on_the_page() -> None:
         *velvetflow_execution.DECISIONS,
         *velvetflow_validation.UNASKED,
         *velvetflow_validation.DECISIONS,
+        *velvetflow_values.DECISIONS,
     )
     assert [one.reason for one in decisions if f"\n- {one.reason}\n" not in page] == []
 

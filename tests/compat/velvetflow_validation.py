@@ -99,7 +99,7 @@ _NEW = ("INVALID_EDGE", "SELF_REFERENCE", "DISCONNECTED_GRAPH", "UNREACHABLE_NOD
 
 
 def _is_of_type(finding: Finding) -> bool:
-    return finding.code == "SCHEMA_MISMATCH" and finding.message.startswith("It must be ")
+    return finding.code == "SCHEMA_MISMATCH" and " is not of type " in finding.message
 
 
 UNASKED = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import suppress
 
 import pytest
@@ -14,6 +13,7 @@ from flowcabal_tui.dialects.detect import DIALECTS, converted, dialect_of, findi
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.sizes import MAX_VALUES
+from tests.effort import effort
 
 DOCUMENTS = [
     ({"id": "w", "nodes": []}, "ours"),
@@ -59,10 +59,8 @@ def test_truth_values_of_yaml_are_labels_of_branches_and_told():
 
 
 def test_objects_are_counted_before_they_are_built():
-    began = time.perf_counter()
-    with pytest.raises(DialectError, match=str(MAX_VALUES)):
+    with effort(1000), pytest.raises(DialectError, match=str(MAX_VALUES)):
         recognised("[" + "{}," * (MAX_VALUES + 1) + "{}]")
-    assert time.perf_counter() - began < 2
 
 
 def test_a_document_of_ours_is_written_as_it_was_given():
@@ -118,12 +116,10 @@ ANY = st.builds(
 @settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(ANY)
 def test_any_document_is_read_or_refused_with_a_reason(document):
-    began = time.perf_counter()
-    with suppress(WorkflowError):  # any other error fails the test
+    with effort(2_000_000), suppress(WorkflowError):  # any other error fails the test
         found = recognised(json.dumps(document))
         workflow = converted(found).workflow
         findings_of(found)
         for to in DIALECTS:
             with suppress(WorkflowError):
                 json.dumps(written(workflow, to)[0])
-    assert time.perf_counter() - began < 5

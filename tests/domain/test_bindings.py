@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flowcabal_tui.domain import sizes
 from flowcabal_tui.domain.bindings import check_shape, fill, paths_in, references, resolve
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
+from tests.effort import effort
 
 NAMES: dict[str, Any] = {
     "result_of": {
@@ -103,26 +104,10 @@ def test_a_prompt_text_fills_in_braces_only() -> None:
     assert fill("{{project.name}}", NAMES) == "长夜"
 
 
-def test_velvetflow_texts_are_read_as_it_reads_them() -> None:
-    def read(text: str) -> Any:
-        return resolve(text, NAMES, dialect="velvetflow")
-
-    assert read('前 {"__from__": "project.name"} 后') == "前 长夜 后"
-    assert read("item") == {"name": "林"}
-    assert read("hero") == {"name": "周"}
-    assert read("project") == "project"
-    assert read("Hi {{user.name}}") == "Hi {{user.name}}"
-    assert read("result_of.act.one.nope") == "result_of.act.one.nope"
-    assert read("${project.name}") == "长夜"
-    assert read('{"__from__": "result_of.ghost.x"}') == '{"__from__": "result_of.ghost.x"}'
-
-
-def test_an_object_is_never_passed_on_unresolved_in_either_dialect() -> None:
-    with pytest.raises(BindingError):
-        resolve({"__from__": "result_of.ghost.x"}, NAMES, dialect="velvetflow")
-
-
-def test_a_tree_that_contains_itself_many_times_is_refused_quickly() -> None:
+def test_a_tree_that_contains_itself_many_times_is_refused_by_what_was_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sizes, "MAX_VALUES", 5_000)
     laughs: Any = ["ha"] * 10
     for _level in range(12):
         laughs = [laughs] * 10
@@ -133,10 +118,8 @@ def test_a_tree_that_contains_itself_many_times_is_refused_quickly() -> None:
         lambda: resolve("result_of.bomb", {"result_of": {"bomb": laughs}}),
         lambda: resolve("{{bomb}} {{bomb}}", {"result_of": {"bomb": laughs}}),
     ):
-        began = time.perf_counter()
-        with pytest.raises(BindingError, match="more than"):
+        with effort(100_000), pytest.raises(BindingError, match="more than"):
             attack()
-        assert time.perf_counter() - began < 5
 
 
 def test_a_text_that_multiplies_is_refused_quickly() -> None:
@@ -155,14 +138,11 @@ def test_deep_nesting_is_refused() -> None:
         resolve({"__from__": "result_of.deep", "__agg__": "join"}, {"result_of": {"deep": deep}})
 
 
-@pytest.mark.parametrize("size", [10_000, 100_000])
-def test_hostile_texts_take_linear_time(size: int) -> None:
+@pytest.mark.parametrize("size", [100, 1_000, 10_000, 100_000])
+def test_hostile_texts_take_a_bounded_number_of_calls(size: int) -> None:
     for text in ("{{" + " " * size, "{{a" * size, "${" * size, '{"__from__":' * size, "{{" + "[" * size + "}}"):
-        began = time.perf_counter()
-        with contextlib.suppress(BindingError):
-            resolve(text, NAMES, dialect="velvetflow")
+        with effort(2_000), contextlib.suppress(BindingError):
             resolve(text, NAMES)
-        assert time.perf_counter() - began < 2
 
 
 def test_references_are_found_in_order_without_doubles() -> None:

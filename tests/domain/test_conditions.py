@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from typing import Any
 
 import pytest
@@ -169,25 +167,10 @@ def test_an_expression_that_cannot_be_read_is_an_error() -> None:
         held("expression", "count", expression="nope +")
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$b", "(a|aa)+$b", "a*a*a*a*a*b", "(?:(?:(?:a{1,100}){1,100}){1,100})b"])
+@pytest.mark.parametrize("pattern", ["(a+)+$b", "(a|aa)+$b", "(?:(?:(?:a{1,100}){1,100}){1,100})b"])
 def test_a_pattern_that_would_run_forever_is_stopped(pattern: str) -> None:
-    began = time.perf_counter()
-    with contextlib.suppress(ConditionError):
-        assert not held("regex_match", "long", pattern=pattern).result
-    assert time.perf_counter() - began < 3
-
-
-def test_velvetflow_answers_false_where_we_raise() -> None:
-    for condition in (
-        {"source": "result_of.评分.count"},
-        {"kind": "weird", "source": "result_of.评分.count"},
-        {"kind": "list_not_empty", "source": "result_of.ghost.x"},
-        {"kind": "expression", "source": "result_of.评分.count", "expression": "nope +"},
-        {"kind": "regex_match", "source": "result_of.评分.title", "pattern": "("},
-        {"kind": "contains", "source": "result_of.评分.nums", "value": 5},
-        {"kind": "greater_than", "source": "result_of.评分.items", "field": "score", "threshold": 1},
-    ):
-        assert not check(read(condition), NAMES, dialect="velvetflow").result
+    with pytest.raises(ConditionError, match="takes too long"):
+        held("regex_match", "long", pattern=pattern)
 
 
 @pytest.mark.parametrize(
@@ -214,15 +197,6 @@ def test_the_form_is_checked(condition: dict[str, Any], expected: list[tuple[str
 
 def test_findings_stand_below_their_place() -> None:
     assert [one.field for one in check_shape({}, location="params.condition")] == ["params.condition.kind"]
-
-
-def test_velvetflow_wants_a_field_and_numbers() -> None:
-    found = check_shape({"kind": "any_greater_than", "source": "x"}, dialect="velvetflow")
-    assert [(one.code, one.field) for one in found] == [
-        ("MISSING_REQUIRED_PARAM", "threshold"),
-        ("MISSING_REQUIRED_PARAM", "field"),
-        ("SCHEMA_MISMATCH", "threshold"),
-    ]
 
 
 def test_every_path_a_condition_reads_is_listed() -> None:

@@ -60,9 +60,8 @@ def test_parameters(value: Any) -> None:
     found = binding_checks.check(value, SCHEMAS, roots={"loop": None, "item": None})
     assert all(finding.message for finding in found)
     bindings.references(value, tuple(SCHEMAS))
-    for dialect in ("flowcabal", "velvetflow"):
-        with contextlib.suppress(FlowCabalError):
-            bindings.resolve(value, NAMES, dialect=dialect)
+    with contextlib.suppress(FlowCabalError):
+        bindings.resolve(value, NAMES)
 
 
 @settings(max_examples=300, deadline=None)
@@ -71,9 +70,8 @@ def test_conditions(raw: dict[str, Any], kind: str) -> None:
     for condition in (raw, raw | {"kind": kind}):
         findings = conditions.check_shape(condition)
         conditions.paths_in(condition)
-        for dialect in ("flowcabal", "velvetflow"):
-            with contextlib.suppress(FlowCabalError):
-                conditions.check(conditions.read(condition), NAMES, dialect=dialect)
+        with contextlib.suppress(FlowCabalError):
+            conditions.check(conditions.read(condition), NAMES)
         assert all(finding.field for finding in findings)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
-from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.manuscript import (
     EXPORT_SUFFIXES,
@@ -22,6 +22,7 @@ from flowcabal_tui.manuscript import (
     write_atomically,
 )
 
+DETAILS = BookDetails("盐账", "zh")
 BOOK = (
     ImportedChapter("第一章 雪 & <灯>", "他推开门。\n\n雪落了一地。", "第一卷 风起"),
     ImportedChapter("第二章 归途", "她没有回头。", "第一卷 风起"),
@@ -32,7 +33,7 @@ BOOK = (
 @pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
 def test_an_export_reads_back_as_the_same_book(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"book{suffix}"
-    assert export_manuscript(file, "盐账", "zh", BOOK) == file.stat().st_size
+    assert export_manuscript(file, DETAILS, BOOK) == file.stat().st_size
     chapters = read_manuscript(file).chapters
     assert [(c.volume, c.title) for c in chapters] == [(c.volume, c.title) for c in BOOK]
     assert [c.text.split() for c in chapters] == [c.text.split() for c in BOOK]
@@ -40,9 +41,9 @@ def test_an_export_reads_back_as_the_same_book(tmp_path: Path, suffix: str) -> N
 
 def test_an_unknown_format_and_an_empty_book_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ManuscriptError, match=r"book\.pdf"):
-        export_manuscript(tmp_path / "book.pdf", "t", "en", BOOK)
+        export_manuscript(tmp_path / "book.pdf", DETAILS, BOOK)
     with pytest.raises(ManuscriptError):
-        export_manuscript(tmp_path / "book.txt", "t", "en", ())
+        export_manuscript(tmp_path / "book.txt", DETAILS, ())
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:

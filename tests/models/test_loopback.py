@@ -28,6 +28,7 @@ from flowcabal_tui.domain.model_calls import (
 from flowcabal_tui.models.collect import collect
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.loopback import LoopbackEndpoint
+from tests.waiting import PATIENCE, soon
 
 CHAT = {"model": "any", "messages": [{"role": "user", "content": [{"type": "text", "text": "Sum up."}]}]}
 
@@ -67,7 +68,7 @@ class Meeting:
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         self.first_came.set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await self._barrier.wait()
         return [[1.0, 0.0] for _ in texts]
 
@@ -231,8 +232,7 @@ async def test_garbage_on_the_wire_ends_only_that_connection(endpoint: LoopbackE
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(octets)
     writer.write_eof()
-    async with asyncio.timeout(2):
-        assert await reader.read() == b""
+    assert await soon(reader.read()) == b""
     writer.close()
     async with httpx.AsyncClient(trust_env=False) as client:
         assert (await client.get(endpoint.url)).status_code == 401

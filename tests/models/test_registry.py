@@ -92,6 +92,31 @@ def test_an_unknown_price_or_count_is_an_unknown_cost() -> None:
     assert cost(Endpoint("openai", "m", price_in=Decimal("2")), Usage(1, 1)) is None
 
 
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (Usage(1_000_000, 0, 600_000), "1.04"),
+        (Usage(1_000_000, 0, 600_000, 200_000), "1.14"),
+        (Usage(1_000_000, 0), "2"),
+    ],
+    ids=["reads", "reads and writes", "no cache"],
+)
+def test_cached_input_is_paid_at_its_own_prices(usage: Usage, expected: str) -> None:
+    prices = {"price_in": "2", "price_out": "8", "price_cached": "0.4", "price_cache_write": "2.5"}
+    priced = Endpoint("openai", "m", **{name: Decimal(price) for name, price in prices.items()})
+    assert cost(priced, usage) == Decimal(expected)
+
+
+def test_cached_input_without_a_price_of_its_own_costs_what_other_input_costs() -> None:
+    priced = Endpoint("openai", "m", price_in=Decimal("2"), price_out=Decimal("8"))
+    assert cost(priced, Usage(1_000_000, 0, 600_000, 200_000)) == Decimal("2")
+
+
+def test_a_provider_that_reports_more_cached_tokens_than_tokens_is_not_paid_less_than_nothing() -> None:
+    priced = Endpoint("openai", "m", price_in=Decimal("2"), price_out=Decimal("0"), price_cached=Decimal("1"))
+    assert cost(priced, Usage(100, 0, 500)) == Decimal("0.0001")
+
+
 class TestEmbedder:
     async def test_a_check_embeds_one_word(self, server: FaultServer) -> None:
         server.push({}, {"status": 401})
@@ -141,3 +166,11 @@ class TestEmbedder:
         assert caught.value.fault is kind
         assert len(server.log) == calls
         await embedder.aclose()
+
+
+async def test_the_agents_model_is_also_asked_for_a_structured_answer(server: FaultServer, make: MakeModel) -> None:
+    server.push({"content": "ok"}, {"content": '{"ok": true}'})
+    found = await check(make("openai"), "agent")
+    assert found.ok and "schema" in found.message
+    server.push({"content": "ok"}, {"content": "no", "times": 3})
+    assert not (await check(make("openai"), "agent")).ok

@@ -9,8 +9,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Provider, StructuredMode
+from flowcabal_tui.domain.model_calls import Endpoint, Provider, StructuredMode
 from flowcabal_tui.models.http_model import HttpModel
+from flowcabal_tui.models.ladder import Ladder
 from tests.faultserver import FaultServer
 from tests.models.calls import REQUEST
 from tests.models.conftest import MakeModel
@@ -159,7 +160,10 @@ async def test_prose_instead_of_a_tool_call_is_repaired(server: FaultServer, mod
     assert value.sure == 3
 
 
-async def test_a_refused_mode_is_left_and_not_tried_again(server: FaultServer, model: HttpModel) -> None:
+async def test_a_refused_mode_is_left_and_not_tried_again(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    model = make(provider, structured="tool")
     server.push({"status": 400}, {"status": 400}, {"content": TEXT}, {"content": TEXT})
     await model.structured(REQUEST, Finding)
     await model.structured(REQUEST, Finding)
@@ -167,7 +171,10 @@ async def test_a_refused_mode_is_left_and_not_tried_again(server: FaultServer, m
     assert len(server.log) == 4
 
 
-async def test_an_error_that_no_mode_cures_teaches_nothing(server: FaultServer, model: HttpModel) -> None:
+async def test_an_error_that_no_mode_cures_teaches_nothing(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    model = make(provider, structured="tool")
     server.push({"status": 404, "times": 3}, said("tool", TEXT))
     with pytest.raises(ModelError) as caught:
         await model.structured(REQUEST, Finding)
@@ -182,3 +189,73 @@ async def test_a_wrong_key_is_asked_once(server: FaultServer, model: HttpModel) 
         await model.structured(REQUEST, Finding)
     assert caught.value.fault is ModelFault.AUTH
     assert len(server.log) == 1
+
+
+async def test_a_tool_that_is_ignored_is_left_for_the_schema_and_that_is_remembered(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    model = make(provider, base_url=f"{server.url}/v1" if provider == "openai" else server.url)
+    model.ladder = Ladder(Endpoint(provider, "mock", base_url="https://models.example/v1"))
+    server.push({"content": "It is the time, I think."}, {"content": TEXT}, {"content": TEXT})
+    await model.structured(REQUEST, Finding)
+    await model.structured(REQUEST, Finding)
+    assert ["tools" in entry["body"] for entry in server.log] == [True, False, False]
+    assert model.ladder.known == {"tool": False, "native": True}
+
+
+async def test_a_schema_without_effect_is_left_for_words(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    model = make(provider, structured="native")
+    server.push({"content": "The answer is:\n" + TEXT}, {"content": TEXT})
+    await model.structured(REQUEST, Finding)
+    await model.structured(REQUEST, Finding)
+    assert model.ladder.mode == "prompted"
+    assert "JSON Schema" in json.dumps(server.log[-1]["body"]["messages"])
+
+
+async def test_a_mode_that_worked_before_stays_after_one_answer_in_prose(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    model = make(provider, structured="tool")
+    server.push(said("tool", TEXT), {"content": "Sorry?"}, {"content": TEXT}, said("tool", TEXT))
+    for _time in range(3):
+        await model.structured(REQUEST, Finding)
+    assert ["tools" in entry["body"] for entry in server.log] == [True, True, False, True]
+
+
+async def test_a_cut_answer_proves_nothing_about_a_mode(server: FaultServer, make: MakeModel) -> None:
+    model = make("openai", structured="tool")
+    server.push({"content": "Well", "finish": "length"}, {"content": TEXT})
+    await model.structured(REQUEST, Finding)
+    assert "tool" not in model.ladder.known
+
+
+def test_servers_on_this_machine_are_asked_with_a_schema_first() -> None:
+    for address in ("http://127.0.0.1:8080/v1", "http://localhost:11434/v1", "http://[::1]:1234/v1"):
+        assert Ladder(Endpoint("openai", "m", base_url=address)).mode == "native"
+    for address in ("", "https://api.openai.com/v1", "http://127.0.0.1.example.org/v1"):
+        assert Ladder(Endpoint("openai", "m", base_url=address)).mode == "tool"
+
+
+def test_what_an_earlier_session_learned_holds_and_the_last_mode_always_stays() -> None:
+    endpoint = Endpoint("openai", "m")
+    assert Ladder(endpoint, {"tool": False}).modes == ("native", "prompted")
+    assert Ladder(endpoint, {"tool": False, "native": False, "prompted": False, "other": True}).modes == ("prompted",)
+
+
+async def test_the_schema_names_every_key_and_its_limits_where_the_provider_takes_them(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    class Some(BaseModel):
+        words: list[str] = Field(default_factory=list, json_schema_extra={"maxItems": 3})
+        maxItems: int = 0  # noqa: N815  # a property may have the name of a keyword
+
+    for mode in ("tool", "native"):
+        server.push(said(mode, '{"words": [], "maxItems": 1}'))
+        await make(provider, structured=mode).structured(REQUEST, Some)
+    tool, native = (json.dumps(entry["body"]) for entry in server.log)
+    for sent in (tool, native):
+        assert '"required": ["words", "maxItems"]' in sent and '"maxItems": {"type": "integer"}' in sent
+    assert '"maxItems": 3' in tool
+    assert ('"maxItems": 3' in native) is (provider == "openai")

@@ -20,6 +20,7 @@ from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.offline.reading import token_estimate
 from flowcabal_tui.models.offline.task import Task
 from tests.models_offline.prompts import Desk
+from tests.waiting import soon
 
 ANGLES = ["character_state", "timeline", "world_rules", "echoes"]
 RENAME = {
@@ -336,7 +337,7 @@ async def test_a_stream_is_cancelled_at_once() -> None:
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 5)
+        await soon(task)
     assert arrived == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +12,7 @@ from flowcabal_tui.domain.workflow import Finding, PromptParams, Workflow
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.validation import check_document, validate
 from flowcabal_tui.nodes.validation import params as validation_params
+from tests.effort import effort, growth
 
 Json = dict[str, Any]
 
@@ -52,7 +52,12 @@ def send(name: str, **params: Any) -> Json:
 
 
 def loop(name: str, *inside: Json, **params: Any) -> Json:
-    return node(name, "loop", body={"nodes": list(inside), **params.pop("body", {})}, **{"source": [1], **params})
+    return node(
+        name,
+        "loop",
+        body={"nodes": list(inside), **params.pop("body", {})},
+        **{"source": [{"name": "a", "y": 1}], **params},
+    )
 
 
 def flow(*nodes: Json, **fields: Any) -> Json:
@@ -362,11 +367,12 @@ def test_the_document_stays_as_it_is():
 
 
 def test_too_many_nodes_are_refused_before_any_is_looked_at():
-    began = time.perf_counter()
-    (found,) = check_document(flow(*[{"id": "a"}] * 1_000_000))
-    inside = loop("l", *[{"id": "a"}] * 30_000)
-    assert (found.code, check_document(flow(inside))[0].code) == ("TOO_MANY_NODES", "TOO_MANY_NODES")
-    assert time.perf_counter() - began < 10
+    million, inside = flow(*[{"id": "a"}] * 1_000_000), flow(loop("l", *[{"id": "a"}] * 30_000))
+    with effort(1000):
+        (found,) = check_document(million)
+    with effort(300_000):
+        (found_inside,) = check_document(inside)
+    assert (found.code, found_inside.code) == ("TOO_MANY_NODES", "TOO_MANY_NODES")
 
 
 def test_graphs_and_values_inside_each_other_have_a_limit():
@@ -380,11 +386,17 @@ def test_graphs_and_values_inside_each_other_have_a_limit():
     assert [each.code for each in check_document(flow(send("a", to=deep)))] == ["TOO_DEEP"]
 
 
-def test_the_largest_workflow_is_checked_in_seconds():
-    nodes = [text(f"n{n}", f"{{{{result_of.n{n - 1}.text}}}}" if n else "x") for n in range(20_000)]
-    began = time.perf_counter()
-    assert check_document(flow(*nodes)) == ()
-    assert time.perf_counter() - began < 20
+def chain(length: int) -> dict[str, Any]:
+    """Texts that each read the one before."""
+    return flow(*(text(f"n{n}", f"{{{{result_of.n{n - 1}.text}}}}" if n else "x") for n in range(length)))
+
+
+def test_the_work_of_a_check_grows_with_the_nodes_and_not_with_their_square():
+    assert growth(lambda length: check_document(chain(length)), 500) < 1.1
+
+
+def test_the_largest_workflow_is_checked():
+    assert check_document(chain(20_000)) == ()
 
 
 def test_warnings_never_crowd_out_an_error():
@@ -437,7 +449,6 @@ def test_texts_full_of_half_bindings_cost_little():
         "{{" * 40_000,
         '{"__from__": "input.x"} ' * 4000,
     ]
-    began = time.perf_counter()
     for each in texts:
-        check_document(flow(node("a", "action", action="mail.send", params={"to": each}), text("b", each)))
-    assert time.perf_counter() - began < 20
+        with effort(100_000):
+            check_document(flow(node("a", "action", action="mail.send", params={"to": each}), text("b", each)))

@@ -33,6 +33,14 @@ def places(each: ast.AST) -> list[ast.expr]:
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
             return [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "code"]
+        case ast.Call(func=ast.Attribute(attr="wrong" | "note" | "_add"), args=[first, *_]):
+            return [first]
+        case ast.Call(func=ast.Name(id="JinjaError"), args=[_, code]):
+            return [code]
+        case ast.AnnAssign(target=ast.Name(id="_CODES"), value=ast.Dict(values=values)):
+            return values
+        case ast.FunctionDef(args=ast.arguments(defaults=[*defaults])):
+            return [one for one in defaults if isinstance(one, ast.Constant)]
         case ast.Yield(value=ast.Tuple(elts=[ast.Constant() as first, *_])):
             return [first]
     return []

@@ -16,6 +16,7 @@ from flowcabal_tui.project import Project, create_demo, create_project
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.protocol import (
     AddChapter,
+    ConfirmTrust,
     Decide,
     Event,
     NodeNeedsHuman,
@@ -26,11 +27,12 @@ from flowcabal_tui.protocol import (
 )
 from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings, load_project, save_project
 from tests.faultserver import FaultServer
+from tests.trusting import confirmed
+from tests.waiting import PATIENCE
 
 E = TypeVar("E", bound=Event)
 Answer = Callable[[Question], Decision | None]
 ENDED = ("done", "failed", "cancelled")
-PATIENCE = 20.0
 
 CHAPTERS = {
     "Chapter 1 The Ferry": "Ines Marlow pushed the ferry off the bank at Saltreach. Tobias Crane watched her go. "
@@ -105,6 +107,11 @@ class Desk:
     async def view(self, run: RunId, node: str) -> NodeView:
         return await self.project.node(run, NodeId(node))
 
+    async def confirm(self) -> None:
+        """The user says yes to all that the project asks for now."""
+        asked = (await self.project.trust()).asked
+        await self.project.carry_out(ConfirmTrust(tuple(item.digest for item in asked.items)))
+
     async def settled(self) -> None:
         async with asyncio.timeout(PATIENCE):
             await self.project.settled()
@@ -126,7 +133,14 @@ async def opened(folder: Path, **how: Any) -> AsyncIterator[Desk]:
 def endpoint(server: FaultServer, provider: str = "openai", **fields: Any) -> ModelSettings:
     """The fault server as a model; one try and little patience, unless the test says otherwise."""
     base_url = f"{server.url}/v1" if provider == "openai" else server.url
-    given = {"provider": provider, "model": "mock", "base_url": base_url, "retries": 0, "max_wait": 5.0}
+    given = {
+        "provider": provider,
+        "model": "mock",
+        "base_url": base_url,
+        "retries": 0,
+        "max_wait": 5.0,
+        "concurrency": 4,
+    }
     return ModelSettings.model_validate(given | {"first_token_timeout": 2.0, "idle_timeout": 2.0} | fields)
 
 
@@ -136,10 +150,11 @@ def both(model: ModelSettings) -> ModelsSettings:
 
 
 def change(folder: Path, table: str, **values: object) -> None:
-    """Writes settings into the project's file, as the writer does with an editor."""
+    """Writes settings into the project's file, as the writer does with an editor, and confirms them."""
     settings = load_project(folder)
     part = getattr(settings, table).model_copy(update=values)
     save_project(folder, settings.model_copy(update={table: part}))
+    confirmed(folder)
 
 
 async def make(folder: Path, models: ModelsSettings | None = None, *, language: str = "en") -> Path:

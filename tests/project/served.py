@@ -8,6 +8,7 @@ from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.protocol import KnowledgeStatus
 from tests.project.desk import Desk
 from tests.viking.fakes import Contents, contents
+from tests.waiting import PATIENCE
 
 UP = ("ready", "external")
 
@@ -16,15 +17,15 @@ def knowledge(desk: Desk) -> KnowledgeDesk:
     return desk.project._parts.knowledge
 
 
-async def whole(desk: Desk, after: int = 0, patience: float = 180) -> KnowledgeStatus:
+async def whole(desk: Desk, after: int = 0) -> KnowledgeStatus:
     """Waits until the server has told that it is ready (once more) and has all that it should have."""
-    async with asyncio.timeout(patience):
+    async with asyncio.timeout(2 * PATIENCE):
         while True:
             ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state in UP]
             owed = [task for task in await desk.project.background() if task.kind == "knowledge"]
             if ready and knowledge(desk).is_up and not owed:
                 return ready[0]
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.05)
 
 
 async def counts(desk: Desk) -> Contents:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -19,7 +18,8 @@ from flowcabal_tui.protocol import (
     WorkflowFailed,
     WriteChapter,
 )
-from flowcabal_tui.runner.limits import FAILURES, PAUSE_SECONDS
+from flowcabal_tui.runner import limits
+from flowcabal_tui.runner.limits import FAILURES, Limits
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
@@ -37,7 +37,11 @@ def _one_line_failed(event: BackgroundChanged) -> bool:
     return event.task is not None and event.task.kind == "l0" and bool(event.task.error)
 
 
-async def test_a_retry_waits_for_nothing_when_the_provider_was_left_alone(folder: Path, server: FaultServer) -> None:
+async def test_a_retry_waits_for_nothing_when_the_provider_was_left_alone(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(Limits.__init__.__kwdefaults__, "pause", 3_600.0)
+    monkeypatch.setattr(limits, "LONGEST_PAUSE_SECONDS", 3_600.0)
     await make_one(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic", model="agent")))
     server.push({"status": 503, "times": -1})
     async with opened(folder) as desk:
@@ -47,8 +51,7 @@ async def test_a_retry_waits_for_nothing_when_the_provider_was_left_alone(folder
         assert failed >= FAILURES, "the provider is left alone now"
         server._faults.clear()
         await desk.project.carry_out(RetryBackground())
-        async with asyncio.timeout(PAUSE_SECONDS / 2):
-            await desk.project.settled()
+        await desk.settled()
         assert [task for task in await desk.project.background() if task.state == "failed"] == []
 
 

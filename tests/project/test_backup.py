@@ -75,7 +75,7 @@ async def test_a_backup_holds_no_secret_and_becomes_the_same_project(archive: Pa
         assert [await store.book.text(chapter.id) for chapter in await store.book.chapters()] == ["大雪。", ""]
     finally:
         await store.close()
-    assert stat.S_IMODE((tmp_path / "again").stat().st_mode) == 0o755
+    assert stat.S_IMODE((tmp_path / "again").stat().st_mode) == 0o700
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [], "nothing is left beside it"
 
 

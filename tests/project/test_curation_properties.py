@@ -22,6 +22,7 @@ from flowcabal_tui.protocol import AddChapter, DeleteOutput, EditChapter, Purge,
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
 from tests.project.desk import both, make, opened
+from tests.trusting import confirmed
 
 STEPS = ("keep", "append", "write", "forget", "restore", "delete", "undelete", "move", "rename", "purge", "rebuild")
 Plan = list[tuple[str, int, int]]
@@ -218,7 +219,7 @@ class Play:
 def test_any_order_of_steps_leaves_what_was_approved_and_nothing_else(base: Path, plan: Plan) -> None:
     async def play() -> None:
         with tempfile.TemporaryDirectory() as place:
-            async with opened(shutil.copytree(base, Path(place) / "book")) as desk:
+            async with opened(confirmed(shutil.copytree(base, Path(place) / "book"))) as desk:
                 played = Play(desk.project)
                 await played.begin()
                 for step in plan:

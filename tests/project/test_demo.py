@@ -13,12 +13,13 @@ from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import CheckFinding, Decision, Question
 from flowcabal_tui.protocol import OutputPersisted, ProfileUpdated
 from tests.project.desk import Desk, leave, opened
+from tests.trusting import confirmed
 
 
 @pytest_asyncio.fixture(params=["en", "zh"])
 async def desk(request: pytest.FixtureRequest, folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
     """The demo as it opens, its memory complete."""
-    async with opened(shutil.copytree(demos[request.param], folder)) as desk:
+    async with opened(confirmed(shutil.copytree(demos[request.param], folder))) as desk:
         yield desk
 
 

@@ -51,6 +51,12 @@ class FakeKnowledge:
     async def started(self, seconds: float) -> None:
         pass
 
+    async def costs_nothing(self, query: str) -> bool:
+        return True
+
+    async def free_vectors(self, texts: list[str]) -> list[list[float]] | None:
+        return await self.vectors.embed(texts) if self.vectors else None
+
     def require_paid(self) -> None:
         if self.is_over:
             raise KnowledgeError("The cap is reached.")

@@ -33,7 +33,6 @@ from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
 from tests.project.desk import (
     CHAPTERS,
-    PATIENCE,
     both,
     calls,
     change,
@@ -48,6 +47,7 @@ from tests.project.test_bootstrap import ended, imported
 from tests.project.test_stopping import left_waiting
 from tests.project.test_story import FERRY
 from tests.runner.fakes import flow, prompt
+from tests.waiting import PATIENCE
 
 TEXT = "the river rose all night, and nobody slept in the house by the water."
 LAST_WAITS = flow(prompt("a", "Say one word.", context=False), prompt("b", "@a", review="always", context=False))
@@ -251,7 +251,7 @@ async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_can
             await asyncio.wait([asking])
 
         await desk.project._ask(cancelled())
-        assert models._totals.calls == 1 and models._totals.cost != Decimal(0)
+        assert models.spending.totals.calls == 1 and models.spending.totals.cost != Decimal(0)
         assert (await desk.project._ask(models.agent().answer(ask))).cached
         assert calls(server) == 1
 

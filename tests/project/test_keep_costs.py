@@ -19,6 +19,12 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
 from tests.project.test_main_job import DRAFT, PEOPLE
+from tests.trusting import confirmed
+
+NOTHING: dict[str, Any] = {
+    kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels")
+}
+"""An answer to a check and to the reading of a chapter."""
 
 
 def asked(server: FaultServer, start: int = 0) -> Counter[str]:
@@ -41,7 +47,7 @@ async def keep_a_chapter(
     server.push({"content": "1. She ties up."}, *[{"content": DRAFT}] * 2, *[nothing] * 2)
     run = await desk.run("chapter", 4)
     if after is not None:
-        server.push({"content": json.dumps(after), "times": -1})
+        server.push({"content": json.dumps(NOTHING | after), "times": -1})
     before = len(server.log)
     await desk.keep(run, "polish")
     await desk.settled()
@@ -64,7 +70,7 @@ async def test_a_draft_is_sent_twice_to_be_checked_and_once_to_be_remembered(
 ) -> None:
     long = "\n\n".join(DRAFT.replace("late", f"late by {n} minutes") for n in range(40))
     quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = {"findings": [], "sentence": "They meet.", "sentences": [{"sentence": q, "quote": q} for q in quotes]}
+    said = NOTHING | {"sentence": "They meet.", "sentences": [{"sentence": q, "quote": q} for q in quotes]}
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
@@ -123,6 +129,7 @@ async def test_the_writers_own_question_for_summaries_is_asked(
     await make(folder, both(endpoint(server)))
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts" / f"{task}.md").write_text(f"Sum up.\n---\n<task>{task}</task> {own}", encoding="utf-8")
+    confirmed(folder)
     quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
     said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes]}
     async with opened(folder) as desk:

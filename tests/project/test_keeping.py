@@ -24,7 +24,8 @@ from flowcabal_tui.protocol import (
     WriteChapter,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import CHAPTERS, PATIENCE, Desk, both, make, opened, write_chapters
+from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+from tests.waiting import PATIENCE
 
 
 @pytest_asyncio.fixture

@@ -23,18 +23,22 @@ from flowcabal_tui.protocol import (
     EditChapter,
     ImportManuscript,
     KnowledgeStatus,
+    Purge,
     PutRecord,
     Rebuild,
     RemoveRecord,
     SaveWorkflow,
     WriteChapter,
 )
+from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
 from flowcabal_tui.viking.server import OpenVikingServer
 from flowcabal_tui.viking.status import Ready
 from tests.project.desk import Desk, change, make, opened, write_chapters
 from tests.project.served import counts, knowledge, whole
+from tests.trusting import confirmed
 from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, server_command, server_process
+from tests.waiting import PATIENCE, soon
 
 pytestmark = [pytest.mark.viking, pytest.mark.slow]
 
@@ -163,6 +167,12 @@ async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was
             assert await counts(desk) == untouched
 
 
+async def forget_vectors(desk: Desk) -> None:
+    """Takes the vectors out that the project keeps, so that the embedder is asked again."""
+    database = desk.project._parts.store._database
+    await desk.project._ask(database.do(lambda connection: connection.execute("DELETE FROM vector").close()))
+
+
 async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedder(
     folder: Path, tmp_path: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,10 +186,11 @@ async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedde
             async def anew() -> int:
                 """Begins to send everything once more; returns how many states were told before."""
                 told = len(desk.told(KnowledgeStatus))
+                await forget_vectors(desk)
                 await desk.project._ask(knowledge(desk).rebuild())
                 await desk.project._ask(desk.project._parts.background.heal({}))
                 model.asked.clear()
-                await asyncio.wait_for(model.asked.wait(), 20)
+                await soon(model.asked.wait())
                 return told
 
             told = await anew()
@@ -194,9 +205,9 @@ async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedde
 
             model.broken = True
             await anew()
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE):
                 while not any(task.error for task in await desk.project.background()):  # noqa: ASYNC110  # it is polled
-                    await asyncio.sleep(0.1)
+                    await asyncio.sleep(0.05)
             model.broken = False
             await whole(desk)
             assert await counts(desk) == untouched, "the embedder was away"
@@ -241,7 +252,7 @@ async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_i
             await book(folder, tmp_path, settings("lamps"), 3)
             change(folder, "knowledge", url=address.url, api_key_env="ELSEWHERE_KEY")
             copy = tmp_path / "copy"
-            shutil.copytree(folder, copy)
+            confirmed(shutil.copytree(folder, copy))
             async with opened(folder, knowledge=True) as desk, opened(copy, knowledge=True) as other:
                 assert (await whole(desk)).state == "external"
                 await whole(other)
@@ -261,3 +272,30 @@ async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_i
             await elsewhere.stop(wait=True)
         written = [path for place in (folder, copy, own_folders) for path in place.rglob("*") if path.is_file()]
         assert not [path for path in written if address.key.encode() in path.read_bytes()]
+
+
+async def test_no_file_of_the_knowledge_server_holds_a_purged_chapter(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with vectors(monkeypatch) as (_model, settings):
+        await book(folder, tmp_path, settings("lamps"), 3)
+        async with opened(folder, knowledge=True) as desk:
+            await whole(desk)
+            assert files_with(b"boathouse", folder), "or this test could not fail"
+            assert files_with(b"boathouse", paths.cache_folder()), "or this test could not fail"
+            before = len(desk.told(KnowledgeStatus))
+            await desk.project.carry_out(Purge(chapter=await desk.chapter(3)))
+            await whole(desk, before)
+            assert files_with(b"boathouse", folder) == [] == files_with(b"boathouse", paths.cache_folder())
+            await receipt_of(desk)
+        assert files_with(b"boathouse", paths.cache_folder()) == []
+
+
+def files_with(words: bytes, folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and words in path.read_bytes()]
+
+
+async def receipt_of(desk: Desk) -> Receipt:
+    """Of the chapter that is to be written, wherever it is."""
+    last = (await desk.project.chapters())[-1].id
+    return await desk.project.preview_context(RunRequest("plain", last), NodeId("draft"))

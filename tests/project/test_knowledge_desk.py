@@ -16,6 +16,7 @@ from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.manifest import Head
 from flowcabal_tui.viking.status import Ready
 from flowcabal_tui.viking.sync import KnowledgeSync
+from tests.waiting import until
 
 
 class EmptySync(KnowledgeSync):
@@ -43,8 +44,6 @@ async def test_a_server_is_ready_only_when_what_it_is_owed_is_booked(tmp_path: P
     desk._client = KnowledgeClient(lambda: Address("http://127.0.0.1:1", "key"))
     desk._sync = EmptySync(desk._client, Head("viking://resources/the-ferry", "en", "offline/8"), tmp_path)
     desk._changed(Ready("http://127.0.0.1:1", repair=False))
-    async with asyncio.timeout(5):
-        while not desk.is_up:  # noqa: ASYNC110  # the desk tells nobody but its guests
-            await asyncio.sleep(0)
+    await until(lambda: desk.is_up)
     assert told == ["booked 0", "ready"]
     await desk.close()

@@ -10,6 +10,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol import ImportManuscript, WriteChapter
 from tests.faultserver import FaultServer
 from tests.project.desk import both, endpoint, make, opened
+from tests.trusting import confirmed
 
 LATER = "Ines was the Veiled Lady"
 TEXTS = ("Ines Marlow rowed. Miss Tide, as the children call Ines, sang.", "It rained.", f"{LATER} of the quay.")
@@ -26,6 +27,7 @@ async def test_a_chapter_that_is_read_anew_is_asked_about_with_the_names_of_its_
     (folder / "prompts").mkdir(exist_ok=True)
     own = "Sum up.\n---\n<task>curator.l1</task> ${language} ${names} ${title} ${chapter}"
     (folder / "prompts" / "curator.l1.md").write_text(own, encoding="utf-8")
+    confirmed(folder)
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
         await desk.settled()

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.book import curation
 from flowcabal_tui.protocol import OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import CHAPTERS, PATIENCE, Desk, both, make, opened, write_chapters
+from flowcabal_tui.store.book.outbox import no_tasks
+from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
 from tests.project.test_keeping import mirrored
+from tests.waiting import PATIENCE
 
 FERRY = CHAPTERS["Chapter 1 The Ferry"]
 
@@ -103,3 +106,19 @@ async def test_half_files_that_a_kill_left_are_taken_away(desk: Desk, folder: Pa
                 await asyncio.sleep(0.005)
         await again.settled()
     assert (folder / "manuscript" / ".notes.tmp").read_text() == "mine"
+
+
+async def test_a_chapter_that_changes_while_its_file_is_written_is_no_edit_of_somebody_else(
+    desk: Desk, folder: Path
+) -> None:
+    parts, chapter = desk.project._parts, await desk.chapter(1)
+
+    async def written(text: str) -> Chapter:
+        await desk.project._ask(parts.store.book.write(chapter, text, tasks=no_tasks))
+        return await desk.project._ask(parts.store.book.chapter(chapter))
+
+    stale = await written("The ferry leaked.")
+    await written("The ferry sank.")
+    assert await desk.project._ask(parts.mirror.write(stale)) is None
+    assert await desk.project._ask(parts.mirror.write(await written("The ferry was raised."))) is None
+    assert "The ferry was raised." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")

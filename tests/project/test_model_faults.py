@@ -180,7 +180,7 @@ async def test_a_paragraph_of_a_million_characters_is_kept_whole(folder: Path, s
     paragraph = "雨落在河上。" * 170_000
     chunk = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "{paragraph}"}}}}]}}\n\n'
     end = 'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
-    async with desk_at(folder, server) as desk:
+    async with desk_at(folder, server, max_output=2_000_000) as desk:
         server.push({"raw": chunk + end})
         run = await desk.run("quick-draft", 1)
         await desk.keep(run, "draft")

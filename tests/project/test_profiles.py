@@ -159,6 +159,7 @@ async def test_what_is_no_profile_is_refused_and_changes_nothing(desk: Desk) -> 
 async def test_a_kind_that_the_writer_added_is_made_and_one_that_is_wrong_says_so(desk: Desk, folder: Path) -> None:
     settings = 'subject = "book"\nscenes = ["daily"]\n[title]\nen = "Ropes"\n[words]\nen = ["rope"]\n'
     add(folder / "profiles", "ropes", settings)
+    await desk.confirm()
     await desk.project.carry_out(RegenerateProfile("profiles/ropes/book"))
     await desk.settled()
     assert "untied the rope" in (await texts(desk, "profiles/ropes/book"))["L1"]

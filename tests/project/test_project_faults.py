@@ -29,7 +29,8 @@ from flowcabal_tui.protocol import AddChapter, RunWorkflow, SaveWorkflow, WriteC
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.faultserver import FaultServer
-from tests.project.desk import PATIENCE, both, endpoint, make, make_one, opened
+from tests.project.desk import both, endpoint, make, make_one, opened
+from tests.waiting import PATIENCE
 
 HOLDER = """
 import asyncio, sys
@@ -267,7 +268,8 @@ async def test_a_mirror_that_cannot_be_written_harms_no_chapter(folder: Path) ->
     (folder / "manuscript").write_text("in the way")
     async with opened(folder) as desk:
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Safe."))
-        await desk.settled()
+        with pytest.raises(DiskFull):
+            await desk.settled()
         assert await desk.project.chapter_text(await desk.chapter(1)) == "Safe."
         (task,) = [task for task in await desk.project.background() if task.kind == "mirror"]
         assert task.state == "failed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import sqlite3
 import zlib
@@ -13,26 +14,35 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import DiskFull, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId, OutputId
 from flowcabal_tui.domain.memory import Entity, Evidence, KeepMode
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId
+from flowcabal_tui.project.book import purging
 from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.protocol import (
     AddChapter,
     DeleteOutput,
+    EditChapter,
+    OutsideEdit,
     Purge,
+    PurgeFinished,
     PutEntity,
     PutRecord,
+    Status,
     TextPurged,
     WriteChapter,
     WriteProfile,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
-from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.book.purge import PURGED
+from flowcabal_tui.store.file.blobs import pack_large, unpack
+from flowcabal_tui.store.file.upkeep import Upkeep
 from tests.faultserver import FaultServer
-from tests.project.desk import PATIENCE, Desk, both, endpoint, leave, make_one, opened
+from tests.project.desk import Desk, both, endpoint, leave, make_one, opened
+from tests.trusting import confirmed
+from tests.waiting import PATIENCE
 
 SECRET = (
     "Zyxwold the ferryman counted quixotically. Zyxwold rowed beneath the oxbowed moon. Zyxwold said nothing.\n\n"
@@ -122,6 +132,173 @@ async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(desk: Desk
                 await asyncio.sleep(0.05)
 
 
+async def test_a_reader_delays_a_purge_which_says_so_and_finishes_by_itself(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purging, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(purging, "_TRIES", 2)
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    with closing(sqlite3.connect(folder / ".flowcabal" / "project.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM version").fetchall()
+        await desk.project.carry_out(Purge(chapter=chapter))
+        await desk.settled()
+        (told,) = desk.told(TextPurged)
+        assert [reason for reason in told.pending if "another program reads" in reason]
+        assert left(folder) and not desk.told(PurgeFinished)
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Written meanwhile."))
+        reader.execute("ROLLBACK")
+    await desk.until(PurgeFinished)
+    await desk.settled()
+    assert left(folder) == []
+
+
+async def test_a_purge_that_a_reader_delayed_is_finished_at_the_next_opening(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purging, "_TRIES", 2)
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    with closing(sqlite3.connect(folder / ".flowcabal" / "project.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM version").fetchall()
+        await desk.project.carry_out(Purge(chapter=chapter))
+        await desk.project.close()
+        assert left(folder)
+    async with opened(folder) as again:
+        await again.until(Status, lambda status: status.status == "connected")
+        await again.settled()
+        async with asyncio.timeout(PATIENCE):
+            while left(folder):  # noqa: ASYNC110  # a file tells nobody that it is small
+                await asyncio.sleep(0.05)
+
+
+async def test_a_chapter_that_was_deleted_and_then_purged_is_nowhere(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.project.carry_out(EditChapter(chapter, deleted=True))
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
+    assert await desk.project.deleted_chapters() == ()
+
+
+async def test_what_a_kill_left_in_the_manuscript_folder_goes_with_a_purge(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    (file,) = (folder / "manuscript").glob("0002*")
+    for name in (".abcdefgh.tmp", "0007-an-older-place.md"):
+        (file.parent / name).write_bytes(file.read_bytes())
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    assert left(folder) == []
+
+
+async def test_the_log_forgets_a_purged_text(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    log = logging.getLogger("flowcabal_tui.test")
+    log.warning("it says: %s", SECRET.partition("\n")[0])
+    log.warning("something else")
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    log.warning("a line after it")
+    assert left(folder) == []
+    said = (folder / ".flowcabal" / "flowcabal.log").read_text("utf-8")
+    assert "something else" in said and "a line after it" in said
+
+
+async def test_files_of_others_and_backups_that_hold_a_purged_text_are_named_and_stay(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    await desk.project.back_up(folder.parent / "before.zip")
+    (file,) = (folder / "manuscript").glob("0002*")
+    file.write_text(file.read_text("utf-8") + "And a line of an editor's.\n", "utf-8")
+    (folder / "notes.txt").write_text("Nothing of it.", "utf-8")
+    await desk.project.carry_out(Purge(chapter=chapter))
+    (told,) = desk.told(TextPurged)
+    assert [*told.left] == [str(file), str(folder.parent / "before.zip")]
+    assert file.exists() and (folder.parent / "before.zip").exists()
+
+
+async def test_an_edit_made_outside_stays_offered_when_an_output_of_its_chapter_is_purged(
+    desk: Desk, folder: Path
+) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, HAND))
+    secret = await keep(desk, chapter, SECRET)
+    await desk.settled()
+    (file,) = (folder / "manuscript").glob("0002*")
+    file.write_text("# The Flag\n\nAn editor wrote something else.\n", "utf-8")
+    await desk.project.carry_out(Purge(output=secret))
+    await desk.settled()
+    await desk.until(OutsideEdit)
+    assert await desk.project.outside_text(chapter) == "An editor wrote something else."
+    assert [path.name for path in (folder / "manuscript").glob("0002*")] == [file.name]
+
+
+async def test_accepted_rewrites_go_with_the_text_that_they_are_of(desk: Desk, folder: Path) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, HAND))
+    secret = await keep(desk, chapter, SECRET)
+
+    def rewritten(connection: sqlite3.Connection) -> None:
+        for body, after in ((f"{HAND}\n\n{SECRET}", FERRY), (HAND, SECRET[:40]), (HAND, BELL)):
+            connection.execute(
+                "INSERT INTO rewrite (chapter, body, start, end, after, model, instruction, at)"
+                " VALUES (?, ?, 0, 1, ?, '', '', '')",
+                (chapter, pack_large(body), pack_large(after)),
+            )
+
+    await desk.project._ask(desk.project._parts.store._database.do(rewritten))
+    await desk.project.carry_out(Purge(output=secret))
+    await desk.settled()
+    found = everything(folder)
+    assert [word for word in WORDS if word in found] == [] == left(folder)
+    assert BELL in found
+    await desk.project.carry_out(Purge(chapter=chapter))
+    await desk.settled()
+    assert BELL not in everything(folder)
+
+
+async def test_a_purge_for_which_there_is_no_room_is_finished_when_there_is(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purging, "RETRY_SECONDS", 0.01)
+    compact, full = Upkeep.compact, [True]
+
+    async def compacted(self: Upkeep) -> bool:
+        if full:
+            raise DiskFull("The project could not be written.")
+        return await compact(self)
+
+    monkeypatch.setattr(Upkeep, "compact", compacted)
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    await desk.project.carry_out(Purge(chapter=chapter))
+    assert desk.told(TextPurged)[0].pending == ("The project could not be written.",)
+    full.clear()
+    await desk.until(PurgeFinished)
+    await desk.settled()
+    assert left(folder) == []
+
+
+async def test_the_knowledge_server_is_told_of_derived_texts_that_went(desk: Desk) -> None:
+    chapter = await desk.chapter(2)
+    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+    await desk.settled()
+    (profile,) = [row.uri for row in await desk.project.profiles() if row.name == "Zyxwold"]
+    await desk.project.carry_out(Purge(chapter=chapter))
+    assert profile in [task.subject for task in await desk.project.background() if task.source == PURGED]
+
+
 async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_on_it(desk: Desk, folder: Path) -> None:
     run = await desk.run("quick-draft", 2)
     text = (await desk.view(run, "draft")).attempts[0].text
@@ -141,7 +318,7 @@ async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_o
 
 
 async def test_a_chinese_chapter_goes_with_the_run_that_made_it(folder: Path, demos: dict[str, Path]) -> None:
-    async with opened(shutil.copytree(demos["zh"], folder)) as desk:
+    async with opened(confirmed(shutil.copytree(demos["zh"], folder))) as desk:
         chapter = await desk.chapter(7)
         run = await desk.run("chapter", 7)
         await desk.keep(run, "polish")

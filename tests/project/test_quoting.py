@@ -13,7 +13,8 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, Quote
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.project.runs.quoting import DRAFT_TOKENS, quote
+from flowcabal_tui.project.runs.basis import DRAFT_TOKENS, Basis
+from flowcabal_tui.project.runs.quoting import quote
 from flowcabal_tui.protocol import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, until
 
@@ -53,25 +54,25 @@ def evolution(**params: Any) -> Node:
 
 
 async def quoted(bench: Bench, workflow: Workflow, run: str = "quoted") -> Quote:
-    return await quote((await bench.run(workflow, run=run)).scope, Words())
+    return await quote((await bench.run(workflow, run=run)).scope, Basis(Words()))
 
 
 async def test_a_recursion_is_counted_step_by_step_to_its_depth():
     bench = Bench(FakeModel(numbered()))
     found = await quoted(bench, flow(recursive()))
-    assert (found.would_run, found.calls_at_most, found.at_most) == (("polish",), 7, True)
-    assert found.output_tokens == 4 * 100 + 3 * 10
-    assert found.input_tokens > 3 + 3 * DRAFT_TOKENS + 3 * 2 * DRAFT_TOKENS
+    assert (found.would_run, found.likely.calls) == (("polish",), 7)
+    assert found.likely.output_tokens == 4 * 100 + 3 * 10
+    assert found.likely.input_tokens > 3 + 3 * 100 + 3 * (100 + 10), "each step takes in what those before it give"
     run = await bench.run(flow(recursive()))
     assert await run.execute() == "done"
-    assert len(bench.model.calls) == found.calls_at_most, "the critic never was content"
+    assert len(bench.model.calls) == found.likely.calls, "the critic never was content"
 
 
 async def test_what_is_there_already_is_not_counted():
     bench = Bench(FakeModel(numbered()))
     assert await (await bench.run(flow(recursive(depth=1)))).execute() == "done"
     assert (await quoted(bench, flow(recursive(depth=1)))).served == ("polish",)
-    assert (await quoted(bench, flow(recursive(depth=2)), "deeper")).calls_at_most == 2, "one critique, one revision"
+    assert (await quoted(bench, flow(recursive(depth=2)), "deeper")).likely.calls == 2, "one critique, one revision"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ async def test_what_is_there_already_is_not_counted():
 async def test_an_evolution_is_counted_with_its_checks_in_every_round(params, calls):
     bench = Bench(FakeModel(lambda _r: "x"), FakeMonitor(lambda _text, _n: PASSED))
     found = await quoted(bench, flow(evolution(**params)))
-    assert (found.calls_at_most, found.at_most) == (calls, True)
+    assert found.likely.calls == calls
     assert bench.model.calls == [] and bench.monitor.seen == []
 
 
@@ -100,7 +101,7 @@ async def test_candidates_that_are_there_are_not_checked_by_a_quote():
     run.close()
     await task
     found = await quoted(bench, workflow)
-    assert (found.calls_at_most, len(bench.monitor.seen)) == (4, 4)
+    assert (found.likely.calls, len(bench.monitor.seen)) == (4, 4)
     run = await bench.run(workflow)
     task = asyncio.create_task(run.execute())
     await until(lambda: len(bench.of(NodeNeedsHuman)) == 2)
@@ -117,7 +118,7 @@ async def test_branches_side_by_side_are_counted_together():
     branches = {name: {"nodes": [call("x", name), call("y", "after {{result_of.x.text}}")]} for name in "abc"}
     node = Node(id=NodeId("par"), kind="parallel", params={"branches": branches})
     found = await quoted(Bench(FakeModel(numbered())), flow(node))
-    assert (found.would_run, found.calls_at_most) == (("par",), 6)
+    assert (found.would_run, found.likely.calls) == (("par",), 6)
 
 
 async def test_a_loop_is_counted_for_each_item_that_there_is():
@@ -126,16 +127,16 @@ async def test_a_loop_is_counted_for_each_item_that_there_is():
         return flow(Node(id=NodeId("loop"), kind="loop", params={"body": body, "side_by_side": 2, **params}))
 
     bench = Bench(FakeModel(numbered()))
-    assert (await quoted(bench, loop(source=["a", "b", "c", "d"]))).calls_at_most == 4
+    assert (await quoted(bench, loop(source=["a", "b", "c", "d"]))).likely.calls == 4
     assert await (await bench.run(loop(source=["a", "b"]))).execute() == "done"
-    assert (await quoted(bench, loop(source=["a", "b", "c", "d"]), "more")).calls_at_most == 2
+    assert (await quoted(bench, loop(source=["a", "b", "c", "d"]), "more")).likely.calls == 2
 
 
 async def test_a_loop_whose_rounds_depend_on_each_other_is_counted_to_its_bound():
     kept = {"set": {"last": {"__from__": "result_of.x.text"}}}
     params = {"body": {"nodes": [call("x", "write {{item}}")]}, "source": [1, 2, 3], "accumulator": kept}
     node = Node(id=NodeId("loop"), kind="loop", params=params)
-    assert (await quoted(Bench(FakeModel(numbered())), flow(node))).calls_at_most == 3
+    assert (await quoted(Bench(FakeModel(numbered())), flow(node))).likely.calls == 3
 
 
 async def test_what_cannot_be_foreseen_is_counted_to_its_bound():
@@ -143,11 +144,11 @@ async def test_what_cannot_be_foreseen_is_counted_to_its_bound():
     node = Node(id=NodeId("loop"), kind="loop", params={"body": {"nodes": [call("x", "write {{item}}")]}, **items})
     after = prompt("after", "{{result_of.list.points[0]}}", context=False)
     found = await quoted(Bench(FakeModel(numbered())), flow(prompt("list", "name some"), node, after))
-    assert (found.calls_at_most, found.at_most) == (1 + 9 + 1, True)
+    assert found.likely.calls == 1 + 9 + 1
 
 
 async def test_what_stands_behind_is_counted_with_a_draft_in_its_place():
     bench = Bench(FakeModel(lambda _r: "x"))
     found = await quoted(bench, flow(evolution(), prompt("after", "go on: ", "@open")))
     assert found.would_run == ("open", "after")
-    assert found.input_tokens == 4 + 2 + DRAFT_TOKENS
+    assert found.likely.input_tokens == 4 + 2 + DRAFT_TOKENS

@@ -20,6 +20,7 @@ from flowcabal_tui.protocol import AddChapter, EditChapter, Rebuild, RebuildProg
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, Desk, calls, endpoint, make_one, opened
+from tests.trusting import confirmed
 
 DAMAGES = {
     "nothing": "SELECT 1",
@@ -39,7 +40,7 @@ DAMAGES = {
 
 @pytest_asyncio.fixture
 async def desk(folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
-    async with opened(shutil.copytree(demos["zh"], folder)) as desk:
+    async with opened(confirmed(shutil.copytree(demos["zh"], folder))) as desk:
         await desk.settled()
         yield desk
 

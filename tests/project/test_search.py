@@ -16,6 +16,7 @@ from flowcabal_tui.domain.search import SearchHit, SearchKind
 from flowcabal_tui.project.book import matching, search
 from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, WriteChapter, WriteMeta
 from tests.project.desk import CHAPTERS, Desk, make, opened
+from tests.trusting import confirmed
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ async def test_places_are_looked_for_beside_the_loop(desk: Desk, monkeypatch: py
 
 
 async def test_what_a_receipt_cites_is_opened_as_its_run_saw_it_whatever_was_changed_since(demos, tmp_path) -> None:
-    folder = shutil.copytree(demos["en"], tmp_path / "demo")
+    folder = confirmed(shutil.copytree(demos["en"], tmp_path / "demo"))
     async with opened(folder) as desk:
         last = (await desk.project.chapters())[-1]
         receipt = await desk.project.preview_context(RunRequest("chapter", last.id), NodeId("draft"))

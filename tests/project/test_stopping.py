@@ -23,6 +23,7 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
 from tests.project.desk import both, leave, make_one, opened
 from tests.runner.fakes import flow, prompt
+from tests.waiting import soon
 
 WAITS = flow(prompt("a", "Say one word.", review="always", context=False), prompt("b", "@a", context=False))
 
@@ -77,8 +78,8 @@ async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> N
         parts.runs.start = never  # type: ignore[method-assign]  # a command that hangs
         stuck = asyncio.create_task(desk.start("flow", 1))
         await blocked.wait()
-        async with asyncio.timeout(5):
-            await desk.project.carry_out(CancelRun(run))
+        await soon(desk.project.carry_out(CancelRun(run)))
+        assert not stuck.done()
         assert question.id not in [q.id for q in await desk.project.questions()]
         stuck.cancel()
 

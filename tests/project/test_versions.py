@@ -300,10 +300,10 @@ async def test_a_quote_tells_the_price_of_the_tokens(folder, server):
         short = {**PLAIN, "max_tokens": 10}
         await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("a", "Say it.", **short),))))
         quote = await desk.project.quote(RunRequest("one"))
-        assert (quote.cost, quote.currency) == (quote.input_tokens + 2 * 10, "EUR")
+        assert (quote.likely.cost, quote.currency) == (quote.likely.input_tokens + 2 * 10, "EUR")
         run = await desk.run("one")
         assert (await desk.project.run_details(run)).totals.cost
-        assert (await desk.project.quote(RunRequest("one"))).cost == 0
+        assert (await desk.project.quote(RunRequest("one"))).likely.cost == 0
 
 
 async def test_a_choice_is_answered_by_its_number_only(desk):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 
-from flowcabal_tui.domain.errors import BudgetExceeded
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import (
@@ -141,7 +143,9 @@ class FakeModel:
     """Answers with what `says` makes of a request; counts calls and how many go on side by side."""
 
     says: Callable[[ModelRequest], str | Exception]
-    endpoint: Endpoint = Endpoint("openai", "fake")
+    endpoint: Endpoint = Endpoint(
+        "openai", "fake", max_output=5_000, retries=0, price_in=Decimal(1), price_out=Decimal(2)
+    )
     finish: Finish = "stop"
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
     """A call whose prompt contains the key waits for the event after its first piece."""
@@ -189,6 +193,9 @@ class FakeMonitor:
         self.seen.append(draft)
         return self.judges(draft, attempt)
 
+    def question_tokens(self) -> int:
+        return 100
+
 
 @dataclass
 class FakeSpend:
@@ -197,6 +204,25 @@ class FakeSpend:
     left: int = 1_000
     booked: int = 0
     cut_off: list[str] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def reserved(
+        self, endpoint: Endpoint, request: ModelRequest, role: Role, purpose: str, *, attempt: int = 0, before: str = ""
+    ) -> AsyncIterator[None]:
+        self.require_budget()
+        yield
+
+    def took(self, asked: object, piece: str) -> None:
+        """Nothing is reserved."""
+
+    def require_again(self, asked: object) -> None:
+        self.require_budget()
+
+    def fits(self, reached: LimitReached) -> bool:
+        return True
+
+    async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
+        """No limit is held."""
 
     def require_budget(self) -> None:
         if self.left <= 0:

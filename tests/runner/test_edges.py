@@ -14,6 +14,7 @@ from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.protocol import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged
 from flowcabal_tui.runner.fold import fold
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
+from tests.waiting import soon
 
 
 def echo(request):
@@ -26,7 +27,7 @@ async def test_a_cancel_that_comes_before_the_first_step_of_a_node_ends_the_run(
     task = asyncio.create_task(run.execute())
     await until(lambda: run._tasks)
     run.cancel()
-    assert await asyncio.wait_for(task, 2) == "cancelled"
+    assert await soon(task) == "cancelled"
     assert {node: state.state for node, state in fold(bench.journal.events).nodes.items()} == {
         "a": "cancelled",
         "b": "blocked",
@@ -80,7 +81,7 @@ async def test_a_kill_after_an_outcome_was_taken_over_asks_nobody_again():
     end = next(at for at, e in enumerate(bench.journal.events) if e.run == "r2" and e.kind == "nodes-served")
     del bench.journal.events[end:]
     again = await bench.run(workflow, run="r2")
-    assert await asyncio.wait_for(again.execute(), 2) == "done"
+    assert await soon(again.execute()) == "done"
     assert texts(again) == {"a": "mine"} and len(judged.seen) == 1
 
 

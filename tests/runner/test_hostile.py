@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-import time
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,9 +29,11 @@ from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.protocol import NodeNeedsHuman, WorkflowFailed
 from flowcabal_tui.runner.effects import with_effect
 from flowcabal_tui.runner.fold import fold
+from tests.effort import effort
 from tests.nodes.flows import FakeActions, act, answered, bench, body, edge, failure, node, values
 from tests.nodes.item_flows import Allowed
 from tests.runner.fakes import flow, prompt, texts, until
+from tests.waiting import PATIENCE, soon
 
 MIB = 1024 * 1024
 
@@ -76,7 +77,7 @@ async def beside(bad: Node, run: str = "r1", made=None):
     made = made or bench()
     workflow = flow(bad, act("good"), node("after", "end", value="result_of.bad"), edges=())
     going = await made.run(workflow, run=run)
-    return made, going, await asyncio.wait_for(going.execute(), 30)
+    return made, going, await soon(going.execute())
 
 
 def loops(depth: int, kind: str = "loop") -> Node:
@@ -108,12 +109,10 @@ def memory_below(most: int) -> Iterator[None]:
 def test_a_million_nodes_are_refused_at_once_with_a_reason():
     one = node("n", "end", value=1)
     million = Workflow.model_construct(id="w", nodes=(one,) * 1_000_000, edges=())
-    begun = time.perf_counter()
-    with pytest.raises(WorkflowError, match="cannot run"), memory_below(MIB):
+    with pytest.raises(WorkflowError, match="cannot run"), memory_below(MIB), effort(1000):
         require_valid(million)
-    with pytest.raises(WorkflowError, match="1000000 nodes"), memory_below(MIB):
+    with pytest.raises(WorkflowError, match="1000000 nodes"), memory_below(MIB), effort(1000):
         plan(million.nodes)
-    assert time.perf_counter() - begun < 1
 
 
 @pytest.mark.parametrize("kind", ["loop", "parallel"])
@@ -207,21 +206,20 @@ async def test_an_action_that_hangs_fails_when_its_time_is_over_and_holds_up_no_
 @pytest.mark.parametrize("whole", [True, False], ids=["run", "node"])
 @pytest.mark.parametrize("stuck", [True, False], ids=["thread", "async"])
 async def test_a_hanging_action_is_cancelled_at_once(tmp_path, whole, stuck):
-    release = threading.Event()
+    release, ended = threading.Event(), threading.Event()
 
     def sticks(params: Mapping[str, Any]) -> Any:
-        release.wait(60)
+        release.wait(PATIENCE)
+        ended.set()
 
     made = bench(Executed(tmp_path, sticks if stuck else hangs, 60))
     run = await made.run(flow(act("bad"), node("after", "end", value="result_of.bad")))
     task = asyncio.create_task(run.execute())
     await until(lambda: run._tasks)
     await asyncio.sleep(0)
-    begun = time.perf_counter()
     assert run.cancel(None if whole else NodeId("bad"))
-    assert await task == "cancelled"
+    assert await task == "cancelled" and not ended.is_set()
     release.set()
-    assert time.perf_counter() - begun < 2
 
 
 # outputs
@@ -295,7 +293,7 @@ async def test_a_kind_that_swallows_a_cancel_does_not_hold_up_the_end_of_the_run
     task = asyncio.create_task(run.execute())
     await begun.wait()
     run.cancel()
-    assert await asyncio.wait_for(task, 5) == "cancelled"
+    assert await soon(task) == "cancelled"
     assert "after" not in run.outputs
 
 
@@ -424,7 +422,7 @@ async def test_a_question_of_a_run_that_was_stopped_is_asked_anew_when_the_run_g
     task = asyncio.create_task(run.execute())
     asked = len(made.of(NodeNeedsHuman))
     await answered(made, run, Decision("edit", text="yes"), asked)
-    assert await asyncio.wait_for(task, 5) == "done" and made.journal.answers
+    assert await soon(task) == "done" and made.journal.answers
 
 
 async def test_no_node_of_a_run_that_was_stopped_waits_any_more():

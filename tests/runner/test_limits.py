@@ -10,6 +10,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.runner.limits import FAILURES, Breaker, Limits, Slots
 from tests.runner.fakes import until
+from tests.waiting import PATIENCE, soon
 
 
 async def test_who_has_the_longest_way_behind_it_gets_the_next_place_and_equals_go_in_order():
@@ -37,9 +38,9 @@ async def test_the_place_of_one_who_was_cancelled_while_it_got_it_goes_to_the_ne
     await asyncio.sleep(0)
     slots.release()
     cancelled.cancel()
-    await asyncio.wait_for(next_one, 2)
+    await soon(next_one)
     slots.release()
-    await asyncio.wait_for(slots.acquire(0), 2)
+    await soon(slots.acquire(0))
 
 
 async def fail(breaker: Breaker, fault: ModelFault = ModelFault.SERVER, told: list[float] | None = None) -> None:
@@ -124,7 +125,7 @@ async def test_calls_that_waited_for_a_place_are_not_sent_to_a_provider_that_fai
     calls = [asyncio.create_task(call(number)) for number in range(30)]
     await until(lambda: told)
     assert len(sent) <= FAILURES + 1, "one was under way when the third failed"
-    async with asyncio.timeout(2), limits.slot(Endpoint("anthropic", "b"), 0.0):
+    async with asyncio.timeout(PATIENCE), limits.slot(Endpoint("anthropic", "b"), 0.0):
         pass  # another provider has its place
     for each in calls:
         each.cancel()

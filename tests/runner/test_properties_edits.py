@@ -13,6 +13,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.validation import validate
+from flowcabal_tui.project.runs.basis import Basis
 from flowcabal_tui.project.runs.quoting import quote
 from flowcabal_tui.runner.run import Run
 from tests.nodes.flows import edge
@@ -57,13 +58,14 @@ async def _as_if_made_anew(drawn: tuple[Workflow, list[Workflow]], changes: list
     for number, (place, how) in enumerate(changes, 1):
         workflow = edited(workflow, place, how)
         name = f"r{number}"
-        quoted = await quote((await world.begin(workflow, name)).scope, TokenEstimator("fake"))
+        quoted = await quote((await world.begin(workflow, name)).scope, Basis(TokenEstimator("fake")))
         calls, acts = len(world.bench.model.calls), len(world.acts.done)
         run = await world.to_the_end(workflow, name, [])
         costly = spent(world, run)
         assert not costly & set(quoted.served), "what the quote said is served cost something"
         assert costly <= set(quoted.would_run), "what cost something was in the quote"
-        assert len(world.bench.model.calls) - calls <= quoted.calls_at_most, "no more calls than the quote said at most"
+        assert quoted.most is not None, quoted.open_ends
+        assert len(world.bench.model.calls) - calls <= quoted.most.calls, "no more calls than the quote said at most"
         assert len(world.acts.done) == acts or quoted.would_run
         anew = await World(library, {}, []).to_the_end(workflow, name, [])
         assert run.outputs == anew.outputs

@@ -188,3 +188,12 @@ def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
     paths.user_file().write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=r"config\.toml"):
         glance()
+
+
+def test_a_server_on_this_machine_gets_one_request_at_a_time_and_much_patience_unless_set() -> None:
+    here = ModelSettings(model="m", base_url="http://127.0.0.1:8080/v1")
+    assert (here.endpoint().concurrency, here.endpoint().first_token_timeout) == (1, 1_800)
+    assert here.model_copy(update={"concurrency": 2}).endpoint().concurrency == 2
+    elsewhere = ModelSettings(model="m").endpoint()
+    assert (elsewhere.concurrency, elsewhere.first_token_timeout, elsewhere.idle_timeout) == (4, 120, 60)
+    assert ModelSettings.of(here.endpoint()) == here

@@ -15,6 +15,7 @@ from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.entry import Preferences
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import PROPOSALS, invented_doors
+from tests.tui.waiting import settled
 
 NOW = datetime(2026, 11, 21, 9, 41)
 SIZES = [(80, 24), (140, 40)]
@@ -42,14 +43,6 @@ def app(language: str = "en", *, opened: bool = False, locked: bool = False, wiz
         state_folder=Path("state"),
         clock=lambda: NOW,
     )
-
-
-async def settled(pilot: Pilot[int]) -> None:
-    """Everything that was begun has ended."""
-    for _round in range(3):
-        await pilot.pause()
-        await pilot.app.workers.wait_for_complete()
-    await pilot.pause()
 
 
 def pressed(*keys: str):

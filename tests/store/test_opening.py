@@ -29,6 +29,8 @@ from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.migrations.m001_initial import STATEMENTS as FIRST
 from flowcabal_tui.store.migrations.m002_items_and_state import STATEMENTS as SECOND
 from flowcabal_tui.store.migrations.m003_story import STATEMENTS as THIRD
+from flowcabal_tui.store.migrations.m004_money import STATEMENTS as FOURTH
+from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import STATEMENTS as FIFTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -61,7 +63,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    assert [digest_of(list(statements)) for statements in (FIRST, SECOND, THIRD)] == RELEASED
+    assert [digest_of(list(statements)) for statements in (FIRST, SECOND, THIRD, FOURTH, FIFTH)] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
 
@@ -251,4 +253,6 @@ RELEASED = [
     "3f0302bf7560bdc3468330793509b5c5",
     "5a14644e5be3979edb9384047c02447e",
     "76457a26c948c7812eea2e1a5f1c3751",
+    "870bfd7bf78af518aed4a0fdd8e8d81a",
+    "7a7ca14f96039df7d8feb389320e03bd",
 ]

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.store.file.connection import Writer, open_writable
+from tests.waiting import PATIENCE
 
 LOOP = """
 import asyncio, sys
@@ -65,10 +66,10 @@ async def test_what_waits_is_written_in_one_transaction(writer):
     def hold(connection):
         connection.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
         entered.set()
-        go.wait(10)
+        go.wait(PATIENCE)
 
     holding = asyncio.create_task(writer.do(hold))
-    await asyncio.to_thread(entered.wait, 10)
+    await asyncio.to_thread(entered.wait, PATIENCE)
     waiting = asyncio.gather(*(writer.do(put(f"k{number}")) for number in range(100)))
     await asyncio.sleep(0)
     go.set()

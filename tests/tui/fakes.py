@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportedChapter, ImportPreview
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import (
     BackgroundTask,
     BootstrapQuote,
@@ -24,9 +25,10 @@ from flowcabal_tui.domain.memory import (
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
-from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary, Spend
 from flowcabal_tui.domain.story import RecordId, Story
 from flowcabal_tui.domain.text import digest, word_count
+from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
@@ -48,6 +50,7 @@ from flowcabal_tui.protocol import (
     Command,
     CommandDone,
     CommandFailed,
+    ConfirmTrust,
     Decide,
     DeleteOutput,
     EditChapter,
@@ -77,6 +80,7 @@ from flowcabal_tui.protocol import (
     SaveWorkflow,
     SelectVersion,
     TextPurged,
+    TrustChanged,
     UnfreezeNode,
     WorkflowCompleted,
     WriteChapter,
@@ -84,6 +88,33 @@ from flowcabal_tui.protocol import (
 from tests.tui import fake_books as books
 from tests.tui import fake_story
 from tests.tui.fake_reading import FakeReading
+
+
+class FakeUnsaved:
+    """Unsaved texts, each with the version that it was typed over."""
+
+    def __init__(self, workbench: FakeWorkbench) -> None:
+        self._workbench = workbench
+        self.texts: dict[ChapterId, tuple[str, int | None]] = {}
+
+    async def of(self, chapter: ChapterId) -> Draft | None:
+        if chapter not in self.texts:
+            return None
+        newest = next((row.version for row in self._workbench.chapter_rows if row.id == chapter), 0)
+        text, base = self.texts[chapter]
+        return Draft(chapter, text, base, newest, books.NOW)
+
+    async def all(self) -> tuple[tuple[Chapter, Draft], ...]:
+        found = [(row, await self.of(row.id)) for row in self._workbench.chapter_rows]
+        return tuple((row, draft) for row, draft in found if draft is not None)
+
+    async def put(self, chapter: ChapterId, text: str | None, base: int | None) -> bool:
+        known = self._workbench.version_rows.get(chapter, ())
+        if text is None or text in (kept for version, kept in known if version.version >= (base or 0)):
+            self.texts.pop(chapter, None)
+            return False
+        self.texts[chapter] = (text, base)
+        return True
 
 
 class FakeWorkbench(FakeReading):
@@ -99,6 +130,7 @@ class FakeWorkbench(FakeReading):
             self.words.name, language, Path("book"), read_only, offline, (("user", endpoint), ("agent", endpoint)),
             "host, process 4711" if read_only else "",
         )  # fmt: skip
+        self.trust_view = TrustView("trusted", TrustRequest())
         self.sent: list[Command] = []
         self.results: dict[type[Command], str] = {}
         """What commands give back, of which nothing else is known."""
@@ -106,6 +138,7 @@ class FakeWorkbench(FakeReading):
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = False
         self.drafts: dict[str, str] = {}
+        self.unsaved = FakeUnsaved(self)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
         self.chapter_rows = list(books.chapters(self.words))
@@ -176,7 +209,7 @@ class FakeWorkbench(FakeReading):
 
     @property
     def info(self) -> ProjectInfo:
-        return self._info
+        return replace(self._info, trust=self.trust_view.state)
 
     def send(self, command: Command) -> CommandId:
         self.sent.append(command)
@@ -204,9 +237,15 @@ class FakeWorkbench(FakeReading):
     def _apply(self, command: Command, known: CommandId) -> str:
         """What a command changes; the id of what it made."""
         match command:
+            case ConfirmTrust(items=items):
+                rest = self.trust_view.asked.beyond(items)
+                self.trust_view = TrustView("changed" if rest.items else "trusted", rest, self.trust_view.asked)
+                self._events.append(TrustChanged(self.trust_view.state))
             case WriteChapter(chapter=chapter, text=text, note=note):
                 self.outside.pop(chapter, None)
-                self._write(chapter, text, note)
+                if command.settles_draft:
+                    self.unsaved.texts.pop(chapter, None)
+                return self._write(chapter, text, note)
             case PersistOutput(run=run, node=node, attempt=number, chapter=chapter):
                 view = self.node_views[run, node]
                 if chapter is not None:
@@ -284,7 +323,7 @@ class FakeWorkbench(FakeReading):
             for each in self.versions_of[node]
         ]
 
-    def _write(self, chapter: ChapterId, text: str, note: str) -> None:
+    def _write(self, chapter: ChapterId, text: str, note: str) -> str:
         older = self.version_rows.get(chapter, ())
         number = len(older) + 1
         version = ChapterVersion(chapter, number, digest(text), "human", books.NOW, Generation(9), note=note)
@@ -295,6 +334,7 @@ class FakeWorkbench(FakeReading):
             for row in self.chapter_rows
         ]
         self._events.append(BookChanged(chapter))
+        return str(number)
 
     def _edit_chapter(self, command: EditChapter) -> None:
         row = next(item for item in self.chapter_rows if item.id == command.chapter)
@@ -321,6 +361,9 @@ class FakeWorkbench(FakeReading):
             self.script_stream(run, node, text)
         self.script.append((RunStateChanged(run, "done"), WorkflowCompleted(run, ((nodes[-1], texts[-1]),))))
         return run
+
+    async def embedding_question(self) -> None:
+        return None
 
     async def chapters(self) -> tuple[Chapter, ...]:
         return tuple(self.chapter_rows)
@@ -382,6 +425,9 @@ class FakeWorkbench(FakeReading):
     async def workflow(self, reference: str) -> Workflow:
         return next(item for item in self.documents if item.reference == reference)
 
+    async def trust(self) -> TrustView:
+        return self.trust_view
+
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
         return validate(workflow)
 
@@ -437,7 +483,9 @@ class FakeWorkbench(FakeReading):
         return tuple(self.waiting)
 
     async def quote(self, request: RunRequest) -> Quote:
-        return Quote((books.PLAN, books.DRAFT, books.POLISH), (), 6_000, 3_000, 9, True)
+        price = Decimal(0) if self.info.offline else None
+        likely, most = Spend(9, 6_000, 3_000, price), Spend(108, 90_000, 60_000, price)
+        return Quote((books.PLAN, books.DRAFT, books.POLISH), (), likely, most)
 
     async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
         return books.receipt(self.words, node)

@@ -20,6 +20,7 @@ from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.too_small import TooSmallScreen
 from flowcabal_tui.tui.trouble import Trouble
 from tests.tui.try_out import PROPOSALS, invented_doors
+from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 
@@ -190,6 +191,6 @@ async def test_the_palette_finds_an_action_by_its_words(tmp_path):
     async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
         await pilot.press("ctrl+p")
         await pilot.press(*"sample novel")
-        await pilot.pause(0.3)
         lines = pilot.app.screen.query_one(OptionList)
+        await until(pilot, lambda: lines.option_count == 1)
         assert "Sample" in str(lines.get_option_at_index(0).prompt)

@@ -10,12 +10,12 @@ import signal
 import struct
 import sys
 import termios
-import time
 from pathlib import Path
 
 import pytest
 
 from flowcabal_tui.tui.crash import scrubbed
+from tests.waiting import looks
 
 ROOT = Path(__file__).parents[2]
 ALTERNATE_OFF = b"\x1b[?1049l"
@@ -53,12 +53,12 @@ class Terminal:
             os.execve(sys.executable, [sys.executable, "-c", program, *arguments], {**os.environ, **words})
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 
-    def read_until(self, wanted: bytes, seconds: float = 20) -> None:
+    def read_until(self, wanted: bytes) -> None:
         """Reads what the program writes until `wanted` was among it."""
-        limit = time.monotonic() + seconds
-        while wanted not in self.written:
-            assert time.monotonic() < limit, self.written[-2000:]
-            if select.select([self._master], [], [], 0.1)[0]:
+        for _look in looks(f"{wanted!r} is written"):
+            if wanted in self.written:
+                return
+            if select.select([self._master], [], [], 0)[0]:
                 self.written += os.read(self._master, 65536)
 
     def press(self, keys: bytes) -> None:
@@ -68,21 +68,23 @@ class Terminal:
         """The window is closed: what reads and writes here is gone."""
         os.close(self._master)
 
-    def ended(self, *, read: bool = True, seconds: float = 20) -> int:
+    def ended(self, *, read: bool = True) -> int:
         """The exit code; what was still written is read first."""
-        limit = time.monotonic() + seconds
-        while time.monotonic() < limit:
-            done, status = os.waitpid(self.child, os.WNOHANG)
-            while read and select.select([self._master], [], [], 0.05)[0]:
-                try:
-                    self.written += os.read(self._master, 65536)
-                except OSError:
-                    read = False
-            if done:
-                return os.waitstatus_to_exitcode(status)
-        os.kill(self.child, signal.SIGKILL)
-        os.waitpid(self.child, 0)
-        raise AssertionError("the program did not end")
+        try:
+            for _look in looks("the program ends"):
+                done, status = os.waitpid(self.child, os.WNOHANG)
+                while read and select.select([self._master], [], [], 0)[0]:
+                    try:
+                        self.written += os.read(self._master, 65536)
+                    except OSError:
+                        read = False
+                if done:
+                    return os.waitstatus_to_exitcode(status)
+        except AssertionError:
+            os.kill(self.child, signal.SIGKILL)
+            os.waitpid(self.child, 0)
+            raise
+        raise AssertionError("looks end with an error or not at all")
 
 
 def test_sigterm_restores_the_terminal_and_tells_it_by_the_exit_code():

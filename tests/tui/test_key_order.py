@@ -27,6 +27,7 @@ from tests.tui import fake_books as books
 from tests.tui.hosts import Host
 from tests.tui.test_app import app_at_home
 from tests.tui.waiting import until
+from tests.waiting import soon
 
 BACKSPACE, DELETE, LEFT, RIGHT, HOME, END = "\x7f", "\x1b[3~", "\x1b[D", "\x1b[C", "\x1b[H", "\x1b[F"
 ENTER, ASK, ASK_LATER, TAKE_AWAY, NOTE, FIND = "\r", "\x07", "\x14", "\x12", "\x02", "\x06"
@@ -213,8 +214,7 @@ async def test_a_queue_that_stands_still_holds_the_keys_up_only_for_a_while(monk
 
     async with TwoLines(Input()).run_test() as pilot:
         send(pilot, "\x1bOQabc")
-        async with asyncio.timeout(10):  # the pilot itself would wait for the stuck line
-            await typed.wait()
+        await soon(typed.wait())  # the pilot itself would wait for the stuck line
         go_on.set()
 
 

@@ -40,7 +40,7 @@ def nothing_written() -> FakeWorkbench:
     [
         *(("3", key, NO_CHAPTER) for key in ("e", "f2", "f4", "E", "ctrl+r", "w", "V")),
         *(("1", key, NO_CHAPTERS) for key in ("r", "n", "d", ">", "<")),
-        *(("4", key, NO_OUTPUT) for key in ("a", "c", "[", "]", "d", "s")),
+        *(("4", key, NO_OUTPUT) for key in ("a", "c", "[", "]", "d", "s", "C")),
         ("4", "x", "Nothing runs."),
         ("2", "x", "Nothing runs."),
         ("2", "b", "Nothing runs."),

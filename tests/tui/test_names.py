@@ -30,6 +30,7 @@ from tests.tui import fake_books as books
 from tests.tui.fake_story import FERRYMAN, HERO, VOICE
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
+from tests.tui.waiting import settled, until
 
 
 class RefusingWorkbench(FakeWorkbench):
@@ -37,12 +38,6 @@ class RefusingWorkbench(FakeWorkbench):
 
     async def carry_out(self, command: Command) -> str:
         raise RunError("No.", "It is refused.")
-
-
-async def settled(pilot: Pilot[None]) -> None:
-    """Reads have come back and are shown. Workers that wait for the writer are left waiting."""
-    for _round in range(6):
-        await pilot.pause()
 
 
 @asynccontextmanager
@@ -194,6 +189,55 @@ async def test_two_names_of_one_are_merged():
         assert pilot.app.screen.entity.id == FERRYMAN
 
 
+async def test_marked_names_are_removed_at_once_after_one_question():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "down", "space", "space", "d")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        assert "Remove 2 names?" in screen(pilot)
+        await press(pilot, "n")
+        assert "2 names marked" in screen(pilot)
+        await press(pilot, "d", "y")
+        assert workbench.sent == [RemoveEntity(FERRYMAN), RemoveEntity(VOICE)]
+        assert listed(pilot) == ["hero"]
+        assert "marked" not in screen(pilot)
+
+
+async def test_marked_names_are_made_of_another_kind():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "asterisk", "K", "enter", "down", "enter", "ctrl+s")
+        changed = [command.entity for command in workbench.sent if isinstance(command, PutEntity)]
+        assert [(each.id, each.kind, each.by) for each in changed] == [
+            (each, "location", "hand") for each in (HERO, FERRYMAN, VOICE)
+        ]
+
+
+async def test_marked_names_are_made_one_and_what_is_said_of_all_moves():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "asterisk", "M", "ctrl+s")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        await press(pilot, "y")
+        kept = put(workbench)
+        assert (kept.id, kept.names) == (HERO, ("Mara", "Joss", "The voice"))
+        assert [each for each in workbench.sent if isinstance(each, RemoveEntity)] == [
+            RemoveEntity(FERRYMAN),
+            RemoveEntity(VOICE),
+        ]
+        assert listed(pilot) == ["hero"]
+
+
+async def test_a_mark_is_shown_and_taken_away():
+    async with opened(names(FakeWorkbench())) as pilot:
+        await press(pilot, "space")
+        assert any("?*" in row and "Mara" in row for row in shown(pilot.app))
+        await press(pilot, "up", "space")
+        assert not any("?*" in row for row in shown(pilot.app))
+        await press(pilot, "asterisk", "asterisk")
+        assert pilot.app.screen.chosen == (pilot.app.screen.entity,)
+
+
 async def test_enter_shows_the_places_and_leads_to_one():
     workbench = FakeWorkbench()
     async with opened(names(workbench)) as pilot:
@@ -226,9 +270,7 @@ async def test_the_list_is_read_again_when_the_book_has_moved(monkeypatch):
         workbench.people.append(Entity(EntityId("new"), "item", "Lamp"))
         pilot.app.screen.book_moved()
         pilot.app.screen.book_moved()
-        await pilot.pause(0.05)
-        await settled(pilot)
-        assert "new" in listed(pilot)
+        await until(pilot, lambda: "new" in listed(pilot))
         assert pilot.app.screen.entity.id == FERRYMAN
 
 

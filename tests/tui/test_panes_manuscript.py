@@ -6,7 +6,7 @@ from textual import on
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.screens.versions import VersionsScreen
@@ -29,6 +29,11 @@ class Desk(Host):
         self.query_one(ManuscriptPane).show_version(
             message.version, ("Old.\nSame.", "New.\nSame.")[message.version - 1]
         )
+
+
+def draft(text: str) -> Draft:
+    """Unsaved text over the newest version."""
+    return Draft(ONE.id, text, 1, 1, VERSION.at)
 
 
 def host() -> tuple[Desk, ManuscriptPane]:
@@ -74,21 +79,21 @@ async def test_leaving_the_editor_keeps_the_draft_and_says_so() -> None:
         await open_editor(pilot, pane)
         await pilot.press("X", "escape")
         await pilot.pause()
-        assert app.posted(ManuscriptPane) == [ManuscriptPane.DraftEdited(ONE.id, f"X{TEXT}")]
+        assert app.posted(ManuscriptPane) == [ManuscriptPane.DraftEdited(ONE.id, f"X{TEXT}", 1)]
         assert reading(pane) == f"X{TEXT}"
         assert "unsaved" in shown(app)[0]
         await pilot.press("D", "n")
         assert (reading(pane), pane.is_unsaved) == (f"X{TEXT}", True)
         await pilot.press("D", "y")
         await pilot.pause()
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.DraftEdited(ONE.id, TEXT)
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.DraftEdited(ONE.id, None, 1)
         assert (reading(pane), pane.is_unsaved) == (TEXT, False)
 
 
 async def test_a_draft_that_survived_is_shown_and_marked() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
-        pane.show(ONE, TEXT, [VERSION], draft="From before the crash.")
+        pane.show(ONE, TEXT, [VERSION], draft=draft("From before the crash."))
         await pilot.press("tab", "ctrl+s")
         assert reading(pane) == "From before the crash."
         assert app.posted(ManuscriptPane) == [ManuscriptPane.SaveRequested(ONE.id, "From before the crash.", 1)]
@@ -101,7 +106,7 @@ async def test_going_to_another_chapter_reports_what_was_typed_and_shows_the_oth
         await pilot.press("X")
         pane.show(TWO, OTHER, [])
         await pilot.pause()
-        assert app.posted(ManuscriptPane) == [ManuscriptPane.DraftEdited(ONE.id, f"X{TEXT}")]
+        assert app.posted(ManuscriptPane) == [ManuscriptPane.DraftEdited(ONE.id, f"X{TEXT}", 1)]
         assert (reading(pane), pane.face, pane.is_unsaved) == (OTHER, "read", False)
 
 
@@ -113,9 +118,9 @@ async def test_a_change_from_elsewhere_leaves_unsaved_text_alone_and_is_told() -
         pane.show(replace(ONE, version=2), "Kept by a run.", [VERSION])
         await pilot.pause()
         assert area.text == f"X{TEXT}"
-        assert "changed elsewhere (version 2)" in "\n".join(shown(app)[:3])
+        assert "based on version 1; version 2 is newer" in "\n".join(shown(app)[:3])
         await pilot.press("ctrl+s")
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.SaveRequested(ONE.id, f"X{TEXT}", 2)
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.SaveRequested(ONE.id, f"X{TEXT}", 1)
 
 
 async def test_a_change_from_elsewhere_reaches_an_editor_that_is_clean() -> None:
@@ -161,7 +166,7 @@ async def test_an_accepted_proposal_is_put_in_and_one_undo_takes_it_back() -> No
         await pilot.press("a")
         await pilot.pause()
         assert pane.text == "The sky" + TEXT[2:]
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.DraftEdited(ONE.id, pane.text)
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.DraftEdited(ONE.id, pane.text, 1)
         await pilot.press("ctrl+z")
         assert pane.text == TEXT
 
@@ -216,7 +221,7 @@ async def test_versions_are_compared_and_one_is_restored() -> None:
         assert "[-Old-]{+New+}" in screen
         await pilot.press("d", "R")
         await pilot.pause()
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.SaveRequested(ONE.id, "Old.\nSame.", 2)
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.RestoreRequested(ONE.id, "Old.\nSame.", 2)
 
 
 async def test_the_writers_own_editor_gets_the_text_as_it_stands() -> None:
@@ -224,16 +229,16 @@ async def test_the_writers_own_editor_gets_the_text_as_it_stands() -> None:
     async with app.run_test() as pilot:
         await open_editor(pilot, pane)
         await pilot.press("X", "escape", "E")
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.EditorRequested(ONE.id, f"X{TEXT}")
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.EditorRequested(ONE.id, f"X{TEXT}", 1)
 
 
-async def test_text_from_the_writers_own_editor_replaces_the_draft_and_is_saved() -> None:
+async def test_text_from_the_writers_own_editor_replaces_the_draft() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
-        pane.show(ONE, TEXT, [VERSION], draft="Half.")
+        pane.show(ONE, TEXT, [VERSION], draft=draft("Half."))
         pane.take_edited(ONE.id, "Whole.")
         await pilot.pause()
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.SaveRequested(ONE.id, "Whole.", 1)
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.DraftEdited(ONE.id, "Whole.", 1)
         pane.show(replace(ONE, version=2), "Whole.", [VERSION])
         assert (reading(pane), pane.is_unsaved) == ("Whole.", False)
         pane.take_edited(TWO.id, "Of another chapter.")
@@ -252,7 +257,7 @@ async def test_slash_finds_in_the_text_and_ctrl_f_in_the_editor() -> None:
 async def test_hostile_text_is_shown_as_words_in_every_face() -> None:
     app, pane = host()
     async with app.run_test(size=(100, 20)) as pilot:
-        pane.show(replace(ONE, title=HOSTILE), HOSTILE, [replace(VERSION, note=HOSTILE)], draft=HOSTILE + "!")
+        pane.show(replace(ONE, title=HOSTILE), HOSTILE, [replace(VERSION, note=HOSTILE)], draft=draft(HOSTILE + "!"))
         await pilot.press("tab")
         seen = shown(app)
         await pilot.press("e")

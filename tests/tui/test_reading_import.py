@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from flowcabal_tui.domain.manuscript import ImportPreview
+from flowcabal_tui.domain.manuscript import ImportPreview, ImportReport
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
 from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
@@ -143,6 +143,24 @@ async def test_an_import_tells_its_length_as_the_book_counts_it_and_its_volumes(
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         page = "\n".join(shown(pilot.app))
         assert f"({length} characters, utf-8)" in page and "Volumes: 2 (卷一, 卷二)" in page
+
+
+async def test_what_became_of_a_document_is_said_before_it_is_imported(tmp_path) -> None:
+    class Document(ImportedWorkbench):
+        async def preview_import(self, path: Path) -> ImportPreview:
+            numbers = {name: n for n, name in enumerate(("insertions", "deletions", "tables", "hidden", "pictures"), 1)}
+            report = ImportReport(paragraphs=60_000, rule="headings", fields=9, notes=9, ruby=9, margins=2, **numbers)
+            return replace(await super().preview_import(path), report=report)
+
+    async with workspace(Document(offline=False), tmp_path, size=(80, 24)) as pilot:
+        await pilot.press("I")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press(*"a.docx", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        page = " ".join(row.strip(" │") for row in shown(pilot.app))
+        assert "60,000 paragraphs were read. Chapters begin at the headings" in page
+        assert "insertions accepted: 1." in page and "deletions left out: 2." in page
+        assert "2 more lines: see `import --dry-run`" in page and "Yes" in page
 
 
 async def test_many_notes_on_an_import_leave_room_for_the_answer(tmp_path) -> None:

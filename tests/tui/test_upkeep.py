@@ -114,15 +114,15 @@ async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Pa
 
 async def test_a_chapter_is_purged_by_its_title_and_its_unsaved_words_are_not_written_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
-        workspace(pilot).book.draft_edited(FIRST, "Typed and not saved.")
+        workspace(pilot).book.drafts.edited(FIRST, "Typed and not saved.", 1)
         await press(pilot, "M", "g", "P", "escape")
         assert workbench.sent == []
         await press(pilot, "P")
         await typed(pilot, "Rain")
         assert workbench.sent == [Purge(chapter=FIRST)]
-        workbench.drafts.clear()
+        workbench.unsaved.texts.clear()
         await workspace(pilot).save_drafts()
-        assert workbench.drafts == {}
+        assert workbench.unsaved.texts == {}
         await settled(pilot)
         assert said(pilot) == ["Purged: 2 versions, 1 runs, 3 derived texts, 4 answers."]
 

@@ -46,7 +46,7 @@ from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeUnsaved, FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_doors
 from tests.tui.waiting import until
@@ -69,10 +69,11 @@ class LingeringWorkbench(FakeWorkbench):
         super().__init__("en", **how)
         self.ends: list[str] = []
         self._hangs = hangs
+        self.unsaved.put = self.put
 
-    async def put_draft(self, key: str, text: str | None) -> None:
+    async def put(self, chapter, text, base):
         self.ends.append("draft")
-        await super().put_draft(key, text)
+        return await FakeUnsaved.put(self.unsaved, chapter, text, base)
 
     async def close(self) -> None:
         self.ends.append("close")
@@ -213,7 +214,8 @@ async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_defau
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         words = str(pilot.app.screen.query_one(".confirm-words").render())
-        assert "3 of 3 nodes would run, about 6,000 tokens in, 3,000 out; at most 9 calls." in words
+        assert "3 of 3 nodes would run." in words
+        assert "At most: 108 calls, 90,000 tokens in, 60,000 out" in words
         await pilot.press("enter")
         await settled(pilot)
         assert not any(isinstance(item, RunWorkflow) for item in workbench.sent)
@@ -379,26 +381,26 @@ async def test_saving_a_chapter_keeps_it_with_the_version_it_was_made_from_and_d
     chapter = books.chapter_id(3)
     async with workspace(workbench, tmp_path) as pilot:
         screen = screen_of(pilot)
-        screen.post_message(ManuscriptPane.DraftEdited(chapter, "half"))
+        screen.post_message(ManuscriptPane.DraftEdited(chapter, "half", 1))
         await settled(pilot)
         await screen.save_drafts()
-        assert workbench.drafts == {f"chapter:{chapter}": "half"}
+        assert workbench.unsaved.texts == {chapter: ("half", 1)}
         screen.post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
         await settled(pilot)
-    assert workbench.sent == [WriteChapter(chapter, "whole", expected_version=1)]
-    assert workbench.drafts == {}
+    assert workbench.sent == [WriteChapter(chapter, "whole", expected_version=1, settles_draft=True)]
+    assert workbench.unsaved.texts == {}
 
 
 async def test_a_refused_command_is_shown_and_the_draft_stays(tmp_path):
     workbench = LingeringWorkbench(read_only=True)
     chapter = books.chapter_id(3)
     async with workspace(workbench, tmp_path) as pilot:
-        screen_of(pilot).post_message(ManuscriptPane.DraftEdited(chapter, "half"))
+        screen_of(pilot).post_message(ManuscriptPane.DraftEdited(chapter, "half", 1))
         screen_of(pilot).post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
         await pilot.press("escape")
         await screen_of(pilot).save_drafts()
-    assert workbench.drafts == {f"chapter:{chapter}": "half"}
+    assert workbench.unsaved.texts == {chapter: ("half", 1)}
 
 
 async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path):
@@ -475,7 +477,7 @@ async def test_quitting_asks_while_something_runs_and_saves_drafts_before_it_clo
     workbench = LingeringWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
-        screen_of(pilot).book.draft_edited(books.chapter_id(3), "half")
+        screen_of(pilot).book.drafts.edited(books.chapter_id(3), "half", 1)
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("n")
@@ -502,7 +504,7 @@ async def test_after_a_hang_up_the_screen_goes_and_runs_may_finish(tmp_path, mon
     monkeypatch.setattr("flowcabal_tui.tui.departure.let_go_of_terminal", lambda: None)
     workbench = LingeringWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        screen_of(pilot).book.draft_edited(books.chapter_id(3), "half")
+        screen_of(pilot).book.drafts.edited(books.chapter_id(3), "half", 1)
         pilot.app.departure.hang_up()
         await until(pilot, lambda: pilot.app.return_code is not None)
     assert workbench.ends == ["draft"]

@@ -41,7 +41,7 @@ from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_doors
-from tests.tui.waiting import until
+from tests.tui.waiting import settled, until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
@@ -66,12 +66,6 @@ async def opened(tmp_path: Path, **how: bool) -> AsyncIterator[tuple[FakeWorkben
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         yield workbench, pilot
-
-
-async def settled(pilot: Pilot[int]) -> None:
-    """A worker may wait for the next key, so none is waited for."""
-    for _round in range(10):
-        await pilot.pause(0.03)
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:

@@ -1,4 +1,4 @@
-"""Waiting for what the loop brings about, however busy the machine is."""
+"""Waiting for what the loop brings about on a screen, however busy the machine is."""
 
 from __future__ import annotations
 
@@ -6,17 +6,49 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
+from textual.worker import Worker
 
 from flowcabal_tui.tui.screens.search import SearchScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from tests.waiting import PATIENCE, idle
+
+_BEAT = 0.02
+"""Seconds of the loop in a pause: timers that are due within it have fired when the pause ends."""
 
 
-async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
-    """Waits for something that the loop will bring about; fails after ten seconds."""
-    async with asyncio.timeout(10):
+@pytest.fixture(autouse=True)
+def pilots_wait_for_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual takes a process that gets no CPU time for one that is done, which a busy machine makes of any."""
+
+    async def beat(_least: float = 0.0, _most: float = 0.0) -> None:
+        await asyncio.sleep(_BEAT)
+        await idle()
+
+    monkeypatch.setattr("textual.pilot.wait_for_idle", beat)
+    monkeypatch.setattr("textual.app.wait_for_idle", beat)
+
+
+async def until(pilot: Pilot[Any], holds: Callable[[], Any]) -> None:
+    """Waits for something that the loop will bring about; raises TimeoutError when that takes too long."""
+    async with asyncio.timeout(PATIENCE):
         while not holds():
             await pilot.pause()
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Every worker has ended or waits for the person, and every message was handled."""
+    await pilot.pause()
+    while work := _at_work(pilot):
+        await pilot.pause()
+        if _at_work(pilot) == work:
+            break
+    await pilot.pause()
+
+
+def _at_work(pilot: Pilot[Any]) -> frozenset[Worker[Any]]:
+    return frozenset(worker for worker in pilot.app.workers if not worker.is_finished)
 
 
 async def leave(pilot: Pilot[Any], *keys: str) -> None:
@@ -32,8 +64,4 @@ async def answered(pilot: Pilot[Any]) -> None:
     """A search shows the hits of what is typed, and workers have ended; one that waits for a key is left."""
     await pilot.pause()
     await until(pilot, lambda: not isinstance(found := pilot.app.screen, SearchScreen) or found.is_answered)
-    for _round in range(10):
-        await pilot.pause(0.02)
-        if all(worker.is_finished for worker in pilot.app.workers):
-            break
-    await pilot.pause()
+    await settled(pilot)

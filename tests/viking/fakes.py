@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from flowcabal_tui.viking.client import KnowledgeClient
 from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer, find_server
 from flowcabal_tui.viking.status import KnowledgeStatus
 from flowcabal_tui.viking.sync import KnowledgeSync
+from tests.waiting import PATIENCE, until
 
 DIMENSION = 64
 KEY = "model-key-that-must-stay-secret"
@@ -115,13 +115,11 @@ class Statuses:
         async with self._changed:
             self._changed.notify_all()
 
-    async def wait_for(
-        self, wanted: Callable[[KnowledgeStatus], bool], *, after: int = 0, seconds: float = 120
-    ) -> KnowledgeStatus:
+    async def wait_for(self, wanted: Callable[[KnowledgeStatus], bool], *, after: int = 0) -> KnowledgeStatus:
         def found() -> KnowledgeStatus | None:
             return next((status for status in self.seen[after:] if wanted(status)), None)
 
-        async with asyncio.timeout(seconds), self._changed:
+        async with asyncio.timeout(PATIENCE), self._changed:
             await self._changed.wait_for(lambda: found() is not None)
         status = found()
         assert status is not None
@@ -169,14 +167,9 @@ def server_process(folder: Path) -> int:
     raise AssertionError("no server runs")
 
 
-async def gone(folder: Path, seconds: float) -> bool:
+async def gone(folder: Path) -> None:
     """Waits until no process of `folder` is left."""
-    deadline = time.monotonic() + seconds
-    while processes_of(folder):
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.05)
-    return True
+    await until(lambda: not processes_of(folder))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from flowcabal_tui.viking.external import ExternalKnowledge
 from flowcabal_tui.viking.server import free_port
 from flowcabal_tui.viking.status import External
 from tests.viking.fakes import Statuses
+from tests.waiting import PATIENCE, pass_time
 
 LOCKED = b'{"error": {"code": "CONFLICT", "message": "Resource is being processed"}}'
 EXISTS = b'{"error": {"code": "CONFLICT", "message": "already exists: /x"}}'
@@ -82,7 +83,7 @@ async def test_a_message_with_our_key_or_escapes_is_shown_without_them() -> None
 
 
 async def test_a_server_that_hangs_is_not_waited_for() -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         listening = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
         client = KnowledgeClient(lambda: Address(url), answer_seconds=0.1)
@@ -95,13 +96,14 @@ async def test_a_server_that_hangs_is_not_waited_for() -> None:
 async def test_embedding_may_take_longer_than_a_look_up() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(65536)
-        await asyncio.sleep(0.3)
+        pass_time(60)
+        await asyncio.sleep(0.05)
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(DONE) + DONE)
         writer.close()
 
     listening = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-    client = KnowledgeClient(lambda: Address(url), answer_seconds=0.1, work_seconds=10, busy_waits=(0.0,))
+    client = KnowledgeClient(lambda: Address(url), answer_seconds=60, work_seconds=600, busy_waits=(0.0,))
     await client.batch_write("viking://resources/x", [], wait=True)
     with pytest.raises(KnowledgeError, match="does not answer"):
         await client.read("viking://resources/x")

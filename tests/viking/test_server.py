@@ -100,7 +100,7 @@ async def external_status(kind: type[ExternalKnowledge], url: str, variable: str
     statuses = Statuses()
     external = kind(url, statuses, key_variable=variable)
     await external.start()
-    status = await statuses.wait_for(lambda status: isinstance(status, External), seconds=20)
+    status = await statuses.wait_for(lambda status: isinstance(status, External))
     await external.stop(wait=True)
     assert external.status == Stopped()
     assert isinstance(status, External)
@@ -142,7 +142,7 @@ async def test_when_we_are_killed_no_process_stays(tmp_path: Path) -> None:
     assert len(processes_of(tmp_path)) >= 3
     supervisor.kill()
     await supervisor.wait()
-    assert await gone(tmp_path, 15)
+    await gone(tmp_path)
 
 
 async def test_a_foreign_client_is_refused(running: Running) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,6 +26,7 @@ from flowcabal_tui.viking.server import (
 )
 from flowcabal_tui.viking.status import Absent, Failed, Ready, Restarting, Starting, Stopped
 from tests.viking.fakes import FAKE_SERVER, KEY, Statuses, gone, processes_of, server_process
+from tests.waiting import PATIENCE, until
 
 ENDPOINT = EmbeddingEndpoint("http://127.0.0.1:9/v1", KEY, 8)
 
@@ -44,11 +43,12 @@ async def supervised(folder: Path, *options: str, **settings: Any) -> AsyncItera
 
 
 async def test_a_slow_start_is_visible(tmp_path: Path) -> None:
-    async with supervised(tmp_path, "--delay", "2.5") as (server, statuses):
+    async with supervised(tmp_path, "--delay", "1.2") as (server, statuses):
         with pytest.raises(KnowledgeError):
             server.address()
         await statuses.wait_for(lambda status: isinstance(status, Ready))
-        assert statuses.seen[:3] == [Starting(0), Starting(1), Starting(2)]
+        starting = [status.seconds for status in statuses.seen if isinstance(status, Starting)]
+        assert starting[0] == 0 < starting[-1] and starting == sorted(set(starting))
         assert server.address().url == statuses.seen[-1].url
     assert statuses.seen[-1] == Stopped()
     assert not processes_of(tmp_path)
@@ -130,6 +130,35 @@ def test_the_server_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.M
     assert find_server() is None
 
 
+@pytest.mark.parametrize("entry", [".", "", "bin", "{here}"])
+def test_a_server_in_the_current_folder_is_not_found(
+    entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(COMMAND_VARIABLE, raising=False)
+    for fake in (tmp_path / "openviking-server", tmp_path / "bin" / "openviking-server"):
+        fake.parent.mkdir(exist_ok=True)
+        fake.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "elsewhere" / "python"))
+    monkeypatch.setenv("PATH", f"/nowhere:{entry.format(here=tmp_path)}")
+    assert find_server() is None
+    monkeypatch.setenv(COMMAND_VARIABLE, "./openviking-server")
+    assert find_server() is None
+
+
+async def test_the_server_starts_in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "novel").mkdir()
+    monkeypatch.chdir(tmp_path / "novel")
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:.:")
+    async with supervised(tmp_path) as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        pid = server_process(tmp_path)
+        assert Path(f"/proc/{pid}/cwd").resolve() == server.workspace.parent.resolve()
+        environment = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    path = next(value for name, _sign, value in (entry.partition("=") for entry in environment) if name == "PATH")
+    assert all(Path(entry).is_absolute() for entry in path.split(":"))
+
+
 async def test_a_killed_server_comes_back_and_asks_for_repair(tmp_path: Path) -> None:
     async with supervised(tmp_path) as (_server, statuses):
         first = await statuses.wait_for(lambda status: isinstance(status, Ready))
@@ -157,18 +186,32 @@ async def test_a_killed_guard_leaves_no_server_behind(tmp_path: Path) -> None:
 async def test_stopping_does_not_wait(tmp_path: Path) -> None:
     async with supervised(tmp_path, "--child") as (server, statuses):
         await statuses.wait_for(lambda status: isinstance(status, Ready))
-        began = time.monotonic()
         await server.stop(wait=False)
-        assert time.monotonic() - began < 0.2
-        assert await gone(tmp_path, 5)
+        await gone(tmp_path)
 
 
-@pytest.mark.slow
-async def test_a_stubborn_server_is_gone_within_fifteen_seconds(tmp_path: Path) -> None:
-    async with supervised(tmp_path, "--stubborn") as (server, statuses):
+async def test_a_stubborn_server_is_killed_when_its_grace_is_over(tmp_path: Path) -> None:
+    async with supervised(tmp_path, "--stubborn", grace=0.2) as (server, statuses):
         await statuses.wait_for(lambda status: isinstance(status, Ready))
         await server.stop(wait=False)
-        assert await gone(tmp_path, guard.GRACE + 5)
+        await gone(tmp_path)
+
+
+async def test_a_stop_that_need_not_wait_never_asks_for_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float | None] = []
+
+    async def ended(_guard: object, seconds: float | None) -> None:
+        asked.append(seconds)
+
+    async with supervised(tmp_path) as (server, statuses):
+        await statuses.wait_for(lambda status: isinstance(status, Ready))
+        with monkeypatch.context() as patched:
+            patched.setattr("flowcabal_tui.viking.server._Guard.ended", ended)
+            await server.stop(wait=False)
+        assert asked == []
+        await gone(tmp_path)
 
 
 async def test_it_can_be_started_again_after_a_stop(tmp_path: Path) -> None:
@@ -202,9 +245,7 @@ async def test_a_forked_worker_of_ours_that_outlives_us_does_not_keep_the_server
     try:
         parent.kill()
         await parent.wait()
-        async with asyncio.timeout(10):
-            while set(processes_of(tmp_path)) - {worker}:  # noqa: ASYNC110 - nothing tells of its end
-                await asyncio.sleep(0.05)
+        await until(lambda: not set(processes_of(tmp_path)) - {worker})
     finally:
         os.kill(worker, signal.SIGKILL)
 
@@ -231,11 +272,16 @@ def test_the_log_does_not_grow_without_end(tmp_path: Path) -> None:
     assert sum(sizes) <= 2 * guard.LOG_LIMIT + 200
 
 
-def test_the_guard_costs_little(tmp_path: Path) -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run_guard(tmp_path, "true")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.1
+def test_the_guard_loads_few_modules(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-X", "importtime", *guard_command(tmp_path, "true")[1:]],
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = [line for line in said.stderr.splitlines() if line.startswith("import time:")]
+    assert 0 < len(loaded) < 100
 
 
 def test_a_terminal_that_hangs_up_does_not_stop_the_guard(tmp_path: Path) -> None:
@@ -245,10 +291,10 @@ def test_a_terminal_that_hangs_up_does_not_stop_the_guard(tmp_path: Path) -> Non
 
 def guard_command(folder: Path, *command: str) -> list[str]:
     files = [str(folder / "log"), str(folder / "mark")]
-    return [sys.executable, "-I", "-S", guard.__file__, *files, "--", *command]
+    return [sys.executable, "-I", "-S", guard.__file__, *files, str(guard.GRACE), "--", *command]
 
 
 def run_guard(folder: Path, *command: str) -> int:
     arguments = guard_command(folder, *command)
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
-        return running.wait(20)
+        return running.wait(PATIENCE)

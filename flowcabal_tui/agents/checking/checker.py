@@ -18,11 +18,11 @@ from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
-from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, StructuredAnswer, TokenCounter
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Angle
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 
 _TASK: Final = "monitor.check"
 SOURCE_TOKENS: Final = 2_500
@@ -33,6 +33,8 @@ GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), (
 So the outline, which is a plan and no fact, is not beside what is said of people. The draft is sent once for both.
 """
 _NAMES: Final = 30
+NAMES_TOKENS: Final = _NAMES * 40
+"""Of the names of the cast with their aliases, at most."""
 Judged = list[tuple["Claim", CheckFinding | None]]
 """Claims, each with the finding that it is if its quotations stand in the texts."""
 
@@ -43,16 +45,16 @@ class Claim(BaseModel):
     angle: str = ""
     subtype: str = ""
     draft_quote: str
-    source_id: str
+    source_id: str = ""
     source_quote: str
     explanation: str = ""
     confidence: float = Field(0.5, ge=0, le=1)
 
 
-class Claims(BaseModel):
+class Claims(StructuredAnswer):
     """The answer of a checker."""
 
-    findings: list[Claim] = Field(default_factory=list)
+    findings: list[Claim] = Field(json_schema_extra={"maxItems": 12})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
     async def reason(self, goal: Draft, seen: Material, hints: tuple[str, ...]) -> Claims:
         """Asks the model; nothing to compare with needs no call. Raises ModelError."""
         if not seen.sources:
-            return Claims()
+            return Claims(findings=[])
         messages = (*seen.messages, *(Message("user", hint) for hint in hints))
         return await self._model.structured(ModelRequest(messages, purpose=_TASK), Claims)
 
@@ -123,7 +125,7 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
         unfounded = [claim for said in judged.values() if _only_unfounded(said) for claim, _finding in said]
         if unfounded and not last:
             return Again(_correction(unfounded))
-        return tuple(_check(angle, said, goal.waived) for angle, said in judged.items())
+        return tuple(_check(angle, said, goal.waived, len(thought.unread)) for angle, said in judged.items())
 
     def _angle_of(self, claim: Claim) -> Angle:
         """The angle that the model names; else one that looks for the subtype, or the first."""
@@ -189,18 +191,26 @@ def _only_unfounded(said: Judged) -> bool:
     return bool(said) and all(finding is None for _claim, finding in said)
 
 
-def _check(angle: Angle, said: Judged, waived: frozenset[tuple[str, str]]) -> AngleCheck:
-    """What comes of an angle's claims; with none that can be shown it was not checked."""
+def _check(angle: Angle, said: Judged, waived: frozenset[tuple[str, str]], unread: int) -> AngleCheck:
+    """The result of an angle. It was not checked where no claim can be shown, or where one of the answer is unread."""
     if _only_unfounded(said):
         return AngleCheck(angle, "not checked", _("Only findings whose quotations do not stand in the text."))
     found = tuple(finding for _claim, finding in said if finding is not None)
     kept = tuple(each for each in found if each.signature not in waived)
-    detail = _detail(len(said) - len(found), len(found) - len(kept))
-    return AngleCheck(angle, "found" if kept else "passed", detail, kept)
+    detail = _detail(len(said) - len(found), len(found) - len(kept), unread)
+    return AngleCheck(angle, "found" if kept else "not checked" if unread else "passed", detail, kept)
 
 
-def _detail(unfounded: int, waived: int) -> str:
+def _detail(unfounded: int, waived: int, unread: int) -> str:
     parts = []
+    if unread:
+        parts.append(
+            ngettext(
+                "{n} part of the model's answer could not be read.",
+                "{n} parts of the model's answer could not be read.",
+                unread,
+            ).format(n=unread)
+        )
     if unfounded:
         parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
     if waived:

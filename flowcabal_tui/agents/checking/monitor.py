@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.checker import Checker, Draft, grouped, merged
+from flowcabal_tui.agents.checking.checker import NAMES_TOKENS, SOURCE_TOKENS, Checker, Draft, grouped, merged
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
@@ -61,6 +61,14 @@ class Monitor:
         book = await read_book(await self._memory.view(chapter, generation))
         checks = await self._check(params.angles, book, f"draft/{node.id}", node.title, draft, model)
         return _verdict(checks, attempt)
+
+    def question_tokens(self) -> int:
+        """Tokens of one question of a check without the draft, at most. 0 for prompts that cannot be read."""
+        try:
+            words = [self._prompts.text("monitor.check"), *(self._prompts.part(f"monitor.{each}") for each in ANGLES)]
+        except SettingsError:
+            return 0
+        return self._counter.count("\n".join(words)) + SOURCE_TOKENS + NAMES_TOKENS
 
     async def check_text(
         self,
@@ -134,4 +142,5 @@ def _verdict(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool
     reason = _("No contradiction found.")
     if unchecked:
         reason = _("No contradiction found; not checked: {why}").format(why=missing)
-    return Evaluation("approve", reason, 1.0 - len(unchecked) / max(1, len(checks)), checks)
+    half = len(unchecked) * 2 >= max(1, len(checks))
+    return Evaluation("ask" if half else "approve", reason, 1.0 - len(unchecked) / max(1, len(checks)), checks)

@@ -25,7 +25,7 @@ from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.context import BudgetClass, Injection, Receipt
-from flowcabal_tui.domain.errors import KnowledgeError, ModelError
+from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.text import digest
@@ -66,6 +66,7 @@ class Plan:
     candidates: dict[BudgetClass, list[Candidate]]
     hidden: tuple[Candidate, ...]
     notes: tuple[str, ...]
+    pending: tuple[str, ...] = ()
 
 
 class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
@@ -125,6 +126,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         reading = read_intent(asked, seen.last_pages, book.entities, book.view.language)
         notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
         relevant = await gather.relevance(book, reading)
+        pending: list[str] = []
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
             "entities": gather.entity_notes(await as_called_here(book.view, reading.cast)),
@@ -132,7 +134,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
-            "knowledge": await self._knowledge(seen, reading, asked, relevant, notes),
+            "knowledge": await self._knowledge(seen, reading, asked, relevant, notes, pending),
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
@@ -146,7 +148,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
                 hidden += more
             if viewpoint.entity is None:
                 notes.append(_("The book knows nobody called {name}: no secret is told.").format(name=viewpoint.name))
-        return Plan(reading, candidates, tuple(hidden), tuple(notes))
+        return Plan(reading, candidates, tuple(hidden), tuple(notes), tuple(pending))
 
     async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
         """Fills the budget, renders, and writes the receipt."""
@@ -176,6 +178,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             digest=digest("\0".join((prefix, suffix, *(answer.text for answer in answers)))),
             pending=(
                 *missing_outputs(goal.workflow, goal.params, goal.prompt),
+                *thought.pending,
                 *(answer.pending for answer in answers if answer.pending),
             ),
             notes=(*notes, *(answer.note for answer in answers if answer.note)),
@@ -188,7 +191,13 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         return self._budget if wanted is None else min(wanted, self._budget)
 
     async def _knowledge(
-        self, seen: Seen, reading: Reading, prompt: str, relevant: Relevance, notes: list[str]
+        self,
+        seen: Seen,
+        reading: Reading,
+        prompt: str,
+        relevant: Relevance,
+        notes: list[str],
+        pending: list[str],
     ) -> list[Candidate]:
         if seen.finder is None:
             notes.append(_("The knowledge server took no part: it is not there."))
@@ -196,6 +205,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         query = " ".join((*reading.intent.entities, prompt))[:2_000]
         try:
             return await gather.knowledge(seen.book, seen.finder, query, relevant)
+        except KnowledgePending as error:
+            pending.append(_("similar places: {why}").format(why=error.title))
+            return []
         except KnowledgeError as error:
             notes.append(_("The knowledge server took no part: {why}").format(why=error.title))
             return []

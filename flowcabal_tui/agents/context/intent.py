@@ -27,13 +27,14 @@ _CUES: Final[tuple[tuple[SceneKind, str], ...]] = (
     ("daily", "日常|闲聊|家宴|宴席|赏花|节日|起居|吃饭|daily|breakfast|dinner|supper|garden|holiday"),
 )
 _HAN_RUN: Final = re.compile(r"[\u3007\u4e00-\u9fff]{2,}")
-_EMPTY_HAN: Final = frozenset(
+EMPTY_HAN: Final = frozenset(
     "的了着是不在这那我你他她它们么吗呢吧啊些个都没有又便就也将把被让给向对与和跟从之其而且若如虽或但以为于所"
     "请写章回字节段第本一二三四五六七八九十要求根据下面以上内容"
 )
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]{3,}")
 _CAPITAL: Final = re.compile(r"(?<=[a-z,;’\n] )[A-Z\u00c0-\u00de][\w\u00df-\u00ff-]{2,}")
 _EMPTY_WORDS: Final = word_list("empty.en")
+_NOT_NAMES: Final = word_list("not_names.en")
 _MOST_TERMS: Final = 48
 _MOST_CAST: Final = 8
 _MOST_NAMES: Final = 32
@@ -97,7 +98,8 @@ def _unlisted(text: str, language: str) -> tuple[str, ...]:
     if language.startswith("zh"):
         return ()
     words = (word for match in _CAPITAL.finditer(text) for word in match[0].split("-"))
-    return tuple(dict.fromkeys(word for word in words if len(word) > 2 and word.lower() not in _EMPTY_WORDS))
+    named = (word for word in words if len(word) > 2 and word.lower() not in _EMPTY_WORDS)
+    return tuple(dict.fromkeys(word for word in named if word not in _NOT_NAMES))
 
 
 def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -107,7 +109,7 @@ def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), tuple(dict.fromkeys(word for word in found if word not in _EMPTY_WORDS))
     runs = tuple(_HAN_RUN.findall(text))
     pairs = (run[at : at + 2] for run in runs for at in range(len(run) - 1))
-    return runs, tuple(dict.fromkeys(pair for pair in pairs if _EMPTY_HAN.isdisjoint(pair)))
+    return runs, tuple(dict.fromkeys(pair for pair in pairs if EMPTY_HAN.isdisjoint(pair)))
 
 
 def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, ...]:
@@ -115,7 +117,7 @@ def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, .
     text = _without(text, names)
     if language.startswith("zh"):
         pairs = (run[at : at + 2] for run in _HAN_RUN.findall(text) for at in range(len(run) - 1))
-        found = Counter(pair for pair in pairs if pair[0] not in _EMPTY_HAN and pair[1] not in _EMPTY_HAN)
+        found = Counter(pair for pair in pairs if pair[0] not in EMPTY_HAN and pair[1] not in EMPTY_HAN)
     else:
         found = Counter(word for word in _WORD.findall(text) if word.lower() not in _EMPTY_WORDS)
     return tuple(term for term, _ in found.most_common(_MOST_TERMS))

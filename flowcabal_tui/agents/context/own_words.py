@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.domain.workflow import Block, TextBlock
 
-_FILLED_IN: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
 
 

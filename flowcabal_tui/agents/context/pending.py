@@ -8,7 +8,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock, Workflow
 
-_TEMPLATE: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_TEMPLATE: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 
 
 def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from flowcabal_tui.domain.model_calls import StructuredAnswer
 from flowcabal_tui.domain.run import AngleCheck
 
 
@@ -17,10 +18,10 @@ class QuotedSentence(BaseModel):
     quote: str
 
 
-class Overview(BaseModel):
+class Overview(StructuredAnswer):
     """The answer to `curator.l1`."""
 
-    sentences: list[QuotedSentence] = Field(default_factory=list)
+    sentences: list[QuotedSentence] = Field(json_schema_extra={"maxItems": 12})
 
 
 class Line(BaseModel):
@@ -37,11 +38,11 @@ class SourcedSentence(BaseModel):
     quote: str
 
 
-class ProfileAnswer(BaseModel):
+class ProfileAnswer(StructuredAnswer):
     """The answer to `curator.profile`."""
 
     summary: str = ""
-    sentences: list[SourcedSentence] = Field(default_factory=list)
+    sentences: list[SourcedSentence] = Field(json_schema_extra={"maxItems": 16})
 
 
 class Answered(BaseModel):
@@ -51,13 +52,16 @@ class Answered(BaseModel):
     detail: str = ""
 
 
-class KeepAnswer(BaseModel):
-    """The answer to `curator.keep`."""
+_UNANSWERED = Answered(passed=False)
 
-    prevents_errors: Answered
-    reusable: Answered
-    self_contained: Answered
-    new: Answered
+
+class KeepAnswer(StructuredAnswer):
+    """The answer to `curator.keep`. A question that `unread` names has no answer."""
+
+    prevents_errors: Answered = _UNANSWERED
+    reusable: Answered = _UNANSWERED
+    self_contained: Answered = _UNANSWERED
+    new: Answered = _UNANSWERED
 
 
 Dimension = Literal["prevents_errors", "reusable", "self_contained", "new"]

@@ -183,8 +183,13 @@ class Curator:
             "draft": told,
         }
         answer = await self.ask("curator.keep", values, KeepAnswer)
-        found = {each: getattr(answer, each) for each in DIMENSIONS}
-        return tuple(DimensionAdvice(each, said.passed, clean(said.detail).strip()) for each, said in found.items())
+        found = {each: getattr(answer, each) for each in DIMENSIONS if each not in answer.unread}
+        return tuple(
+            DimensionAdvice(each, said.passed, clean(said.detail).strip())
+            if (said := found.get(each))
+            else DimensionAdvice(each, None, _("The answer could not be read."))
+            for each in DIMENSIONS
+        )
 
     async def ask(self, task: str, values: Mapping[str, str | Fenced], shape: type[T], *, sample: int = 0) -> T:
         """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model."""

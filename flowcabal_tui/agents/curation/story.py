@@ -1,6 +1,7 @@
 """What a chapter adds to the story: names, relations, facts, promises and moments, from one question to a model.
 
-Everything rests on a quotation that stands in the chapter; without one it is dropped (DESIGN 4.8).
+Everything rests on a quotation that stands in the chapter; without one it is dropped (DESIGN 4.8). The quotation of a
+fact or relation must also bear it out (`grounds`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.context.intent import named_in, search_terms
 from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS, DimensionAdvice
 from flowcabal_tui.agents.curation.curator import Curator
+from flowcabal_tui.agents.curation.grounds import Grounds
 from flowcabal_tui.agents.curation.story_shapes import (
+    MOST_OF_A_KIND,
+    UNASKED,
     NamedThing,
     SaidFact,
     SaidMoment,
@@ -26,7 +30,7 @@ from flowcabal_tui.agents.names.names import NameIndex, entity_id
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, name_lines
 from flowcabal_tui.domain.ids import Digest, EntityId
-from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.story import (
     Fact,
@@ -45,10 +49,10 @@ TASK: Final = "curator.story"
 _NAMES: Final = 40
 _OPEN: Final = 16
 """Of each kind."""
-_MOST: Final = 16
-"""Of each kind in one chapter."""
 _LONGEST: Final = 240
 _LONGEST_NAME: Final = 40
+_LEAST_STANDS: Final = 2
+"""A further name that stands once may be chance or a slip: it waits for the writer's word."""
 Said = TypeVar("Said", SaidRelation, SaidFact, SaidPromise, SaidMoment, SaidSequel)
 
 
@@ -73,8 +77,11 @@ class StoryReader:
         """The digest of the text and the question: while it is the same, the chapter need not be read again."""
         return digest_of([TASK, self._curator.prompts.get(TASK).digest, chapter.title, text])
 
-    async def read(self, goal: StoryGoal) -> tuple[tuple[Entity, ...], Reading]:
-        """New entities and known ones with new names, and the chapter's records. Raises ModelError, SettingsError.
+    async def read(self, goal: StoryGoal) -> tuple[tuple[Entity, ...], Reading, tuple[str, ...]]:
+        """New entities and known ones with new names, the chapter's records, and the parts that could not be read.
+
+        A reading in part has a source of its own, so that the chapter is asked about again. Raises ModelError,
+        SettingsError.
 
         The question shows what was there before this chapter only, so asking again after the answer was stored is free.
         """
@@ -90,16 +97,18 @@ class StoryReader:
             goal.chapter.id,
             goal.chapter.position,
             digest(goal.text),
-            self.source(goal.chapter, goal.text),
+            digest_of([self.source(goal.chapter, goal.text), *answer.unread])
+            if answer.unread
+            else self.source(goal.chapter, goal.text),
             tuple({record.id: record for record in records}.values()),
             tuple({sequel.id: sequel for sequel in sequels}.values()),
         )
-        return entities, reading
+        return entities, reading, answer.unread
 
     async def answered(self, goal: StoryGoal) -> StoryAnswer:
         """The answer if the question was paid for, else an empty one; spends nothing."""
         question = _question(goal, await _open_lines(goal))
-        return await self._curator.answered(TASK, question, StoryAnswer) or StoryAnswer()
+        return await self._curator.answered(TASK, question, StoryAnswer) or UNASKED
 
 
 def four_questions(answer: StoryAnswer) -> tuple[DimensionAdvice, ...]:
@@ -172,7 +181,8 @@ def named(goal: StoryGoal, things: Iterable[NamedThing]) -> tuple[Entity, ...]:
 
     What a hand has set gets proposals only; so does everybody when a name could be another's too.
     """
-    owners = {name: entity.id for entity in goal.known for name in entity.names}
+    owners = {name: entity.id for entity in goal.known for name in entity.proposed}  # it is not made another's
+    owners |= {name: entity.id for entity in goal.known for name in entity.names}
     by_id = {entity.id: entity for entity in goal.known}
     changed: dict[EntityId, Entity] = {}
     for thing in things:
@@ -196,14 +206,27 @@ def _merged(
         fresh = [name for name in fresh if name not in (*entity.proposed, *entity.rejected)]
         others = [name for each in known.values() if each.id != owner for name in each.names]
         by_hand = any(each.id == owner and each.by == "hand" for each in goal.known)
-        doubtful = [name for name in fresh if by_hand or _could_be_anothers(name, others)]
+        doubtful = [
+            name
+            for name in fresh
+            if by_hand or _could_be_anothers(name, others) or not _stands_often(name, goal.text, known.values())
+        ]
         certain = [name for name in fresh if name not in doubtful]
         aliases, proposed = (*entity.aliases, *certain), (*entity.proposed, *doubtful)
         return replace(entity, aliases=aliases, proposed=proposed, by="agent") if fresh else None
     if not fresh or fresh[0] != next(iter(said)):
         return None
-    place = goal.chapter.position
-    return Entity(entity_id(thing.kind, fresh[0]), thing.kind, fresh[0], tuple(fresh[1:]), "", "agent", place)
+    place, found = goal.chapter.position, entity_id(thing.kind, fresh[0])
+    sure = tuple(name for name in fresh[1:] if _stands_often(name, goal.text, known.values()))
+    waiting = tuple(name for name in fresh[1:] if name not in sure)
+    return Entity(found, thing.kind, fresh[0], sure, "", "agent", place, proposed=waiting)
+
+
+def _stands_often(name: str, text: str, known: Iterable[Entity]) -> bool:
+    """Does it stand more than once in the chapter, apart from longer known names that hold it?"""
+    probe = _probe(name)
+    hits = NameIndex([replace(probe, by="hand"), *known]).find(text)
+    return sum(hit.entity == probe.id for hit in hits) >= _LEAST_STANDS
 
 
 def _could_be_anothers(name: str, others: Iterable[str]) -> bool:
@@ -223,7 +246,11 @@ class _Said:
         self._chapter, self._whole = goal.chapter, VerbatimText(goal.text)
         self._text = goal.text
         self._owners: dict[str, EntityId] = {}
-        for entity in entities:
+        known = tuple(entities)
+        self._grounds = Grounds(
+            goal.text, (replace(each, aliases=(*each.aliases, *each.proposed)) for each in known), goal.before.language
+        )
+        for entity in known:
             for name in (*entity.names, *entity.proposed):
                 self._owners.setdefault(name, entity.id)
 
@@ -232,7 +259,7 @@ class _Said:
         found = []
         for said, evidence in self._quoted(answer.relations):
             ends, kind = self._who((said.source, said.target)), _line(said.kind)
-            if len(ends) == 2 and kind:
+            if len(ends) == 2 and kind and self._borne_out(evidence, kind, ends, all_named=True):
                 identity = self._id("relation", *ends, kind)
                 found.append(
                     Relation(identity, ends[0], ends[1], kind, said.directed, self._chapter.id, None, evidence, "agent")
@@ -245,7 +272,8 @@ class _Said:
         for said, evidence in self._quoted(answer.facts):
             text, about, attribute = _line(said.text), self._who(said.about), _line(said.attribute)
             known = self._who(said.known_by) or about if said.secret else ()
-            if text:
+            unknown = bool(said.about) and not about
+            if text and not unknown and self._borne_out(evidence, text, about):
                 found.append(
                     Fact(
                         self._id("fact", text),
@@ -261,6 +289,14 @@ class _Said:
                     )
                 )
         return found
+
+    def _borne_out(
+        self, evidence: tuple[Evidence, ...], words: str, about: tuple[EntityId, ...], *, all_named: bool = False
+    ) -> bool:
+        """Facts and relations enter prompts as true, so their quotations are judged; what fails is not stored."""
+        return all(
+            self._grounds.bear_out(Span(each.start, each.end), words, about, all_named=all_named) for each in evidence
+        )
 
     def promises(self, answer: StoryAnswer) -> list[Promise]:
         return [
@@ -306,7 +342,7 @@ class _Said:
 
     def _quoted(self, said: Sequence[Said]) -> list[tuple[Said, tuple[Evidence, ...]]]:
         """Those whose quotation stands in the chapter, with its place."""
-        spans = ((each, self._whole.find(each.quote)) for each in said[:_MOST])
+        spans = ((each, self._whole.find(each.quote)) for each in said[:MOST_OF_A_KIND])
         return [
             (each, (Evidence(self._text[span.start : span.end], self._chapter.id, span.start, span.end),))
             for each, span in spans

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
 from flowcabal_tui.domain.memory import EntityKind
+from flowcabal_tui.domain.model_calls import StructuredAnswer
+
+MOST_OF_A_KIND: Final = 16
+"""Items of each kind that are taken from one chapter."""
+
+
+def _few() -> Any:
+    """A required list whose schema asks for few items."""
+    return Field(json_schema_extra={"maxItems": MOST_OF_A_KIND})
 
 
 class Said(BaseModel):
-    """A part of an answer. A null is as if the key were not there: the rest of the answer was paid for too."""
+    """A part of an answer. A null is as if the key were not there."""
 
     @model_validator(mode="before")
     @classmethod
@@ -82,18 +91,21 @@ class Use(Said):
     detail: str = ""
 
 
-class StoryAnswer(Said):
-    """The whole answer; `sentences` are the chapter's overview, `line` tells it in one, `keeping` is the 4-D test."""
+class StoryAnswer(Said, StructuredAnswer):
+    """The whole answer; `sentences` are the chapter's overview, `line` tells it in one, `keeping` is the 4-D test.
 
-    entities: list[NamedThing] = Field(default_factory=list)
-    relations: list[SaidRelation] = Field(default_factory=list)
-    facts: list[SaidFact] = Field(default_factory=list)
-    promises: list[SaidPromise] = Field(default_factory=list)
-    moments: list[SaidMoment] = Field(default_factory=list)
-    sequels: list[SaidSequel] = Field(default_factory=list)
-    sentences: list[QuotedSentence] = Field(default_factory=list)
+    The last three have questions of their own where they are missing.
+    """
+
+    entities: list[NamedThing] = _few()
+    relations: list[SaidRelation] = _few()
+    facts: list[SaidFact] = _few()
+    promises: list[SaidPromise] = _few()
+    moments: list[SaidMoment] = _few()
+    sequels: list[SaidSequel] = _few()
+    sentences: list[QuotedSentence] = Field(default_factory=list, json_schema_extra={"maxItems": 12})
     line: str = ""
-    keeping: list[Use] = Field(default_factory=list)
+    keeping: list[Use] = Field(default_factory=list, json_schema_extra={"maxItems": 4})
 
     @field_validator("keeping", mode="before")
     @classmethod
@@ -104,3 +116,7 @@ class StoryAnswer(Said):
 
 def _is_open(use: Any) -> bool:
     return isinstance(use, dict) and use.get("passed") is None
+
+
+UNASKED: Final = StoryAnswer(entities=[], relations=[], facts=[], promises=[], moments=[], sequels=[])
+"""The value where the question was not asked."""

@@ -34,7 +34,14 @@ def discover(texts: Sequence[str], language: str, limit: int = 5_000) -> tuple[E
 
     found = chinese_names(texts) if language.startswith("zh") else english_names(texts)
     return tuple(
-        Entity(entity_id(each.kind, each.name), each.kind, each.name, each.aliases, by="discovered")
+        Entity(
+            entity_id(each.kind, each.name),
+            each.kind,
+            each.name,
+            each.aliases,
+            by="discovered",
+            proposed=each.proposed,
+        )
         for each in found[:limit]
     )
 

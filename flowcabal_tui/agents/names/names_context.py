@@ -46,9 +46,10 @@ _LONGEST: Final = 4
 """Characters of a name; such a one must end in a form of address (金角大王)."""
 _LEAST_BEARERS: Final = 2
 ADDRESS: Final = word_list("address.zh")
+_SHORT_ADDRESS: Final = "妈氏嫂"
 _IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in ADDRESS if len(each) == 2))})")
-_DOUBTFUL: Final = frozenset(
-    "时应满明平安包何东诸文白常成和乐终向居容能经万左花云方连习古易从高龙山水路马江闻谢封顾师伏解关章田金石车"
+DOUBTFUL: Final = frozenset(
+    "连边房管于都向和蒙幸许方郎司罗莫余全充时应满明平安包何东诸文白常成和乐终向居容能经万左花云方连习古易从高龙山水路马江闻谢封顾师伏解关章田金石车"
 )
 """Surnames that are common words too."""
 _TAILS: Final = frozenset("儿姐妈娘爷哥氏公嫂婆妹")
@@ -83,7 +84,7 @@ def names_like(
     for name, seen in _candidates(texts, before, behind, looks_like_a_name).items():
         by, n = seen.before + seen.behind, seen.count
         bound = math.log(n) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
-        family = name[0] in surnames and name[0] not in _DOUBTFUL
+        family = name[0] in surnames and name[0] not in DOUBTFUL
         bunched = _bunched(seen, len(texts))
         like = by / (n + _DOUBT) + bunched
         if family or len(name) == 2:
@@ -186,14 +187,32 @@ def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) ->
 
     The surnames are those that several of the `names` have.
     """
-    bearers = Counter(name[0] for name in names if name[0] in surnames and name[0] not in _DOUBTFUL)
+    bearers = Counter(name[0] for name in names if name[0] in surnames and name[0] not in DOUBTFUL)
     families = "".join(sorted(family for family, n in bearers.items() if n >= _LEAST_BEARERS))
     if not families:
         return {}
     given = {name for name in names if len(name) == 2 and name[0] not in surnames}
     counts = Counter(match[1] for match in re.finditer(rf"(?=([{families}][\u4e00-\u9fff]{{2}}))", book))
+    wives = Counter(match[1] for match in re.finditer(rf"(?=([{families}][\u4e00-\u9fff]家)的)", book))
+    short = Counter(match[1] for match in re.finditer(rf"(?=([{families}][{_SHORT_ADDRESS}]))", book))
     return {
         name: n
-        for name, n in sorted(counts.items())
-        if name not in names and (name[1:] in given or (n >= _LEAST and name[1:] in ADDRESS))
+        for name, n in sorted((counts | short).items())
+        if name not in names
+        and (
+            name[1:] in given
+            or (n >= _LEAST and (name[1:] in ADDRESS or wives[name] >= _LEAST))
+            or (n >= _LEAST_UNSURE and len(name) == 2)
+        )
+    }
+
+
+def titled(book: str, names: Collection[str]) -> dict[str, int]:
+    """What stands before forms of address so often that it is a name without them too: 观音 of 观音菩萨."""
+    forms = "|".join(sorted(ADDRESS))
+    found = Counter(match[1] for match in re.finditer(rf"(?=([\u4e00-\u9fff]{{2}})(?:{forms}))", book))
+    return {
+        name: book.count(name)
+        for name, n in sorted(found.items())
+        if n >= _LEAST_UNSURE and name not in names and book.count(name) >= 2 * n
     }

@@ -4,71 +4,146 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.agents.names.names_zh import FoundName
 from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.memory import EntityKind
 
-_TITLE: Final = (
-    r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Colonel|Major|General|Count|Countess|Prince|Princess|Madame|Monsieur|"
-    r"Mademoiselle|Abb[eé]|King|Queen|Uncle|Aunt|Father|Mother|Brother|Sister|Don|Do[nñ]a)\.?"
+_TITLES: Final = (
+    r"(?:Mr|Mrs|Ms|Miss|Misses|Messrs|Dr|Sir|Dame|Lady|Lord|Captain|Colonel|Major|General|Admiral|Lieutenant|Sergeant|"
+    r"Count|Countess|Comte|Comtesse|Vicomte|Viscount|Viscountess|Baron|Baroness|Marquis|Marquise|Duke|Duchess|Earl|"
+    r"Prince|Princess|King|Queen|Emperor|Empress|Pope|Cardinal|Bishop|Abb[eé]|Father|Mother|Brother|Sister|Uncle|Aunt|"
+    r"Master|Mistress|Professor|Inspector|Judge|Reverend|Rev|Honourable|Madame|Mme|Monsieur|Mademoiselle|Mlle|M|"
+    r"Signor|Signora|Se[nñ]or|Se[nñ]ora|Don|Do[nñ]a|Herr|Frau)"
 )
-_WORD: Final = r"[A-Z\u00c0-\u00de][a-z\u00df-\u00ff]+(?:[-’'][A-Z][a-z]+)*"
-_NAME: Final = re.compile(rf"(?:{_TITLE}\s+)?{_WORD}(?:\s+(?:(?:de|du|la|von|of the|of)\s+)?{_WORD})*")
+_TITLE: Final = rf"{_TITLES}\.?"
+_UPPER: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de"
+_LOWER: Final = "a-z\u00df-\u00f6\u00f8-\u00ff"
+_WORD: Final = rf"(?:[Dd]['’]|[OL]['’])?(?:Ste?\.\s+)?[{_UPPER}][{_LOWER}]+(?:[-’'][{_UPPER}][{_LOWER}]+)*"
+_PARTICLE: Final = r"(?:(?:de\s+la|de\s+l['’]|della|delle|dei|des|de|du|di|da|del|la|le|von|van|of\s+the|of)\s+)?"
+_NAME: Final = re.compile(rf"(?:{_TITLE}\s+{_PARTICLE})?{_WORD}(?:\s+{_PARTICLE}{_WORD})*(?:\s+[IVX]+\b)?")
+_ONLY_TITLE: Final = re.compile(rf"(?:{_TITLE}\s*)+")
+_LEADING: Final = re.compile(rf"^(?:{_TITLE}\s+)+{_PARTICLE}")
+_OF: Final = re.compile(r"\s(?:of|de|du|des|di|da|del|della)\s")
 _OPENS: Final = frozenset(".!?:;\"'“”‘’—-–(*\n")
 _PLACE: Final = re.compile(
     r"\b(?:Street|Square|House|Hall|Inn|Castle|Island|River|Mount|Hill|Court|Park|Road|Bridge|City|Valley|Abbey|Palace|"
-    r"Harbour|Bay|Wood|Forest|Village|Tower|Gate|Lane)\b"
+    r"Harbour|Bay|Wood|Forest|Village|Tower|Gate|Lane|Place|Buildings|Avenue|Lake|Gulf|Cape|Isle)\b"
+    r"|^(?:Rue|Faubourg|Boulevard|Hôtel|Château|Champs|Palais|Porte|Pont|Bois|Piazza|Palazzo|Porta|Via|Quai|Café)\b"
 )
-_COMMON: Final = word_list("not_names.en")
+_WHERE: Final = frozenset(("in", "at", "near", "into", "towards", "through"))
+_HUSBAND: Final = re.compile(r"^(?:Mr|M|Monsieur|Dr|Captain|Colonel|Major|General)\.?\s")
+_COMMON: Final = word_list("not_names.en") | word_list("peoples.en")
+_OF_A_KIND: Final = re.compile("(?:ese|isms?|shire(?:man|men))$")
+"""Endings of words for a people or a doctrine."""
 _LEAST: Final = 2
+_MOSTLY: Final = 0.3
+_LEAST_WHERE: Final = 0.15
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Capitalised words: inside sentences, where sentences open, and behind a word for where."""
+
+    inside: Counter[str] = field(default_factory=Counter)
+    opening: Counter[str] = field(default_factory=Counter)
+    where: Counter[str] = field(default_factory=Counter)
+    lower: Counter[str] = field(default_factory=Counter)
 
 
 def english_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     """Names of one or more capitalised words, those seen inside sentences only; most frequent first."""
-    inside: Counter[str] = Counter()
-    opening: Counter[str] = Counter()
-    lower: Counter[str] = Counter()
+    seen = _Seen()
     for text in texts:
-        lower.update(re.findall(r"\b[a-z]+\b", text))
+        seen.lower.update(re.findall(rf"(?<![\w’'])[{_LOWER}]+\b", text))
         for match in _NAME.finditer(text):
-            before = text[max(0, match.start() - 2) : match.start()].strip(" \t")[-1:]
-            (opening if not before or before in _OPENS else inside)[" ".join(match[0].split())] += 1
+            name, before = " ".join(match[0].split()), text[max(0, match.start() - 12) : match.start()]
+            last = before[-2:].strip(" \t")[-1:]
+            opens = not last or last in _OPENS
+            (seen.opening if opens else seen.inside)[name] += 1
+            seen.where[name] += not opens and (before.split() or [""])[-1].lower() in _WHERE
     counts = {
-        name: inside[name] + opening[name]
-        for name in sorted(inside)
-        if inside[name] >= _LEAST and _looks_like_a_name(name, inside, opening, lower)
+        name: seen.inside[name] + seen.opening[name]
+        for name in sorted(seen.inside)
+        if seen.inside[name] >= _LEAST and _looks_like_a_name(name, seen)
     }
-    return tuple(sorted(_grouped(counts), key=lambda each: (-each.count, each.name)))
+    return tuple(sorted(_grouped(counts, seen.where), key=lambda each: (-each.count, each.name)))
 
 
-def _looks_like_a_name(name: str, inside: Counter[str], opening: Counter[str], lower: Counter[str]) -> bool:
-    if name.rstrip(".") in _COMMON or name.split()[0] in {"I", "The", "A", "An"}:
+def _looks_like_a_name(name: str, seen: _Seen) -> bool:
+    words = [word for word in name.split() if word != word.lower()]
+    bare = [word.rstrip(".") for word in words]
+    if bare[0] in {"I", "The", "A", "An"} or _ONLY_TITLE.fullmatch(name):
         return False
-    return " " in name or lower[name.lower()] <= inside[name] // 4
+    if len(bare) == 1 and _OF_A_KIND.search(bare[0]):
+        return False
+    if all(word in _COMMON or f"{word}." in _COMMON or word.removesuffix("s") in _COMMON for word in bare):
+        return False
+    if len(words) == 1:
+        return seen.lower[bare[0].lower()] <= seen.inside[name] // 4
+    # A phrase in capitals (Post Office) is of common words; a street or a titled person may be as well.
+    own = [word for word in bare if not re.fullmatch(_TITLES, word)]
+    plain = [word for word in own if seen.lower[word.lower()] > seen.inside[name] or word in _COMMON]
+    return len(plain) < len(own) or bool(_PLACE.search(name))
 
 
-def _grouped(counts: dict[str, int]) -> Iterator[FoundName]:
-    """Joins a last word with the full names that end in it, and a first word with the one full name that begins so."""
-    heads: dict[str, str] = {}
+def _grouped(counts: Mapping[str, int], where: Mapping[str, int]) -> Iterator[FoundName]:
+    """Joins a last word with the one full name that ends in it, and a first word with the one that begins so.
+
+    What only a title sets apart (Ralph, Ralph Nickleby, Mr. Ralph Nickleby) is proposed as one.
+    """
     parts = {name: _parts(name) for name in counts}
-    owners = Counter(part for name in counts if " " in name for part in {*parts[name]})
+    whole = {name: _whose(name) for name in counts}
+    owners: dict[str, set[str]] = {}
+    for name in counts:
+        if " " in name:
+            for part in parts[name]:
+                owners.setdefault(part, set()).add(whole[name])
+    heads: dict[str, str] = {}
     for name in counts:
         for part in parts[name]:
-            if part in counts and part != name and owners[part] == 1:
+            if part in counts and part != name and (len(owners[part]) == 1 or _is_his(name, part, counts)):
                 heads[name] = part
     groups: dict[str, list[str]] = {}
     for name in counts:
         groups.setdefault(heads.get(name, name), []).append(name)
     for members in groups.values():
-        ranked = sorted(members, key=lambda name: (-counts[name], name))
-        place = any(_PLACE.search(name) for name in members)
-        yield FoundName(
-            ranked[0], "location" if place else "character", tuple(ranked[1:]), sum(counts[name] for name in members)
-        )
+        yield _one(members, counts, where)
+
+
+def _one(members: Sequence[str], counts: Mapping[str, int], where: Mapping[str, int]) -> FoundName:
+    ranked = sorted(members, key=lambda name: (-counts[name], name))
+    long = [name for name in ranked[1:] if f" {ranked[0]} " in f" {name} "]
+    sure = tuple(name for name in ranked[1:] if counts[name] >= _LEAST and (name not in long or len(long) == 1))
+    total, at = sum(counts[name] for name in members), sum(where.get(name, 0) for name in members)
+    titled = any(_LEADING.match(name) for name in members)
+    place = any(_PLACE.search(name) for name in members) or (not titled and at >= max(_LEAST, _LEAST_WHERE * total))
+    kind: EntityKind = "location" if place else "character"
+    return FoundName(ranked[0], kind, sure, total, tuple(name for name in ranked[1:] if name not in sure))
+
+
+def _is_his(name: str, part: str, counts: Mapping[str, int]) -> bool:
+    """Is the bare name oftener than with the title of a man before it: then it is his, also in a family."""
+    return _LEADING.sub("", name) == part and bool(_HUSBAND.match(name)) and counts[part] >= counts[name]
+
+
+def _whose(name: str) -> str:
+    """The full name without its title. A title of a woman, a child or a rank before one word makes another person."""
+    bare = _LEADING.sub("", name)
+    return bare if " " in bare or _HUSBAND.match(name) else name
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    words = re.sub(rf"^{_TITLE}\s+", "", name).split()
+    """The words by which a name may be called in short: none of a place, the first of "Albert de Morcerf"."""
+    if _PLACE.search(name):
+        return (name.split()[0],) if re.search(r"\b(?:Hall|House|Castle|Abbey)$", name) else ()
+    bare = _LEADING.sub("", name)
+    words = bare.split()
+    if words[0] in ("St.", "Ste.", "Saint"):
+        return ()
+    if _OF.search(bare):
+        return (words[0],) if " of " not in bare else ()
     return (words[0], words[-1]) if len(words) > 1 else tuple(words)

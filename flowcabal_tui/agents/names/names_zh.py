@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.names.names_context import ADDRESS, addressed, names_like
+from flowcabal_tui.agents.names.evidence_zh import Evidence
+from flowcabal_tui.agents.names.names_context import ADDRESS, DOUBTFUL, addressed, names_like, titled
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.memory import EntityKind
 
 _HAN: Final = "\u3007\u4e00-\u9fff"
 _LONGEST: Final = 4
 _LEAST_SPEECHES: Final = 3
+_LEAST_CALLED: Final = 2
 _SURELY: Final = 8
 """Who speaks so often has a name, also one that begins with a number (九叔, 三娘) or like another word (如来, 若兰)."""
 _LEAST_PLACES: Final = 5
@@ -66,8 +68,11 @@ _INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
 _NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
 _SOMETIMES_FIRST: Final = frozenset("一二两三四五六七八九十如若可来")
 _NOT_FIRST: Final = frozenset(
-    "一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
+    "儿之一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
 )
+_NUMBERS: Final = frozenset("大小二三四五六七八九十")
+_KIN: Final = frozenset("姐妹哥弟爷娘叔婶嫂郎姑爹妈奶")
+"""二姐: a number and a form of address mean somebody else in every family."""
 _TAKEN: Final = re.compile("[与和同把被替给向使]$")
 _SURNAMES: Final = frozenset(
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳"
@@ -91,6 +96,7 @@ class FoundName:
     kind: EntityKind
     aliases: tuple[str, ...]
     count: int
+    proposed: tuple[str, ...] = ()
 
 
 def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
@@ -99,17 +105,30 @@ def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     people = _people(book)
     people |= names_like(texts, people, _SURNAMES, _CANDIDATE)
     people |= addressed(book, people, _SURNAMES)
-    places = _places(book, people)
-    people = {name: n for name, n in people.items() if name not in places}
-    found = [*_with_aliases(people, "character"), *(FoundName(name, "location", (), n) for name, n in places.items())]
+    speeches = _speeches(book)
+    people |= {name: n for name, n in titled(book, people).items() if speeches[name] and _looks_like_a_name(name)}
+    evidence = Evidence(texts, speeches, _SURNAMES - DOUBTFUL, _introduced(book))
+    places = evidence.places(_places(book, people), people)
+    people = evidence.people({name: n for name, n in people.items() if name not in places})
+    found = [*_with_aliases(people, evidence), *(FoundName(name, "location", (), n) for name, n in places.items())]
     return tuple(sorted(found, key=lambda each: (-each.count, each.name)))
 
 
+def _speeches(book: str) -> Counter[str]:
+    """How often each is the subject of a verb of speech."""
+    return Counter(match["name"] for match in _SPEAKS.finditer(book))
+
+
+def _introduced(book: str) -> frozenset[str]:
+    """The names that the text gives as such: 名唤, 姓…名…, 字…."""
+    called = {match["name"] for match in _CALLED.finditer(book)}
+    given = {match["style"] or match["family"] + match["given"] for match in _INTRODUCED.finditer(book)}
+    return frozenset(called | given)
+
+
 def _people(book: str) -> dict[str, int]:
-    speeches = Counter(match["name"] for match in _SPEAKS.finditer(book))
-    called = Counter(match["name"] for match in _CALLED.finditer(book))
-    introduced = _INTRODUCED.finditer(book)
-    called.update(match["style"] or match["family"] + match["given"] for match in introduced)
+    speeches = _speeches(book)
+    called = _introduced(book)
     likely = {
         name: book.count(name)
         for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})
@@ -118,7 +137,7 @@ def _people(book: str) -> dict[str, int]:
     return {
         name: n
         for name, n in likely.items()
-        if n >= _LEAST_SPEECHES
+        if n >= (_LEAST_CALLED if name in called else _LEAST_SPEECHES)
         and not _only_part_of(name, n, likely)
         and (n < _ENOUGH_TO_JUDGE or _share_after(book, name, _TAKEN) >= _LEAST_TAKEN)
     }
@@ -182,7 +201,7 @@ def _before(book: str, name: str) -> list[str]:
     return [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
 
 
-def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundName]:
+def _with_aliases(people: dict[str, int], evidence: Evidence) -> Iterator[FoundName]:
     """Joins 黛玉 and 林黛玉 (a surname before), 凤姐 and 凤姐儿 (儿 behind), but not 宋嬷嬷 and 李嬷嬷: 嬷嬷 is nobody.
 
     Of two surnames before one name, that of most people is the right one: 贾宝玉 is 宝玉, 甄宝玉 is another.
@@ -209,8 +228,23 @@ def _with_aliases(people: dict[str, int], kind: EntityKind) -> Iterator[FoundNam
     for members in groups.values():
         ranked = sorted(members, key=lambda name: (-people[name], name))
         outer = [name for name in members if not any(base in members for base in _bases(name))]
-        short = {form for name in members if (form := _shorter(name)) and form not in people}
-        yield FoundName(ranked[0], kind, (*ranked[1:], *sorted(short)), sum(people[name] for name in outer))
+        others = [*ranked[1:], *sorted({form for name in members if (form := _shorter(name)) and form not in people})]
+        sure = [name for name in others if _is_sure(name, ranked[0], people, evidence)]
+        doubtful = tuple(name for name in others if name not in sure)
+        found = FoundName(ranked[0], "character", tuple(sure), sum(people[name] for name in outer), doubtful)
+        yield found
+
+
+def _is_sure(alias: str, name: str, people: dict[str, int], evidence: Evidence) -> bool:
+    """Does it stand more than once by itself, and can it mean nobody else?"""
+    short, long = sorted((alias, name), key=len)
+    if short in ADDRESS or (short[0] in _NUMBERS and short[1:] in _KIN):
+        return False
+    others = [each for each in people if each not in (alias, name) and not each.endswith("儿")]
+    if any(alias in each or (short in each and each[0] != long[0]) for each in others):
+        return False
+    inside = evidence.count(name) if alias in name else 0
+    return evidence.free(alias) - inside >= _LEAST_TO_COUNT
 
 
 def _shorter(name: str) -> str:

@@ -7,13 +7,13 @@ one leaves the others as they are. `prompt.<language>.md`, where there is one, i
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,12 +23,14 @@ from flowcabal_tui.domain.ids import Digest, EntityId
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.text import clean, digest_of, slug
 from flowcabal_tui.locale import _, language_in_use
+from flowcabal_tui.system.files import Folder
 
 BOOK: Final = "book"
 """The subject, and the last part of the uri, of a profile of the whole book."""
 _SETTINGS: Final = "kind.toml"
 _PROMPT: Final = "prompt.md"
 _MOST_PROMPT: Final = 20_000
+_LARGEST: Final = 1024 * 1024
 Scenes = tuple[SceneKind | Literal["*"], ...]
 
 
@@ -120,9 +122,10 @@ class ProfileKind:
 class ProfileKinds:
     """The kinds that are there at the moment of the question, ours first."""
 
-    def __init__(self, project_folder: Path | None = None) -> None:
-        """`project_folder` has the writer's own kinds, one folder each; it need not be there."""
-        self._folder = project_folder
+    def __init__(self, project_folder: Path | None = None, permit: Callable[[ProfileKind], None] | None = None) -> None:
+        """`project_folder` has the writer's own kinds, one folder each; it need not be there. `permit` gets each of
+        them before its prompt is used; it raises ModelError for one that the user has not confirmed."""
+        self._folder, self._permit = project_folder, permit
 
     def all(self) -> tuple[ProfileKind, ...]:
         """Those that can be read."""
@@ -132,11 +135,20 @@ class ProfileKinds:
         """What is wrong with the writer's own ones, one error a folder."""
         return tuple(kind for kind in self._read().values() if isinstance(kind, SettingsError))
 
+    def own(self) -> tuple[ProfileKind, ...]:
+        """The kinds of the project's folder that can be read, whether they may be used or not."""
+        read = self._read()
+        names = {folder.name for folder in self._own_folders()}
+        return tuple(kind for name in sorted(names) if isinstance(kind := read[name], ProfileKind))
+
     def get(self, name: str) -> ProfileKind:
-        """KeyError for a kind that is not there, SettingsError for one that cannot be read."""
+        """A kind whose prompt is to be used. KeyError for one that is not there, SettingsError for one that cannot be
+        read, ModelError(NOT_CONFIRMED) for one of the project that the user has not confirmed."""
         found = self._read()[name]
         if isinstance(found, SettingsError):
             raise found
+        if self._permit is not None and found not in _ours():
+            self._permit(found)
         return found
 
     def _read(self) -> Mapping[str, ProfileKind | SettingsError]:
@@ -148,19 +160,64 @@ class ProfileKinds:
                 found[folder.name] = error
         return found
 
-    def _own_folders(self) -> Iterator[Path]:
-        if self._folder is not None and self._folder.is_dir():
-            yield from sorted(each for each in self._folder.iterdir() if each.is_dir() and each.name[0] not in "._")
+    def _own_folders(self) -> Iterator[_OwnFolder]:
+        """Of the project; a link is none."""
+        if self._folder is not None:
+            project, kinds = Folder(self._folder.parent), self._folder.name
+            yield from (_OwnFolder(project, kinds, name) for name in project.folders(kinds) if name[0] not in "._")
 
 
 @cache
 def _ours() -> tuple[ProfileKind, ...]:
     folders = [each for each in files(__name__).iterdir() if each.is_dir() and (each / _SETTINGS).is_file()]
-    kinds = [_load(each) for each in folders]
+    kinds = [_load(_OurFolder(each)) for each in folders]
     return tuple(sorted(kinds, key=lambda kind: (kind.of_book, kind.settings.every, kind.name)))
 
 
-def _load(folder: Traversable) -> ProfileKind:
+class _KindFolder(Protocol):
+    """Where the files of one kind are."""
+
+    @property
+    def name(self) -> str: ...
+
+    def has(self, file: str) -> bool: ...
+
+    def text(self, file: str) -> str:
+        """Raises OSError or UnicodeDecodeError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _OurFolder:
+    folder: Traversable
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def has(self, file: str) -> bool:
+        return (self.folder / file).is_file()
+
+    def text(self, file: str) -> str:
+        return (self.folder / file).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnFolder:
+    """A folder in the project, which may be a stranger's."""
+
+    project: Folder
+    kinds: str
+    name: str
+
+    def has(self, file: str) -> bool:
+        return self.project.is_there(self.kinds, self.name, file)
+
+    def text(self, file: str) -> str:
+        return self.project.text(self.kinds, self.name, file, limit=_LARGEST)
+
+
+def _load(folder: _KindFolder) -> ProfileKind:
     """Raises SettingsError, which names the file and what is wrong with it."""
     if slug(folder.name) != folder.name:
         raise _wrong(folder.name, _("a folder's name has letters, digits, - and _ only"))
@@ -173,16 +230,16 @@ def _load(folder: Traversable) -> ProfileKind:
         raise _wrong(f"{folder.name}/{_SETTINGS}", "; ".join(told)) from error
     prompts = {"": _text(folder, _PROMPT)}
     for language in ("en", "zh"):
-        if (folder / (own := f"prompt.{language}.md")).is_file():
+        if folder.has(own := f"prompt.{language}.md"):
             prompts[language] = _text(folder, own)
     if not all(text.strip() for text in prompts.values()):
         raise _wrong(f"{folder.name}/{_PROMPT}", _("it is empty; it must say what is to be told"))
     return ProfileKind(folder.name, settings, tuple(prompts.items()))
 
 
-def _text(folder: Traversable, name: str) -> str:
+def _text(folder: _KindFolder, name: str) -> str:
     try:
-        text = (folder / name).read_text(encoding="utf-8")
+        text = folder.text(name)
     except (OSError, UnicodeDecodeError) as error:
         raise _wrong(f"{folder.name}/{name}", str(error)) from error
     if len(text) > _MOST_PROMPT:

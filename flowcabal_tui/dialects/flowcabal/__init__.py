@@ -5,7 +5,7 @@ from __future__ import annotations
 from flowcabal_tui.dialects.flowcabal.dependencies import DependencyProblem, dependency_problem
 from flowcabal_tui.dialects.flowcabal.documents import FORMS, Form
 from flowcabal_tui.dialects.flowcabal.known import known_outputs, stale_marks, targets
-from flowcabal_tui.dialects.flowcabal.reading import read
+from flowcabal_tui.dialects.flowcabal.reading import findings, read
 from flowcabal_tui.dialects.flowcabal.writing import write
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "DependencyProblem",
     "Form",
     "dependency_problem",
+    "findings",
     "known_outputs",
     "read",
     "stale_marks",

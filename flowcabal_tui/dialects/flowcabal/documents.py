@@ -6,7 +6,7 @@ in camelCase or snake_case. `template` and `workspace`: today's application.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,7 +22,10 @@ FORMS: Final[tuple[Form, ...]] = ("map", "python", "template", "workspace")
 JOINS: Final[Mapping[Form, str]] = {"map": "", "python": "\n", "template": "\n\n", "workspace": "\n\n"}
 """What each puts between the blocks of a prompt; today's application leaves out empty ones."""
 MAX_NODES: Final = 100_000
+_MOST_TOLD: Final = 50
 Json = dict[str, Any]
+_KINDS: Final = ("literal", "ref", "agent-inject")
+"""What a validator puts between for a choice, and no place of the document."""
 
 
 class _Shape(BaseModel):
@@ -179,11 +182,22 @@ def parsed(source: str | bytes | Mapping[str, Any]) -> Json:
     return found
 
 
-def not_ours(reason: str) -> DialectError:
+class Mistakes(DialectError):
+    """What is wrong with a document of FlowCabal: `found` are places with what is wrong there."""
+
+    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
+        self.found = tuple(found)
+        lines = [_("{place}: {problem}").format(place=at, problem=said) if at else said for at, said in self.found]
+        super().__init__(
+            _("This is no workflow of FlowCabal."),
+            "\n".join(lines[:_MOST_TOLD]),
+            _("Read are its workflows, templates and workspaces, as JSON."),
+        )
+
+
+def not_ours(reason: str, place: str = "") -> Mistakes:
     """The error for a document that is none of FlowCabal's."""
-    return DialectError(
-        _("This is no workflow of FlowCabal."), reason, _("Read are its workflows, templates and workspaces, as JSON.")
-    )
+    return Mistakes([(place, reason)])
 
 
 def form_of(document: Json) -> Form:
@@ -213,8 +227,8 @@ def form_of(document: Json) -> Form:
     return "python" if "id" in document or nodes else "template"
 
 
-def node_entries(document: Json, form: Form) -> Iterator[tuple[str, str, Any]]:
-    """The nodes of a document of the first design: id, place, node. Raises DialectError."""
+def node_entries(document: Json, form: Form, wrong: list[tuple[str, str]]) -> Iterator[tuple[str, str, Any]]:
+    """The nodes of a document of the first design: id, place, node. What is none is added to `wrong`."""
     nodes = document["nodes"]
     if isinstance(nodes, dict):
         yield from ((key, f"nodes.{key}", node) for key, node in nodes.items())
@@ -222,21 +236,23 @@ def node_entries(document: Json, form: Form) -> Iterator[tuple[str, str, Any]]:
     for number, node in enumerate(nodes):
         place = f"nodes[{number}]"
         if form == "map":
-            if len(node) != 2 or not isinstance(node[0], str):
-                raise not_ours(_("{place}: it is not a pair of an id and a node.").format(place=place))
-            yield node[0], f"{place}[1]", node[1]
+            if len(node) == 2 and isinstance(node[0], str):
+                yield node[0], f"{place}[1]", node[1]
+            else:
+                wrong.append((place, _("It is not a pair of an id and a node.")))
         else:
             yield str(node.get("id", "")) if isinstance(node, dict) else "", place, node
 
 
 def shaped(shape: type[Shape], value: Any, place: str = "") -> Shape:
-    """`value` in its shape. Raises DialectError that begins with the place of the first mistake."""
+    """`value` in its shape. Raises Mistakes with every place that is wrong."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = _shown(place, tuple(part for part in first["loc"] if part not in ("literal", "ref", "agent-inject")))
-        raise not_ours(f"{where}: {refusal(first)}") from error
+        raise Mistakes(
+            (_shown(place, tuple(part for part in one["loc"] if part not in _KINDS)), refusal(one))
+            for one in error.errors(include_url=False)
+        ) from error
 
 
 def _shown(place: str, parts: tuple[str | int, ...]) -> str:

@@ -21,17 +21,18 @@ from flowcabal_tui.dialects.flowcabal.documents import (
     Form,
     Json,
     LiteralBlock,
+    Mistakes,
     Node4,
     NodeDef,
     Parameters4,
     Position4,
     Ref,
+    Shape,
     Template,
     Workflow4,
     Workspace,
     form_of,
     node_entries,
-    not_ours,
     parsed,
     shaped,
 )
@@ -40,7 +41,7 @@ from flowcabal_tui.dialects.report import Conversion, ConversionNote, Level
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.prompt_text import BINDING
 from flowcabal_tui.domain.text import clean, digest_of, slug
-from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.domain.workflow import Finding, Node, Workflow
 from flowcabal_tui.locale import _
 
 _MOST_IN_AN_ID: Final = 80
@@ -48,12 +49,23 @@ _UNUSED: Final = ("top_p", "presence_penalty", "frequency_penalty", "stop_sequen
 """Parameters of a model that a prompt node does not have."""
 
 
+def findings(source: str | bytes | Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Everything for which a document cannot be read. Raises DialectError for what is no document at all."""
+    try:
+        read(source)
+    except Mistakes as error:
+        return tuple(Finding(code="INVALID_SCHEMA", field=place, message=said) for place, said in error.found)
+    return ()
+
+
 def read(source: str | bytes | Mapping[str, Any]) -> Conversion:
-    """The workflow of a document in any of the four forms. Raises DialectError."""
+    """The workflow of a document in any of the four forms. Raises DialectError that lists every mistake."""
     document = parsed(source)
     form = form_of(document)
     reader = _Reader(form)
     workflow = reader.first_design(document) if form in ("map", "python") else reader.today(document)
+    if reader.wrong:
+        raise Mistakes(reader.wrong)
     reader.tell_problem(workflow)
     return Conversion(workflow, tuple(reader.notes))
 
@@ -66,15 +78,27 @@ class _Reader:
         self.notes: list[ConversionNote] = []
         self.ids: dict[str, str] = {}
         self.taken: set[str] = set()
+        self.wrong: list[tuple[str, str]] = []
+        """Places with what is wrong there."""
+
+    def one(self, shape: type[Shape], value: Any, place: str, otherwise: Shape) -> Shape:
+        """`value` in its shape; `otherwise`, when it has not, and then what is wrong is kept."""
+        try:
+            return shaped(shape, value, place)
+        except Mistakes as error:
+            self.wrong += error.found
+            return otherwise
 
     def note(self, level: Level, place: str, message: str) -> None:
         self.notes.append(ConversionNote(level, place, message))
 
     def first_design(self, document: Json) -> Workflow:
-        top = shaped(Workflow4, {key: value for key, value in document.items() if key != "nodes"})
+        rest = {key: value for key, value in document.items() if key != "nodes"}
+        top = self.one(Workflow4, rest, "", Workflow4())
         found: dict[str, tuple[Node4, str]] = {}
-        for key, place, raw in node_entries(document, self.form):
-            node = shaped(Node4, {"id": key, **raw} if isinstance(raw, dict) and key else raw, place)
+        for key, place, raw in node_entries(document, self.form, self.wrong):
+            given = {"id": key, **raw} if isinstance(raw, dict) and key else raw
+            node = self.one(Node4, given, place, Node4(id=key or place))
             if key in found:
                 self.note("lost", place, _("The id {id} stands twice; the later node is kept.").format(id=clean(key)))
             elif node.id != key:
@@ -131,7 +155,7 @@ class _Reader:
             if block.type == "text":
                 found.append(self.text(block.content, f"{where}.content"))
             elif not block.source_node_id:
-                raise not_ours(_("{place}: a block that refers to no node.").format(place=where))
+                self.wrong.append((where, _("The block refers to no node.")))
             else:
                 found.append(self.reference(block.source_node_id, where))
         return found
@@ -143,7 +167,7 @@ class _Reader:
         found: dict[str, tuple[NodeDef, str]] = {}
         for number, node in enumerate(top.nodes):
             if node.id in found:
-                raise not_ours(_("nodes[{n}]: the id {id} stands twice.").format(n=number, id=clean(node.id)))
+                self.wrong.append((f"nodes[{number}]", _("The id {id} appears twice.").format(id=clean(node.id))))
             found[node.id] = node, f"nodes[{number}]"
         self.name_nodes(found)
         self.tell_unknown(top, "")

@@ -1,175 +1,169 @@
-"""Everything wrong with a VelvetFlow document, in its terms: nodes, fields and codes of the document as it stands."""
+"""Everything wrong with a VelvetFlow document, in its terms: nodes, fields and codes of the document as it stands.
+
+A document is checked once, as the workflow that it becomes and that runs; what is found there is said of the place
+that it came from. Here stands only what VelvetFlow demands beyond that, and what is lost on the way.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from flowcabal_tui.dialects.velvetflow import graph_checks, loop_checks
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.normal import normal
-from flowcabal_tui.dialects.velvetflow.reader import TYPES
-from flowcabal_tui.dialects.velvetflow.schemas import (
-    Action,
-    Names,
-    Registry,
-    inside_loop,
-    names_of,
-    path_of,
-    well_formed,
-)
-from flowcabal_tui.dialects.velvetflow.value_checks import check_bindings, check_empty, check_type
-from flowcabal_tui.domain import conditions
-from flowcabal_tui.domain.condition_forms import THRESHOLD_KINDS, Condition
-from flowcabal_tui.domain.schemas import follow_field, item_types
+from flowcabal_tui.dialects.velvetflow.reader import Reading, reading
+from flowcabal_tui.domain.condition_forms import THRESHOLD_KINDS
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.nearest import nearest
+from flowcabal_tui.nodes.validation import Actions, validate
 
 MAX_FINDINGS: Final = 500
-_NUMBERS: Final = frozenset(("number", "integer"))
+_SEPARATORS: Final = ("sep", "separator")
+_NEEDS_FIELD: Final = ("any_greater_than", "all_less_than", "contains")
+_CODES: Final[Mapping[str, str]] = {
+    "BAD_ID": "INVALID_SCHEMA",
+    "BAD_PARAMS": "SCHEMA_MISMATCH",
+    "CYCLE": "DISCONNECTED_GRAPH",
+    "DUPLICATE_ID": "INVALID_SCHEMA",
+    "MAY_NOT_RUN": "BRANCH_MAY_NOT_RUN",
+    "MISSING_ACTION": "MISSING_REQUIRED_PARAM",
+    "MISSING_REFERENCE": "SCHEMA_MISMATCH",
+    "SKIPPED_JOIN": "BRANCH_MAY_NOT_RUN",
+    "UNKNOWN_BRANCH": "INVALID_EDGE",
+    "UNKNOWN_NAME": "SCHEMA_MISMATCH",
+    "UNKNOWN_NODE": "INVALID_EDGE",
+    "UNREACHABLE": "UNREACHABLE_NODE",
+}
+"""What VelvetFlow calls what ours finds."""
+_DOUBLED: Final = ("NOT_CARRIED_OVER", "UNKNOWN_PARAM")
+"""Warnings that say less than an error at the same place."""
+_ERRORS: Final = ("UNREACHABLE", "SKIPPED_JOIN", "STATE_NOT_WRITTEN")
+"""Warnings of ours that are errors here: such a node would never do what the document says."""
 
 
-def check(source: str | bytes | Any, registry: Registry) -> tuple[Finding, ...]:
-    """Findings in the document's order; `registry` holds the known actions by id. Changes nothing.
+def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, ...]:
+    """Findings about a document; `actions` are the known ones by id, None: not checked. Changes nothing.
 
     Raises DialectError for what is no document: malformed, too large, too deep.
     """
     if not isinstance(source, (str, bytes, dict)):
         return (_invalid("workflow", _("A workflow is an object with nodes.")),)
-    document, _notes = normal(source)
-    if not isinstance(document["nodes"], list):
-        return (_invalid("nodes", _("nodes must be a list.")),)
-    found = list(islice(_graph(document, Names({}), registry, ""), MAX_FINDINGS + 1))
-    if len(found) > MAX_FINDINGS:
+    found = reading(source)
+    told = [*found.telling.findings, *_demanded(normal(source)[0], actions), *_ours(found, actions)]
+    wrong = {(one.node, one.field) for one in told if one.severity == "error"}
+    distinct = dict.fromkeys(
+        one for one in told if one.severity == "error" or one.code not in _DOUBLED or (one.node, one.field) not in wrong
+    )
+    listed = list(islice(distinct, MAX_FINDINGS))
+    if len(distinct) > MAX_FINDINGS:
         said = _("There are more; these are the first {n}.").format(n=MAX_FINDINGS)
-        found[MAX_FINDINGS:] = [Finding(code="MORE_FINDINGS", message=said)]
-    return tuple(dict.fromkeys(found))
+        listed.append(Finding(code="MORE_FINDINGS", message=said))
+    return tuple(listed)
 
 
-def _graph(graph: Document, around: Names, registry: Registry, place: str) -> Iterator[Finding]:
-    """Findings of a workflow, or of a body that stands at `place`."""
-    nodes = graph["nodes"]
-    for number, node in enumerate(nodes):
-        if not isinstance(node, dict):
-            yield _invalid(f"{place}nodes[{number}]", _("A node must be an object."))
-        elif not isinstance(node.get("id"), str) or not node["id"]:
-            yield _invalid(f"{place}nodes[{number}].id", _("The id of a node must be a text."))
-    known = well_formed(nodes)
-    for name, count in Counter(node["id"] for node in known).items():
-        if count > 1:
-            yield _invalid("id", _("{n} nodes have this id.").format(n=count)).model_copy(update={"node": name})
-    names = names_of(nodes, registry, around)
-    for node in known:
-        for finding in _node(node, names, registry):
-            yield finding if finding.node else finding.model_copy(update={"node": node["id"]})
-    yield from graph_checks.check(known, graph.get("edges") or [], place, inside=bool(place))
+def _ours(found: Reading, actions: Actions | None) -> Iterator[Finding]:
+    """What is found in the workflow that the document becomes, at the places of the document."""
+    never = {edge.target for edge in found.workflow.edges if edge.never}
+    for finding in validate(found.workflow, actions=actions):
+        if finding.code in ("EMPTY_PARAM_VALUE", "DOUBLE_EDGE") or (finding.code == "UNREACHABLE" and never):
+            continue
+        if finding.code == "NO_NODES":
+            yield finding.model_copy(update={"severity": "warning", "field": "nodes"})
+        elif (placed := found.places.theirs(finding)) is not None:
+            yield _in_their_words(finding, placed)
 
 
-def _node(node: Document, names: Names, registry: Registry) -> Iterator[Finding]:
-    kind, params = node.get("type"), node["params"]
-    if kind not in TYPES or (kind == "switch" and "cases" not in node):
-        yield _invalid("type", _("It must be one of: {names}").format(names=", ".join(TYPES)))
-        return
-    if kind != "condition":
-        for name in ("true_to_node", "false_to_node"):
-            if node.get(name) is not None:
-                yield _invalid(name, _("Only conditions have branches."))
-    if kind != "loop" and "exports" in params:
-        yield _invalid("exports", _("Only loops export."))
-    match kind:
+def _in_their_words(ours: Finding, placed: Finding) -> Finding:
+    code, field, severity = _CODES.get(ours.code, ours.code), placed.field, placed.severity
+    at_edge = "edges[" in field
+    if at_edge and (ours.code == "SELF_REFERENCE" or (ours.code == "UNKNOWN_NODE" and not placed.node)):
+        code = "INVALID_SCHEMA"
+    elif ours.code == "UNKNOWN_NODE" and field.startswith("exports"):
+        code = "SCHEMA_MISMATCH"
+    if ours.code == "DUPLICATE_ID":
+        field = "id"
+    elif ours.code == "MISSING_ACTION":
+        field = "action_id"
+    aggregated = ours.code == "SCHEMA_MISMATCH" and field.startswith("exports.aggregates")
+    if ours.code in _ERRORS or aggregated:
+        severity = "error"
+    return placed.model_copy(update={"code": code, "field": field, "severity": severity})
+
+
+def _demanded(document: Document, actions: Actions | None) -> Iterator[Finding]:
+    """What VelvetFlow demands of nodes and ours does not, bodies included."""
+    waiting = [document.get("nodes")]
+    while waiting:
+        nodes = waiting.pop(0)
+        for node in nodes if isinstance(nodes, list) else ():
+            if not isinstance(node, dict) or not isinstance(node.get("id"), str):
+                continue
+            for finding in _of_node(node, actions):
+                yield finding.model_copy(update={"node": node["id"]})
+            body = node["params"].get("body_subgraph")
+            waiting += [body.get("nodes")] if isinstance(body, dict) else []
+            branches = node["params"].get("branches")
+            many = branches.values() if isinstance(branches, dict) else branches if isinstance(branches, list) else ()
+            waiting += [one.get("nodes") for one in many if isinstance(one, dict)]
+
+
+def _of_node(node: Document, actions: Actions | None) -> Iterator[Finding]:
+    params = node["params"]
+    match node.get("type"):
         case "action":
-            yield from _action(node, names, registry)
+            given = {key: value for key, value in params.items() if key != "exports"}
+            yield from _empty(given, "params")
+            yield from _given(node, given, actions)
         case "condition":
-            yield from _condition(params, names)
-        case "loop":
-            yield from _loop(node, names, registry)
-        case "parallel" if not params.get("branches"):
-            said = _("It has no branches: it only parts ways.")
-            yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="branches", severity="warning")
-        case "reasoning" | "data" | "switch":
-            yield from check_bindings(params, names, "params")
+            yield from _empty({"source": params.get("source")}, "params")
+            yield from _condition(params, "")
+        case "loop" if isinstance(params.get("condition"), dict) and params.get("loop_kind") == "while":
+            yield from _condition(params["condition"], "condition.")
 
 
-def _action(node: Document, names: Names, registry: Registry) -> Iterator[Finding]:
-    params = {key: value for key, value in node["params"].items() if key != "exports"}
-    if not isinstance(node.get("out_params_schema"), (dict, type(None))):
-        yield _invalid("out_params_schema", _("It must be an object."))
-    yield from check_empty(params, "params")
-    action_id = node.get("action_id")
-    if not isinstance(action_id, str) or not action_id:
-        said = _("No action is named.")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="action_id")
-    elif action_id not in registry:
-        close = "".join(difflib.get_close_matches(action_id, registry, 1))
-        said = _("There is no action {id} in the registry.").format(id=action_id)
-        yield Finding(code="UNKNOWN_ACTION_ID", message=said, field="action_id", fix=close)
-    else:
-        yield from _against(params, registry[action_id], names)
-    for key, value in params.items():
-        yield from check_bindings(value, names, key)
-
-
-def _against(params: Document, action: Action, names: Names) -> Iterator[Finding]:
-    """The parameters of an action against its schema."""
-    schema = action.arg_schema
-    fields, required = schema.get("properties"), schema.get("required")
-    fields = fields if isinstance(fields, dict) else {}
+def _given(node: Document, given: Document, actions: Actions | None) -> Iterator[Finding]:
+    """Parameters that the action needs and that are blank texts, and such as it does not know."""
+    action = actions.get(str(node.get("action_id"))) if actions else None
+    if action is None:
+        return
+    fields, required = action.arg_schema.get("properties"), action.arg_schema.get("required")
     for name in required if isinstance(required, list) else ():
-        value = params.get(name)
-        if name not in params or (isinstance(value, str) and not value.strip()):
+        if isinstance(given.get(name), str) and not given[name].strip():
             said = _("The action needs {name}.").format(name=name)
             yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=str(name))
-    for key, value in params.items():
-        if isinstance(fields.get(key), dict):
-            yield from check_type(value, fields[key], names, key)
-        elif key not in fields and fields and schema.get("additionalProperties") in (None, False):
-            close = "".join(difflib.get_close_matches(key, fields, 1))
-            said = _("The action knows no {name}. It knows: {names}").format(name=key, names=", ".join(fields))
-            yield Finding(code="UNKNOWN_PARAM", message=said, field=key, fix=close)
-
-
-def _condition(params: Document, names: Names) -> Iterator[Finding]:
-    for key in (one for one in params if one not in (*Condition.model_fields, "exports")):
-        said = _("{name} means nothing in a condition.").format(name=key)
-        yield Finding(code="UNKNOWN_PARAM", message=said, field=key)
-    yield from check_empty({"source": params.get("source")}, "params")
-    yield from conditions.check_shape(params, dialect="velvetflow")
-    found: list[Finding] = []
-    for place, path in conditions.paths_in(params):
-        found += check_bindings({"__from__": path}, names, place)
-    yield from found
-    field, path = params.get("field"), path_of(params.get("source"))
-    if isinstance(params.get("source"), (int, float)) and field:
-        yield Finding(code="SCHEMA_MISMATCH", message=_("The source is a value without fields."), field="field")
-    if not found and path and isinstance(field, str) and field and field != "length":
-        yield from _field(field, path, str(params.get("kind")), names)
-
-
-def _field(field: str, path: str, kind: str, names: Names) -> Iterator[Finding]:
-    """The field that a condition compares, of the source or of its items."""
-    schema = names.of(path)
-    if not schema:
+    if not isinstance(fields, dict) or not fields or action.arg_schema.get("additionalProperties") not in (None, False):
         return
-    found = follow_field(schema, field, path=path, field="field")
-    if isinstance(found, Finding):
-        yield found
-        return
-    types = item_types(found)
-    if kind in (*THRESHOLD_KINDS, "between") and types and not types & _NUMBERS:
-        said = _("{name} is {types}, which cannot be compared with a number.")
-        message = said.format(name=field, types=" / ".join(sorted(types)))
-        yield Finding(code="SCHEMA_MISMATCH", message=message, field="field")
+    for key in (one for one in given if one not in fields):
+        said = _("The action takes no {name}. It takes: {names}").format(name=key[:60], names=", ".join(fields))
+        yield Finding(code="UNKNOWN_PARAM", message=said, field=key, fix=nearest(key, tuple(fields)))
 
 
-def _loop(node: Document, names: Names, registry: Registry) -> Iterator[Finding]:
-    body = loop_checks.body_of(node)
-    within = inside_loop(node, names)
-    yield from loop_checks.check(node, names, names_of(body.get("nodes"), registry, within))
-    if isinstance(body.get("nodes"), list):
-        yield from _graph(body, within, registry, "body_subgraph.")
+def _condition(params: Mapping[str, Any], place: str) -> Iterator[Finding]:
+    """A field for the kinds that compare items; numbers where numbers are compared."""
+    kind = params.get("kind")
+    if kind in _NEEDS_FIELD and "field" not in params:
+        said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name="field")
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=f"{place}field")
+    for name in ("min", "max") if kind == "between" else ("threshold",) if kind in THRESHOLD_KINDS else ():
+        if params.get(name) is None:
+            said = _("{name} must be a number.").format(name=name)
+            yield Finding(code="SCHEMA_MISMATCH", message=said, field=place + name)
+
+
+def _empty(value: Any, place: str) -> Iterator[Finding]:
+    """Texts without a letter, anywhere in `value`; a separator may be empty."""
+    if isinstance(value, str) and not value.strip():
+        said = _("It is empty. Give it a value, or a binding.")
+        yield Finding(code="EMPTY_PARAM_VALUE", message=said, field=place)
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            if key not in _SEPARATORS:
+                yield from _empty(part, f"{place}.{key}")
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _empty(part, f"{place}[{number}]")
 
 
 def _invalid(field: str, message: str) -> Finding:

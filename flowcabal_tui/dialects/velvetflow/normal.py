@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from flowcabal_tui.dialects.report import ConversionNote
 from flowcabal_tui.dialects.velvetflow.document import Document, load
-from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.condition_forms import normalised as with_kind
 from flowcabal_tui.locale import _
 
@@ -25,6 +24,12 @@ _LOOP_NAMES: Final = {
 }
 _EACH: Final = ("foreach", "for-each", "for", "forEach")
 _BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
+
+
+class PlacedEdge(dict[str, Any]):
+    """An edge that knows where it stands in the document, which is not its place in the normal form."""
+
+    at: str = ""
 
 
 def normalised(source: str | bytes | Any) -> Document:
@@ -46,24 +51,37 @@ def normal(source: str | bytes | Any) -> tuple[Document, list[ConversionNote]]:
 
 def _graph(graph: Mapping[str, Any], place: str, notes: list[ConversionNote]) -> Document:
     """`nodes` and `edges` of a workflow or a body."""
-    nodes, edges = graph.get("nodes", []), graph.get("edges") or []
+    nodes, edges = graph.get("nodes", []), graph.get("edges")
+    edges = [] if edges is None else edges
     if isinstance(nodes, list):
         nodes = [
             _node(node, f"{place}nodes[{n}]", notes) if isinstance(node, dict) else node for n, node in enumerate(nodes)
         ]
     if not isinstance(edges, list):
         return {"nodes": nodes, "edges": edges}
-    kept = [_edge(edge) if isinstance(edge, dict) else edge for edge in edges]
+    kept = [_edge(edge, f"{place}edges[{n}]") if isinstance(edge, dict) else edge for n, edge in enumerate(edges)]
     if isinstance(nodes, list):
-        kept = _to_branches(nodes, kept, place, notes)
-        kept += [
-            {"from": source, "to": node["id"]}
-            for node in nodes
-            if isinstance(node, dict) and isinstance(node.get("id"), str)
-            for source in _texts(node.pop("depends_on", None))
-            if isinstance(source, str)
-        ]
+        kept = _to_branches(nodes, kept, notes)
+        for number, node in enumerate(nodes):
+            if isinstance(node, dict) and isinstance(node.get("id"), str):
+                kept += _waited_for(node, f"{place}nodes[{number}]", notes)
     return {"nodes": nodes, "edges": [edge for edge in kept if not _ends(edge)]}
+
+
+def _waited_for(node: Document, place: str, notes: list[ConversionNote]) -> list[PlacedEdge]:
+    """The edges that `depends_on` stands for, which it takes out of the node."""
+    given = node.pop("depends_on", None)
+    found = []
+    for number, source in enumerate(given if isinstance(given, list) else [] if given is None else [given]):
+        at = f"{place}.depends_on[{number}]" if isinstance(given, list) else f"{place}.depends_on"
+        found.append(_placed({"from": source, "to": node["id"]}, at))
+    return found
+
+
+def _placed(edge: Document, at: str) -> PlacedEdge:
+    made = PlacedEdge(edge)
+    made.at = at
+    return made
 
 
 def _ends(edge: Any) -> bool:
@@ -71,11 +89,7 @@ def _ends(edge: Any) -> bool:
     return isinstance(edge, dict) and "to" in edge and edge["to"] is None
 
 
-def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
-def _edge(edge: Mapping[str, Any]) -> Document:
+def _edge(edge: Mapping[str, Any], place: str) -> PlacedEdge:
     source = edge.get("from", edge.get("from_node"))
     target = edge.get("to", edge.get("to_node"))
     condition = edge.get("condition")
@@ -85,18 +99,22 @@ def _edge(edge: Mapping[str, Any]) -> Document:
     if {"to", "to_node"} & edge.keys():
         made["to"] = None if target == "null" else target
     more = {"condition": condition, "note": edge.get("note")}
-    return made | {key: value for key, value in more.items() if value is not None}
+    at = edge.at if isinstance(edge, PlacedEdge) else place
+    return _placed(made | {key: value for key, value in more.items() if value is not None}, at)
 
 
-def _to_branches(nodes: list[Any], edges: list[Any], place: str, notes: list[ConversionNote]) -> list[Any]:
-    """Gives conditions the targets that edges name; leaves the edges that say nothing else out."""
+def _to_branches(nodes: list[Any], edges: list[Any], notes: list[ConversionNote]) -> list[Any]:
+    """Gives conditions the targets that edges name; leaves the edges that say nothing else out.
+
+    A branch that is null in the node ends there, whatever an edge says.
+    """
     conditions = {
         node["id"]: node
         for node in nodes
         if isinstance(node, dict) and node.get("type") == "condition" and isinstance(node.get("id"), str)
     }
     left = []
-    for number, edge in enumerate(edges):
+    for edge in edges:
         node = (
             conditions.get(edge.get("from")) if isinstance(edge, dict) and isinstance(edge.get("from"), str) else None
         )
@@ -105,11 +123,11 @@ def _to_branches(nodes: list[Any], edges: list[Any], place: str, notes: list[Con
             continue
         condition, target = edge.get("condition"), edge.get("to")
         name = _BRANCHES.get(condition) if isinstance(condition, str) else None
-        if name and node.get(name) is None and target is not None:
+        if name and name not in node and target is not None:
             node[name] = target
             said = _("The branch {name} of {node} leads to {target}: its edge says so.")
             said = said.format(name=condition, node=node["id"], target=target)
-            notes.append(ConversionNote("changed", f"{place}edges[{number}]", said))
+            notes.append(ConversionNote("changed", edge.at, said))
         elif not (name and node.get(name) == target) and (condition or target not in _targets(node)):
             left.append(edge)
     return left
@@ -123,6 +141,8 @@ def _node(node: Mapping[str, Any], place: str, notes: list[ConversionNote]) -> D
     made = dict(node)
     params = made.get("params")
     made["params"] = dict(params) if isinstance(params, dict) else {}
+    if params is not None and not isinstance(params, dict):
+        notes.append(ConversionNote("lost", f"{place}.params", _("params must be an object.")))
     for name in _BRANCHES.values():
         if made.get(name) == "null":
             made[name] = None
@@ -153,7 +173,6 @@ def _condition(params: Mapping[str, Any], place: str, notes: list[ConversionNote
         notes.append(ConversionNote("changed", place, said))
     expression = made.get("expression")
     if isinstance(expression, str):
-        made["expression"] = paths.unwrap(paths.braced(expression.strip())).strip()
         made.setdefault("kind", "expression")
     return made
 

@@ -1,39 +1,69 @@
-"""VelvetFlow's documents as workflows."""
+"""VelvetFlow's documents as workflows, with what there is to say about them and where everything came from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError, Level
+from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError
 from flowcabal_tui.dialects.velvetflow import loops
 from flowcabal_tui.dialects.velvetflow.document import Document
-from flowcabal_tui.dialects.velvetflow.normal import normal
+from flowcabal_tui.dialects.velvetflow.normal import PlacedEdge, normal
+from flowcabal_tui.dialects.velvetflow.places import Places, Telling
 from flowcabal_tui.dialects.velvetflow.references import References, Scope
 from flowcabal_tui.domain.condition_forms import Condition
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.text import slug
-from flowcabal_tui.domain.workflow import Edge, Node, Workflow
+from flowcabal_tui.domain.workflow import NEVER, Edge, Finding, Node, Workflow
 from flowcabal_tui.locale import _
 
 TYPES: Final = ("start", "end", "action", "condition", "loop", "parallel", "switch", "reasoning", "data")
 _BANDED: Final = ("multi_band", "max_in_range")
+_BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 _CONTROL: Final = "__"
 """Params that begin so steer VelvetFlow's executor and are none of the action's."""
+_PLACEHOLDER: Final = {"kind": "action", "params": {"action": "?"}}
+"""Stands for a node that cannot be read: what it would yield is open."""
+Placed = tuple[Edge, str]
+"""An edge with its place in the document."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A document as it was read: `workflow` holds placeholders where `telling.fatal` says so."""
+
+    workflow: Workflow
+    telling: Telling
+    places: Places
 
 
 def read(source: str | bytes | Any) -> Conversion:
-    """The workflow of a document: JSON text, or the values in it. Raises DialectError."""
+    """The workflow of a document: JSON text, or the values in it. Raises DialectError that lists what is in the way."""
+    found = reading(source)
+    if fatal := found.telling.fatal:
+        said = (": ".join(part for part in (f"{one.node} {one.field}".strip(), one.message) if part) for one in fatal)
+        raise DialectError(_("The document cannot be read."), "\n".join(list(said)[:20]))
+    return Conversion(found.workflow, tuple(dict.fromkeys(found.telling.notes)))
+
+
+def reading(source: str | bytes | Any) -> Reading:
+    """The workflow of a document, as far as it can be read, with everything that was found. Raises DialectError."""
     document, notes = normal(source)
-    reader = _Reader(notes)
-    scope = Scope(_types(document["nodes"]), _exports(document["nodes"]))
-    nodes, edges = reader.graph(document, scope, "")
-    name = str(document["workflow_name"])
+    lost = [note for note in notes if note.level == "lost"]
+    telling = Telling(notes)
+    reader = _Reader(telling, References(telling, frozenset(_ids_and_aliases(document))))
+    nodes, edges = reader.graph(document, Scope({}, {}), "", "", "")
+    for note in lost:
+        node, field = telling.at(note.place)
+        told = Finding(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
+        telling.findings.append(told)
     for asked in reader.references.inputs:
         said = _("{name} is defined nowhere: it is an input of the run, input.{name}.").format(name=asked)
         notes.append(ConversionNote("changed", "", said))
+    name = str(document["workflow_name"])
     try:
         workflow = Workflow(
             id=slug(name),
@@ -47,100 +77,175 @@ def read(source: str | bytes | Any) -> Conversion:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise DialectError(_("The document cannot be read."), f"{place}: {first['msg']}") from error
-    return Conversion(workflow, tuple(notes))
+    return Reading(workflow, telling, reader.places)
 
 
 class _Reader:
-    def __init__(self, notes: list[ConversionNote]) -> None:
-        self.notes, self.references = notes, References(notes)
+    def __init__(self, telling: Telling, references: References) -> None:
+        self.telling, self.references, self.places = telling, references, Places()
 
-    def note(self, level: Level, place: str, message: str) -> None:
-        self.notes.append(ConversionNote(level, place, message))
-
-    def graph(self, graph: Mapping[str, Any], scope: Scope, place: str) -> tuple[list[Document], list[Edge]]:
-        """The nodes (as JSON) and the edges of a workflow or a body. Raises DialectError."""
+    def graph(
+        self, graph: Mapping[str, Any], scope: Scope, place: str, path: str, field: str
+    ) -> tuple[list[Document], list[Edge]]:
+        """The nodes (as JSON) and the edges of a workflow or a body; ours are at `path`, in `field` of their owner."""
+        given = graph.get("nodes")
+        if not isinstance(given, list):
+            said = _("nodes must be a list.")
+            self.telling.wrong("INVALID_SCHEMA", f"{place}nodes", said, fatal=True)
+            given = []
+        inside = scope.within(types_of(given), exports_of(given))
         nodes: list[Document] = []
-        edges: list[Edge] = []
-        for number, node in enumerate(_list(graph["nodes"], f"{place}nodes")):
+        edges: list[Placed] = []
+        for number, node in enumerate(given):
             at = f"{place}nodes[{number}]"
-            if not isinstance(node, dict) or not isinstance(node.get("id"), str) or not node["id"]:
-                raise DialectError(_("A node must be an object with an id."), at)
-            made = list(self.node(node, scope, at))
-            nodes += [one for one, _edges in made]
-            edges += [edge for _node, many in made for edge in many]
-        edges += self.declared(_list(graph.get("edges") or [], f"{place}edges"), f"{place}edges")
-        return nodes, list(dict.fromkeys(edges))
+            if self.well_formed(node, at):
+                self.telling.names[at] = node["id"]
+                made = list(self.node(node, inside, at, path))
+                nodes += [one for one, _edges in made]
+                edges += [edge for _node, many in made for edge in many]
+        known = {node["id"]: node for node in given if isinstance(node, dict) and _has_id(node)}
+        edges += self.declared(graph.get("edges"), known, f"{place}edges")
+        distinct: dict[Edge, str] = {}
+        for edge, at in edges:
+            distinct.setdefault(edge, at)
+        owner = path.rstrip("/")
+        for number, at in enumerate(distinct.values()):
+            self.places.edges[owner, f"{field}edges[{number}]"] = self.telling.at(at)
+        return nodes, list(distinct)
 
-    def declared(self, edges: list[Any], place: str) -> Iterator[Edge]:
+    def well_formed(self, node: Any, place: str) -> bool:
+        if not isinstance(node, dict):
+            self.telling.wrong("INVALID_SCHEMA", place, _("A node must be an object with an id."), fatal=True)
+            return False
+        if not isinstance(node.get("id"), str) or not node["id"]:
+            said = _("The id of a node must be a text.")
+            self.telling.wrong("INVALID_SCHEMA", f"{place}.id", said, fatal=True)
+            return False
+        return True
+
+    def declared(self, edges: Any, known: Mapping[str, Document], place: str) -> Iterator[Placed]:
+        if not isinstance(edges, list):
+            if edges is not None:
+                self.telling.wrong("INVALID_SCHEMA", place, _("edges must be a list."), fatal=True)
+            return
         for number, edge in enumerate(edges):
-            ends = (edge.get("from"), edge.get("to")) if isinstance(edge, dict) else (None, None)
-            if not all(isinstance(end, str) and end for end in ends):
-                raise DialectError(_("An edge needs the nodes from and to."), f"{place}[{number}]")
+            at = edge.at if isinstance(edge, PlacedEdge) else f"{place}[{number}]"
+            if not isinstance(edge, dict):
+                self.telling.wrong("INVALID_SCHEMA", at, _("An edge must be an object."), fatal=True)
+                continue
+            lacks = [name for name in ("from", "to") if not isinstance(edge.get(name), str) or not edge[name]]
+            for name in lacks:
+                said = _("An edge needs the nodes from and to.")
+                self.telling.wrong("INVALID_SCHEMA", f"{at}.{name}" if "edges[" in at else at, said, fatal=True)
+            if lacks:
+                continue
             if edge.get("note"):
-                self.note("lost", f"{place}[{number}].note", _("Edges have no notes."))
-            condition = edge.get("condition")
-            yield Edge(source=ends[0], target=ends[1], condition=None if condition is None else str(condition))
+                self.telling.note("lost", f"{at}.note", _("Edges have no notes."))
+            yield self.edge(edge, known.get(edge["from"], {}), at), at
 
-    def node(self, node: Document, scope: Scope, place: str) -> Iterator[tuple[Document, list[Edge]]]:
+    def edge(self, edge: Document, source: Document, at: str) -> Edge:
+        """An edge that the document declares; from a branch that is null it is never taken."""
+        condition = None if edge.get("condition") is None else str(edge["condition"])
+        name = _BRANCHES.get(condition or "")
+        if condition == NEVER or (source.get("type") == "condition" and name in source and source[name] is None):
+            said = _("The edge is never taken: this branch of {node} is null and ends there.")
+            message = said.format(node=edge["from"])
+            self.telling.wrong("INVALID_EDGE", f"{at}.condition", message, severity="warning")
+            condition = NEVER
+        return Edge(source=edge["from"], target=edge["to"], condition=condition)
+
+    def node(self, node: Document, scope: Scope, place: str, path: str) -> Iterator[tuple[Document, list[Placed]]]:
         """The node with the edges that leave it; a switch gives several."""
-        params, kind = node["params"], node.get("type")
+        kind, here = node.get("type"), path + node["id"]
+        edges: list[Placed] = []
+        self.places.node(here, node["id"])
         match kind:
             case "start" | "end":
-                made, edges = {"kind": kind, "params": {}}, list[Edge]()
+                made = {"kind": kind, "params": {}}
             case "action":
-                made, edges = self.action(node, scope, place), []
+                made = self.action(node, scope, place)
+                fields = (("params", ""), ("action", "action_id"), ("output", "out_params_schema"))
+                self.places.node(here, node["id"], fields)
             case "condition":
-                condition = self.condition(params, scope, f"{place}.params")
-                made, edges = {"kind": "condition", "params": condition}, _branches(node, condition)
+                condition = self.condition(node["params"], scope, f"{place}.params")
+                made, edges = {"kind": "condition", "params": condition}, _branches(node, condition, place)
+                self.placed_targets(node, place)
             case "loop":
-                made, edges = {"kind": "loop", "params": loops.read(self, node, scope, place)}, []
+                made = loops.read(self, node, scope, place, path)
             case "parallel":
-                made, edges = self.parallel(node, scope, place)
+                made, edges = self.parallel(node, scope, place, path)
             case "switch":
-                yield from self.switch(node, scope, place)
+                yield from self.switch(node, scope, place, path)
                 return
             case "reasoning" | "data":
-                made, edges = self.reasoning(node, scope, place), []
+                made = self.reasoning(node, scope, place, here)
             case _:
-                raise DialectError(
-                    _("{kind} is no type of node.").format(kind=str(kind)[:60]),
-                    f"{place}.type",
-                    _("Possible: {names}").format(names=", ".join(TYPES)),
-                )
+                made = self.placeholder(node, here)
+                said = _("It must be one of: {names}").format(names=", ".join(TYPES))
+                self.telling.wrong("INVALID_SCHEMA", f"{place}.type", said, fatal=True)
         self.forgotten(node, place)
         yield {"id": node["id"], "name": str(node.get("display_name") or ""), **made}, edges
+
+    def placeholder(self, node: Document, path: str) -> Document:
+        """What stands in the workflow for a node that cannot be read."""
+        self.places.broken.add(path)
+        return dict(_PLACEHOLDER)
+
+    def placed_targets(self, node: Document, place: str) -> None:
+        """Targets of branches that are no names."""
+        for name in (*_BRANCHES.values(), "default_to_node"):
+            if not isinstance(node.get(name), (str, type(None))):
+                said = _("It must be the id of a node, or null.")
+                self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", said)
 
     def forgotten(self, node: Document, place: str) -> None:
         known = {"id", "type", "display_name", "params", "action_id", "out_params_schema", "parent_node_id"}
         known |= {"true_to_node", "false_to_node", "cases", "default_to_node", "depends_on"}
         for key in (one for one in node if one not in known):
-            self.note("lost", f"{place}.{key}", _("{name} means nothing in a node.").format(name=key))
+            self.telling.note("lost", f"{place}.{key}", _("{name} means nothing in a node.").format(name=key))
         if node.get("type") in ("start", "end") and node["params"]:
-            self.note("lost", f"{place}.params", _("start and end have no params."))
+            self.telling.note("lost", f"{place}.params", _("start and end have no params."))
+        if node.get("type") != "condition":
+            for name in _BRANCHES.values():
+                if node.get(name) is not None:
+                    self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", _("Only conditions have branches."))
+        if node.get("type") != "loop" and "exports" in node["params"]:
+            self.telling.wrong("INVALID_SCHEMA", f"{place}.params.exports", _("Only loops export."))
 
     def action(self, node: Document, scope: Scope, place: str) -> Document:
         given: Document = {}
         for key, value in node["params"].items():
             if key.startswith(_CONTROL) and not key.startswith("__from"):
-                self.note("lost", f"{place}.params.{key}", _("An action is waited for; nothing else steers it."))
-            else:
+                said = _("An action is waited for; nothing else steers it.")
+                self.telling.note("lost", f"{place}.params.{key}", said)
+            elif key != "exports":
                 given[key] = self.references.value(value, scope, f"{place}.params.{key}")
-        action = node.get("action_id")
+        action, schema = node.get("action_id"), node.get("out_params_schema")
+        if not isinstance(schema, (dict, type(None))):
+            self.telling.wrong("INVALID_SCHEMA", f"{place}.out_params_schema", _("It must be an object."))
         params: Document = {"action": action if isinstance(action, str) else "", "params": given}
-        schema = node.get("out_params_schema")
-        return {"kind": "action", "params": params | ({"output": schema} if isinstance(schema, dict) else {})}
+        return {
+            "kind": "action",
+            "params": params | ({"output": schema} if schema and isinstance(schema, dict) else {}),
+        }
 
     def condition(self, params: Mapping[str, Any], scope: Scope, place: str) -> Document:
-        """The parameters of a condition, also of a loop's."""
+        """The parameters of a condition, also of a loop's; a null is a value to compare with."""
         known = Condition.model_fields
-        for key in (one for one in params if one not in known):
-            self.note("lost", f"{place}.{key}", _("{name} means nothing in a condition.").format(name=key))
-        made = {key: value for key, value in params.items() if key in known and value is not None}
+        for key in (one for one in params if one not in known and one != "exports"):
+            said = _("{name} means nothing in a condition.").format(name=key)
+            self.telling.wrong("UNKNOWN_PARAM", f"{place}.{key}", said)
+        open_ones = ("kind", "field", "bands", "op", "pattern", "expression")
+        made = {
+            key: value for key, value in params.items() if key in known and not (value is None and key in open_ones)
+        }
         if "source" in made:
             made["source"] = self.references.source(made["source"], scope, f"{place}.source")
         for name in ("value", "threshold", "min", "max"):
             if name in made:
                 made[name] = self.references.value(made[name], scope, f"{place}.{name}")
+        if isinstance(made.get("expression"), str):
+            made["expression"] = self.references.expression(made["expression"], scope, f"{place}.expression")
         if isinstance(made.get("bands"), list) and made.get("kind") in _BANDED:
             made["bands"] = [
                 {key: band.get(key) for key in ("label", "min", "max")} if isinstance(band, dict) else band
@@ -148,95 +253,128 @@ class _Reader:
             ]
         return made
 
-    def parallel(self, node: Document, scope: Scope, place: str) -> tuple[Document, list[Edge]]:
+    def parallel(self, node: Document, scope: Scope, place: str, path: str) -> tuple[Document, list[Placed]]:
         """Branches that hold nodes are ours; one that names nodes, and none at all, is a place where ways part."""
         branches = node["params"].get("branches") or []
-        named = branches if isinstance(branches, dict) else {str(n + 1): one for n, one in enumerate(branches)}
+        if not branches:
+            said = _("It has no branches: it only parts ways.")
+            self.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.params.branches", said, severity="warning")
+        many = branches if isinstance(branches, (dict, list)) else []
+        named = many if isinstance(many, dict) else {str(n + 1): one for n, one in enumerate(many)}
         bodies = {name: one for name, one in named.items() if isinstance(one, dict) and "nodes" in one}
         if not bodies:
-            self.note("changed", place, _("It only parts ways: nodes that need nothing of each other run together."))
+            said = _("It only parts ways: nodes that need nothing of each other run together.")
+            self.telling.note("changed", place, said)
             ways = [one for one in named.values() if isinstance(one, str) and one != "null"]
-            return {"kind": "end", "params": {}}, [Edge(source=node["id"], target=way) for way in ways]
+            at = f"{place}.params.branches"
+            return {"kind": "end", "params": {}}, [(Edge(source=node["id"], target=way), at) for way in ways]
         made = {}
+        here = f"{path}{node['id']}"
         for number, (name, branch) in enumerate(bodies.items()):
-            made[str(branch.get("name") or name)] = self.body(branch, scope, f"{place}.params.branches[{number}].")
+            said = str(branch.get("name") or name)
+            part = f"{here}/{said}/" if len(bodies) > 1 else f"{here}/"
+            at = f"{place}.params.branches[{number}]."
+            if (body := self.body(branch, scope, at, part, f"branches.{said}.")) is not None:
+                made[said] = body
+        if not made:
+            return self.placeholder(node, here), []
         return {"kind": "parallel", "params": {"branches": made}}, []
 
-    def body(self, body: Mapping[str, Any], scope: Scope, place: str) -> Document:
-        """A graph inside a node; `scope` is that around it, with the names that the body finds."""
+    def body(self, body: Mapping[str, Any], scope: Scope, place: str, path: str, field: str) -> Document | None:
+        """A graph inside a node; None when it has no nodes. `scope` is that around it, with the names it finds."""
         nodes = body["nodes"] if isinstance(body.get("nodes"), list) else []
-        inside = Scope({**scope.types, **_types(nodes)}, {**scope.exports, **_exports(nodes)}, scope.names, scope.loops)
-        made, edges = self.graph({**body, "nodes": nodes}, inside, place)
+        if not any(isinstance(node, dict) and node.get("id") for node in nodes):
+            self.telling.wrong("INVALID_LOOP_BODY", f"{place}nodes", _("The body has no nodes."), fatal=True)
+            return None
+        made, edges = self.graph({**body, "nodes": nodes}, scope, place, path, field)
         if not made:
-            raise DialectError(_("A body needs nodes."), f"{place}nodes")
+            return None
+        if "exports" in body:
+            said = _("What a loop exports stands in params.exports, not in the body.")
+            self.telling.wrong("INVALID_SCHEMA", f"{place}exports", said)
+        ids = [node["id"] for node in made]
+        for name in ("entry", "exit"):
+            for one in body[name] if isinstance(body.get(name), list) else [body.get(name)]:
+                if one is not None and one not in ids:
+                    said = _("{node} is not in the body. Nodes: {names}")
+                    said = said.format(node=str(one)[:80], names=", ".join(ids[:20]))
+                    self.telling.wrong("INVALID_EDGE", f"{place}{name}", said)
         leaving = body.get("exit")
         if isinstance(leaving, list) and leaving:
-            self.note("changed", f"{place}exit", _("A body has one exit: the last of them."))
+            self.telling.note("changed", f"{place}exit", _("A body has one exit: the last of them."))
             leaving = leaving[-1]
-        if leaving is not None and leaving not in [node["id"] for node in made]:
-            self.note("lost", f"{place}exit", _("The exit is no node of the body."))
-            leaving = None
-        known = [edge for edge in edges if {edge.source, edge.target} <= {node["id"] for node in made}]
-        if len(known) < len(edges):
-            self.note("lost", f"{place}edges", _("Edges to nodes outside the body lead nowhere."))
-        return {"nodes": made, "edges": [edge.model_dump() for edge in known]} | ({"exit": leaving} if leaving else {})
+        leaving = leaving if leaving in ids else None
+        return {"nodes": made, "edges": [edge.model_dump() for edge in edges]} | ({"exit": leaving} if leaving else {})
 
-    def switch(self, node: Document, scope: Scope, place: str) -> Iterator[tuple[Document, list[Edge]]]:
+    def switch(self, node: Document, scope: Scope, place: str, path: str) -> Iterator[tuple[Document, list[Placed]]]:
         """Conditions, one behind the other: each compares with one case and leads to it, or to the next."""
-        cases = [case for case in _list(node.get("cases") or [], f"{place}.cases") if isinstance(case, dict)]
+        given = node.get("cases")
+        cases = [case for case in given if isinstance(case, dict)] if isinstance(given, list) else []
         if not cases:
-            raise DialectError(_("A switch needs cases."), f"{place}.cases")
-        self.note("changed", place, _("A switch is a chain of conditions, one for each case."))
-        params = self.condition({**node["params"], "kind": "compare", "op": "=="}, scope, f"{place}.params")
+            field = "cases" if "cases" in node else "type"
+            self.telling.wrong("INVALID_SCHEMA", f"{place}.{field}", _("A switch needs cases."), fatal=True)
+            yield {"id": node["id"], "name": "", **self.placeholder(node, path + node["id"])}, []
+            return
+        self.telling.note("changed", place, _("A switch is a chain of conditions, one for each case."))
+        self.placed_targets(node, place)
+        shared = {key: value for key, value in node["params"].items() if key not in ("kind", "op", "value")}
+        params = self.condition({**shared, "kind": "compare", "op": "=="}, scope, f"{place}.params")
         ids = [node["id"] if not number else f"{node['id']}_{number + 1}" for number in range(len(cases))]
         for number, case in enumerate(cases):
-            after = ids[number + 1] if number + 1 < len(cases) else node.get("default_to_node")
+            at = f"{place}.cases[{number}]"
+            last = number + 1 == len(cases)
+            after = (node.get("default_to_node"), f"{place}.default_to_node") if last else (ids[number + 1], at)
             edges = [
-                Edge(source=ids[number], target=target, condition=label)
-                for label, target in (("true", case.get("to_node")), ("false", after))
-                if isinstance(target, str) and target != "null"
+                (Edge(source=ids[number], target=target, condition=label), where)
+                for label, (target, where) in (("true", (case.get("to_node"), f"{at}.to_node")), ("false", after))
+                if isinstance(target, str) and target and target != "null"
             ]
+            if not isinstance(case.get("to_node"), (str, type(None))):
+                said = _("It must be the id of a node, or null.")
+                self.telling.wrong("INVALID_SCHEMA", f"{at}.to_node", said)
+            match = self.references.value(case.get("match"), scope, f"{at}.match")
             named = {"id": ids[number], "name": str(node.get("display_name") or "")}
-            yield {**named, "kind": "condition", "params": {**params, "value": case.get("match")}}, edges
+            self.places.node(path + ids[number], node["id"], (("value", f"cases[{number}].match"),))
+            yield {**named, "kind": "condition", "params": {**params, "value": match}}, edges
+        self.forgotten(node, place)
 
-    def reasoning(self, node: Document, scope: Scope, place: str) -> Document:
+    def reasoning(self, node: Document, scope: Scope, place: str, path: str) -> Document:
         """Today's nodes without an action: a question to the model, and data that stand in the document."""
-        params = self.references.value(node["params"], scope, f"{place}.params")
+        params = {key: value for key, value in node["params"].items() if key != "exports"}
         if node["type"] == "data":
-            return {"kind": "end", "params": {"value": params.get("dataset", params)}}
-        self.note("changed", place, _("It is a prompt; tools and the form of the answer are not carried over."))
-        texts = {"system": params.get("system_prompt"), "prompt": params.get("task_prompt", params.get("prompt"))}
-        return {
-            "kind": "prompt",
-            "params": {name: [{"kind": "text", "text": text}] for name, text in texts.items() if isinstance(text, str)},
-        }
+            self.places.node(path, node["id"], (("value", "dataset" if "dataset" in params else ""),))
+            made = self.references.value(params, scope, f"{place}.params")
+            return {"kind": "end", "params": {"value": made.get("dataset", made)}}
+        self.telling.note("changed", place, _("It is a prompt; tools and the form of the answer are not carried over."))
+        asked = "task_prompt" if "task_prompt" in params else "prompt"
+        self.places.node(path, node["id"], (("system", "system_prompt"), ("prompt", asked)))
+        found = {}
+        for name, key in (("system", "system_prompt"), ("prompt", asked)):
+            if isinstance(text := params.get(key), str):
+                found[name] = [{"kind": "text", "text": self.references.prompt(text, scope, f"{place}.params.{key}")}]
+        return {"kind": "prompt", "params": found}
 
 
-def _branches(node: Document, condition: Document) -> list[Edge]:
+def _branches(node: Document, condition: Document, place: str) -> list[Placed]:
     """The edges to the targets of a condition; "true" is every band of a banded one."""
     given = condition.get("bands")
     bands = [str(one.get("label")) for one in given if isinstance(one, dict)] if isinstance(given, list) else []
     labels = {"true": bands if condition.get("kind") in _BANDED else ["true"], "false": ["false"]}
     return [
-        Edge(source=node["id"], target=target, condition=label)
+        (Edge(source=node["id"], target=target, condition=label), f"{place}.{name}_to_node")
         for name, many in labels.items()
         for label in many
         if isinstance(target := node.get(f"{name}_to_node"), str) and target
     ]
 
 
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise DialectError(_("{place} must be a list.").format(place=place))
-    return value
-
-
-def _types(nodes: Any) -> dict[NodeId, str]:
+def types_of(nodes: Any) -> dict[NodeId, str]:
+    """The type of every node of a graph."""
     many = nodes if isinstance(nodes, list) else []
     return {NodeId(node["id"]): str(node.get("type")) for node in many if isinstance(node, dict) and _has_id(node)}
 
 
-def _exports(nodes: Any) -> dict[NodeId, frozenset[str]]:
+def exports_of(nodes: Any) -> dict[NodeId, frozenset[str]]:
     """The names that loops in today's form take out."""
     many = [node for node in (nodes if isinstance(nodes, list) else []) if isinstance(node, dict) and _has_id(node)]
     return {NodeId(node["id"]): names for node in many if (names := loops.jinja_exports(node))}
@@ -244,3 +382,18 @@ def _exports(nodes: Any) -> dict[NodeId, frozenset[str]]:
 
 def _has_id(node: Mapping[str, Any]) -> bool:
     return isinstance(node.get("id"), str)
+
+
+def _ids_and_aliases(graph: Any) -> Iterator[str]:
+    """Ids of all nodes and names that loops give their items, at any depth."""
+    waiting = [graph]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            if "type" in part and isinstance(part.get("id"), str):
+                yield part["id"]
+            if isinstance(alias := part.get("item_alias"), str):
+                yield alias
+            waiting += [value for value in part.values() if isinstance(value, (dict, list))]

@@ -1,29 +1,36 @@
-"""VelvetFlow's bindings as ours: paths lead through `result_of`, names that nobody knows become inputs of the run."""
+"""VelvetFlow's bindings as ours: one renaming for every place in which a path can stand.
+
+Paths lead through `result_of`; a name in braces that the document does not define becomes an input of the run. What
+our language cannot say is a finding, for it would be sent on as text.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from flowcabal_tui.dialects.report import ConversionNote
-from flowcabal_tui.domain import paths
+from flowcabal_tui.dialects.velvetflow import jinja
+from flowcabal_tui.dialects.velvetflow.jinja import JinjaError, Piece
+from flowcabal_tui.dialects.velvetflow.places import Telling
+from flowcabal_tui.domain import paths, renaming
 from flowcabal_tui.domain.bindings import AGG, FROM, RUN_ROOTS, is_binding, json_bindings, whole_path
-from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.errors import BindingError, ExpressionError
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.paths import LOOP, RESULT, Path
+from flowcabal_tui.domain.paths import LENGTH, LOOP, RESULT, Part, Path
 from flowcabal_tui.locale import _
 
-_TEMPLATE: Final = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
-_FILTER: Final = re.compile(
-    r"^(?P<path>[^|]+?)\s*\|\s*(?P<name>length|count|join)\s*(?:\(\s*(?P<sep>'[^']*'|\"[^\"]*\")?\s*\))?$"
-)
-_JINJA: Final = re.compile(r"\{%|\{#")
-_EXPRESSION: Final = re.compile(r"[|()+*/<>=~%]|\s(?:if|else|and|or|not|in|is)\s")
-"""What stands in Jinja's expressions and in no path."""
 _CONDITION: Final = ("label", "result", "resolved_value", "evaluated_values")
+_LENGTHS: Final = ("length", "count")
+OWN: Final = ("value", "values", "data")
+"""Names that the expression of a condition finds beside all others."""
+_QUOTED: Final = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+_CHAIN: Final = re.compile(r"""(?<![\w\].])[^\s()\[\]{}<>=!|,+*/%~'"]+""")
+"""Names and dots without a break, in which an id may hold a dash."""
+TURN: Final = ("item", "index", "size", LOOP)
+"""Names that a loop gives its body; outside they are nobody's, and no inputs either."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +46,18 @@ class Scope:
     loops: tuple[str, ...] = ()
     """The loops around, the innermost last."""
 
+    def within(self, types: Mapping[NodeId, str], exports: Mapping[NodeId, frozenset[str]]) -> Scope:
+        """The same place with the nodes of a body."""
+        return replace(self, types={**self.types, **types}, exports={**self.exports, **exports})
+
 
 @dataclass
 class References:
-    """Rewrites the bindings of a document; keeps notes, and the inputs that it asks for."""
+    """Rewrites the bindings of a document; tells what it cannot rewrite, and the inputs that it asks for."""
 
-    notes: list[ConversionNote]
+    telling: Telling
+    taken: Collection[str] = frozenset()
+    """Ids of nodes and names of loops anywhere in the document: out of sight they are mistakes, no inputs."""
     inputs: dict[str, None] = field(default_factory=dict)
 
     def value(self, value: Any, scope: Scope, place: str) -> Any:
@@ -53,33 +66,42 @@ class References:
             return self.text(value, scope, place)
         if isinstance(value, Mapping):
             if is_binding(value):
-                return self.binding(value, scope)
+                return self.binding(value, scope, place)
             return {key: self.value(part, scope, f"{place}.{key}") for key, part in value.items()}
         if isinstance(value, list):
             return [self.value(part, scope, f"{place}[{n}]") for n, part in enumerate(value)]
         return value
 
-    def binding(self, binding: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+    def binding(self, binding: Mapping[str, Any], scope: Scope, place: str) -> dict[str, Any]:
+        """A binding in object form; a filter in its source is carried out before the aggregate."""
         source = binding.get(FROM)
-        if isinstance(source, str):
-            return {**binding, FROM: self.path(source, scope)}
         if isinstance(source, list):
-            return {**binding, FROM: [self.path(one, scope) if isinstance(one, str) else one for one in source]}
-        return dict(binding)
+            made: Any = [self.one_path(one, scope, place) if isinstance(one, str) else one for one in source]
+        else:
+            made = self.one_path(source, scope, place) if isinstance(source, str) else source
+        return {**binding, FROM: made} if FROM in binding else dict(binding)
+
+    def one_path(self, text: str, scope: Scope, place: str) -> str:
+        """A path that stands where only a path can."""
+        found = self.source(text, scope, place)
+        return found if isinstance(found, str) else text
 
     def source(self, source: Any, scope: Scope, place: str) -> Any:
         """The source of a condition or a loop: in text always a path."""
-        if isinstance(source, str):
-            text = paths.braced(source.strip())
-            return self.text(text, scope, place) if _FILTER.match(paths.unwrap(text)) else self.path(text, scope)
         if isinstance(source, list):
             return [self.source(one, scope, place) if isinstance(one, str) else one for one in source]
-        return self.value(source, scope, place)
+        if not isinstance(source, str):
+            return self.value(source, scope, place)
+        text = paths.braced(source.strip())
+        if "{" not in text:
+            return self.bare_path(text, scope)
+        made = self.text(text, scope, place)
+        return paths.unwrap(made) if isinstance(made, str) and "}}" not in made[:-2] else made
 
-    def path(self, text: str, scope: Scope) -> str:
-        """A path that stands where only a path can; as it is when nobody knows its first name."""
+    def bare_path(self, text: str, scope: Scope) -> str:
+        """A path under our names; as it is when nobody knows its first name."""
         try:
-            path = paths.parse(paths.braced(text))
+            path = paths.parse(text)
         except BindingError:
             return text
         return str(_renamed(path, scope) or path)
@@ -88,57 +110,149 @@ class References:
         """A text with its bindings: whole or inside."""
         text = paths.braced(text)
         if (whole := _json_binding(text)) is not None:
-            return self.binding(whole, scope)
-        inner = paths.unwrap(text)
-        if inner in scope.names and inner != LOOP:
-            return "{{" + inner + "}}"
-        if inner != text:
-            if (filtered := self.filtered(inner, scope)) is not None:
-                return filtered
-        elif (path := _bare(text, scope)) is not None:
-            if paths.parse(path).root in RUN_ROOTS:
-                said = _("{text} is a text there; here it is read as a path, and fails if that leads nowhere.")
-                self.lost(place, said.format(text=text[:80]))
-            return path
-        if _JINJA.search(text):
-            self.lost(place, _("Jinja blocks are not read; the text stays as it is."))
-        return _TEMPLATE.sub(lambda match: self.inserted(match, scope, place), self.embedded(text, scope, place))
-
-    def inserted(self, match: re.Match[str], scope: Scope, place: str) -> str:
+            return self.binding(whole, scope, place)
         try:
-            path = None if _EXPRESSION.search(match[1]) else paths.parse(match[1])
-        except BindingError:
-            path = None
-        if path is None:
-            self.lost(place, _("{text} is no path: only paths can be filled in.").format(text=match[0][:80]))
-            return match[0]
-        known = _renamed(path, scope)
-        if known is None:
-            known = Path(("input", *path.parts))
-            self.inputs[path.root] = None
-        return "{{" + str(known) + "}}"
+            found = jinja.pieces(text)
+        except JinjaError as error:
+            self.telling.wrong(error.code, place, str(error))
+            return text
+        if len(found) == 1 and found[0].inner:
+            return self.whole(found[0].text, scope, place)
+        if not any(piece.inner for piece in found):
+            return self.plain(text, scope, place)
+        return "".join(self.part(piece, scope, place) for piece in found)
 
-    def filtered(self, inner: str, scope: Scope) -> dict[str, Any] | None:
-        """`{{ path | length }}` and `{{ path | join(', ') }}` as bindings."""
-        if not (match := _FILTER.match(inner)):
-            return None
-        source = self.path(match["path"].strip(), scope)
-        if match["name"] == "join":
-            return {FROM: source, AGG: "join", "separator": (match["sep"] or "''")[1:-1]}
-        return {FROM: source, AGG: "count"}
+    def prompt(self, text: str, scope: Scope, place: str) -> str:
+        """A text for a model, in which only braces are bindings."""
+        try:
+            found = jinja.pieces(paths.braced(text))
+        except JinjaError as error:
+            self.telling.wrong(error.code, place, str(error))
+            return text
+        return "".join(self.part(piece, scope, place) if piece.inner else piece.text for piece in found)
+
+    def plain(self, text: str, scope: Scope, place: str) -> str:
+        """A text without braces: a path as a whole, or with bindings as JSON inside."""
+        if text in scope.names and text != LOOP:
+            return "{{" + text + "}}"
+        if (path := _bare(text, scope)) is None:
+            return self.embedded(text, scope, place)
+        if paths.parse(path).root in RUN_ROOTS:
+            said = _("{text} is a text there; here it is read as a path, and fails if that leads nowhere.")
+            self.telling.wrong("NOT_CARRIED_OVER", place, said.format(text=text[:80]))
+        return path
+
+    def part(self, piece: Piece, scope: Scope, place: str) -> str:
+        """A part of a text."""
+        if not piece.inner:
+            return self.embedded(piece.text, scope, place)
+        made = self.whole(piece.text, scope, place)
+        if isinstance(made, str):
+            return made if made.startswith("{{") else "{{" + made + "}}"
+        said = _("{text} must be the whole value here, not part of a text.").format(text=piece.text[:80])
+        self.telling.wrong("NOT_CARRIED_OVER", place, said)
+        return "{{" + piece.text + "}}"
+
+    def whole(self, inner: str, scope: Scope, place: str) -> Any:
+        """What stands between braces: a path, or a path with filters that a binding can say."""
+        if (path := _path(inner)) is not None:
+            return "{{" + str(self.named(path, scope, place)) + "}}"
+        found = jinja.filtered(inner)
+        source = _path(found.path) if found else None
+        if found is None or source is None:
+            said = _("{text} is no path: only paths can be filled in.").format(text=inner[:80])
+            self.telling.wrong("NOT_CARRIED_OVER", place, said)
+            return "{{" + inner + "}}"
+        named = self.named(source, scope, place)
+        for number, (name, given) in enumerate(found.filters):
+            if name in _LENGTHS and not given:
+                named = Path((*named.parts, LENGTH))
+            elif name == "first" and not given:
+                named = Path((*named.parts, 0))
+            elif name == "join" and number == len(found.filters) - 1 and len(given) < 2:
+                return {FROM: str(named), AGG: "join", "separator": str(given[0]) if given else ""}
+            elif name != "list" or given:
+                said = _("The filter {name} is not supported here.").format(name=name)
+                self.telling.wrong("NOT_CARRIED_OVER", place, said)
+                return "{{" + inner + "}}"
+        return "{{" + str(named) + "}}"
+
+    def named(self, path: Path, scope: Scope, place: str) -> Path:
+        """A path in braces under our names: what the document does not define is an input of the run."""
+        known = _renamed(path, scope)
+        if known is not None:
+            return known
+        if path.root in self.taken or path.root in TURN or not path.root:
+            return path
+        self.inputs[path.root] = None
+        said = _("{name} is defined nowhere: it will be an input of the run.").format(name=path.root)
+        self.telling.wrong("UNDEFINED_REFERENCE", place, said, severity="warning")
+        return Path(("input", *path.parts))
+
+    def expression(self, text: str, scope: Scope, place: str) -> str:
+        """The expression of a condition: Python's as VelvetFlow once evaluated it, or Jinja's between braces."""
+        stripped = paths.braced(text.strip())
+        inner = stripped
+        try:
+            if "{{" in stripped or "{%" in stripped:
+                found = jinja.pieces(stripped)
+                if len(found) != 1 or not found[0].inner:
+                    raise JinjaError(_("Write an expression in one pair of braces."))
+                inner = found[0].text
+            inner = _with_known_ids(inner, scope.types)
+
+            def renamed(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+                if parts[0] in OWN and NodeId(str(parts[0])) not in scope.types:
+                    return parts
+                return self.named(Path(parts), scope, place).parts
+
+            try:
+                return renaming.renamed(inner, renamed)
+            except ExpressionError:
+                return jinja.expression(inner, renamed)
+        except JinjaError as error:
+            self.telling.wrong(error.code, place, f"{text[:80]}: {error}")
+            return inner
 
     def embedded(self, text: str, scope: Scope, place: str) -> str:
         """Bindings as JSON inside a text as `{{path}}`, where they make nothing of the value."""
         for start, end, binding in reversed(list(json_bindings(text))):
             source = binding.get(FROM)
             if isinstance(source, str) and binding.get(AGG, "identity") == "identity":
-                text = text[:start] + "{{" + source + "}}" + text[end:]
+                text = text[:start] + "{{" + self.one_path(source, scope, place) + "}}" + text[end:]
             else:
-                self.lost(place, _("A binding inside a text can only insert a value; this one stays as text."))
+                said = _("A binding inside a text can only insert a value; this one stays as text.")
+                self.telling.wrong("NOT_CARRIED_OVER", place, said)
         return text
 
-    def lost(self, place: str, message: str) -> None:
-        self.notes.append(ConversionNote("lost", place, message))
+
+def _path(text: str) -> Path | None:
+    """The path that a text is as a whole; None for other text, such as an expression."""
+    try:
+        path = paths.parse(text)
+    except BindingError:
+        return None
+    return None if re.search(r"[|()+*/<>=~%\s,'\"]", _unbracketed(text)) else path
+
+
+def _unbracketed(text: str) -> str:
+    return re.sub(r"""\[\s*(?:"[^"]*"|'[^']*')\s*\]""", "", text.strip())
+
+
+def _with_known_ids(text: str, known: Collection[str]) -> str:
+    """Ids that are no names, such as `act-1`, as keys: `result_of["act-1"]`. What stands in quotes stays."""
+
+    def keyed(match: re.Match[str]) -> str:
+        pieces = match[0].removeprefix(f"{RESULT}.").split(".")
+        for count in range(len(pieces), 0, -1):
+            node = ".".join(pieces[:count])
+            number = node.isdigit() and not match[0].startswith(RESULT)
+            if node in known and not node.isidentifier() and not number:
+                return ".".join((f"{RESULT}[{json.dumps(node, ensure_ascii=False)}]", *pieces[count:]))
+        return match[0]
+
+    parts = _QUOTED.split(text)
+    return "".join(part if number % 2 else _CHAIN.sub(keyed, part) for number, part in enumerate(parts))
 
 
 def _json_binding(text: str) -> dict[str, Any] | None:
@@ -146,7 +260,7 @@ def _json_binding(text: str) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and is_binding(found) else None
 
@@ -161,7 +275,7 @@ def _bare(text: str, scope: Scope) -> str | None:
 
 
 def _renamed(path: Path, scope: Scope) -> Path | None:
-    """The path under our names; None when nobody knows its first name."""
+    """The path under our names; None when nobody here knows its first name."""
     if path.root in scope.names:
         return path
     if path.root in scope.loops:
@@ -181,9 +295,13 @@ def _result(path: Path, scope: Scope) -> Path:
         return path
     node, used = named
     head, rest = path.parts[:used], path.parts[used:]
+    if scope.types.get(node) == "start":
+        return Path(("input", *rest)) if rest else path
     if rest and scope.types.get(node) == "condition" and rest[0] not in _CONDITION:
         return Path((*head, "result", *rest[1:]) if rest[0] == "condition_result" else (*head, "resolved_value", *rest))
     taken = scope.exports.get(node, frozenset())
+    if taken and rest == ("exports",):
+        return Path((*head, "aggregates"))
     if taken and rest and (at := 1 if rest[0] == "exports" else 0) < len(rest) and rest[at] in taken:
         return Path((*head, "aggregates", *rest[at:]))
     return path

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +17,7 @@ from flowcabal_tui.domain.model_calls import (
     Endpoint,
     Finish,
     Finished,
+    Message,
     ModelEvent,
     ModelRequest,
     TextDelta,
@@ -47,7 +49,7 @@ class OfflineModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The answer in pieces of a few words or characters."""
-        text, finish = _limited(compose(request), request.max_tokens)
+        text, finish = _limited(_rest(request), request.max_tokens)
         for piece in _PIECE.findall(text):
             await asyncio.sleep(self._pace)
             yield TextDelta(piece)
@@ -55,7 +57,7 @@ class OfflineModel:
 
     async def answer(self, request: ModelRequest) -> Answer:
         """The same at once."""
-        text, finish = _limited(compose(request), request.max_tokens)
+        text, finish = _limited(_rest(request), request.max_tokens)
         await asyncio.sleep(0)
         return Answer(text, finish, _usage(request, text), MODEL_NAME)
 
@@ -72,6 +74,15 @@ class OfflineModel:
                 _("Configure a model, or go back to the built-in prompt."),
                 partial=answer.text,
             ) from error
+
+
+def _rest(request: ModelRequest) -> str:
+    """The whole answer, or what of it follows the text of a node that is to be continued."""
+    *before, said, _wish = (Message("user", ""), *request.messages)
+    if request.purpose.partition(":")[0] != "node" or said.role != "assistant":
+        return compose(request)
+    whole = compose(replace(request, messages=tuple(before[1:])))
+    return whole[len(said.content) :] if whole.startswith(said.content) else whole
 
 
 def compose(request: ModelRequest) -> str:

@@ -23,13 +23,15 @@ from flowcabal_tui.models.offline.reading import (
 )
 
 _TASK: Final = re.compile(r"<task>\s*([a-z0-9_.]+)\s*</task>")
-_SOURCE: Final = re.compile(r'<source id="([^"]*)"(?: title="([^"]*)")?[^>]*>(.*?)</source>', re.DOTALL)
-_FEEDBACK: Final = re.compile(r"\n*<feedback>\n?(.*)</feedback>\s*\Z", re.DOTALL)
+_SOURCE: Final = re.compile(
+    r'<source id="([^"]*)"(?: title="([^"]*)")?[^<>]*>((?:(?!<source id=").)*?)</source>', re.DOTALL
+)
+_FEEDBACK: Final = re.compile(r"(?<!\n)\n*<feedback>\n?(.*)</feedback>\s*\Z", re.DOTALL)
 _CAST: Final = re.compile(r"^(?:Cast|出场)\s*[:：]\s*(.+)$", re.MULTILINE)
 _NOTES: Final = re.compile(r"^#+ (?:People, places and things|人物、地点与事物)$")
 _NOTES_WHOLE: Final = re.compile(r"^# (?:People, places and things|人物、地点与事物)\n(?:[^#\n].*\n?)*", re.MULTILINE)
 _NOTE: Final = re.compile(r"^- ([^:：\n]{1,40})[:：] ?(.*)$")
-ITEM: Final = re.compile(r"^\s*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
+ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
 _ALIAS_EN: Final = re.compile(r"(?:the )?[A-Z]\w*\.?(?: [A-Z]\w*)*|the \w+(?: [a-z]+)?")
 _ALIAS_ZH: Final = re.compile("[\u4e00-\u9fff·]{1,6}")
 _ACTS_ZH: Final = "(?:说|道|问|笑|用|提着|拿|念|喊)"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.items import canonical, readable
+from flowcabal_tui.domain.schemas import ANYTHING
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Finding, Node
 from flowcabal_tui.locale import _
@@ -38,8 +39,9 @@ class ActionNode(NodeKind):
     def yields(self, params: ActionParams) -> Schema | None:
         if params.output is None or params.output.get("type", "object") != "object":
             return params.output
-        fields = {"params": {"type": "object"}, **params.output.get("properties", {})}
-        return {**params.output, "properties": fields}
+        given = dict.fromkeys(params.params, ANYTHING)
+        told: Schema = {"type": "object", "properties": given, "additionalProperties": False}
+        return {**params.output, "properties": {"params": told, **params.output.get("properties", {})}}
 
     def check(self, params: ActionParams, node: Node) -> tuple[Finding, ...]:
         if params.action.strip():

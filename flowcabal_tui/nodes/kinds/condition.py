@@ -13,6 +13,8 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.bodies import as_bound
 
 _BANDED = ("multi_band", "max_in_range")
+_WHOLE = ("list_not_empty", "is_empty", "not_empty", "is_not_empty", "equals", "not_equals", "regex_match")
+"""Kinds that look at the source as a whole, not at values in it."""
 
 
 class ConditionParams(Condition):
@@ -36,16 +38,13 @@ class ConditionNode(NodeKind):
         return tuple(dict.fromkeys((*(band.label for band in params.bands), "false")))
 
     def yields(self, params: ConditionParams) -> Schema:
-        return {
-            "type": "object",
-            "properties": {
-                "label": {"enum": list(self.labels(params))},
-                "result": {"type": "boolean"},
-                "resolved_value": {},
-                "evaluated_values": {"type": "array"},
-            },
-            "additionalProperties": False,
-        }
+        fields: dict[str, Schema] = {"label": {"type": "string", "enum": list(self.labels(params))}}
+        fields["result"] = {"type": "boolean"}
+        if params.source is not None:
+            fields["resolved_value"] = {}
+            if params.kind not in _WHOLE:
+                fields["evaluated_values"] = {"type": "array"}
+        return {"type": "object", "properties": fields, "additionalProperties": False}
 
     def check(self, params: ConditionParams, node: Node) -> tuple[Finding, ...]:
         return tuple(found.model_copy(update={"node": node.id}) for found in conditions.check_shape(params))

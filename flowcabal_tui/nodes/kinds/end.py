@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced
+from flowcabal_tui.domain.schemas import literal
+from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 
 
 class EndParams(BaseModel):
@@ -25,6 +26,10 @@ class End(NodeKind):
 
     def bound(self, params: EndParams) -> Any:
         return {"value": params.value}
+
+    def yields(self, params: EndParams) -> Schema:
+        value = {} if params.value is None else params.value
+        return literal(value, open_text=lambda text: any(sign in text for sign in "{.["))
 
     async def run(self, context: NodeContext, params: EndParams) -> Produced:
         return Produced({} if params.value is None else context.bind(params.value))

@@ -104,7 +104,7 @@ class Loop(NodeKind):
                 "iterations": {"type": "array", "items": {"type": "object", "properties": turn}},
                 "accumulator": {"type": "object"},
                 **taken,
-                "exports": {"type": "object", "properties": taken},
+                "exports": {"type": "object", "properties": taken, "additionalProperties": False},
             },
             "additionalProperties": False,
         }

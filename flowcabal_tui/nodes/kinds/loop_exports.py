@@ -151,7 +151,7 @@ def paths_of(exports: LoopExports) -> tuple[tuple[str, str], ...]:
 
 
 def schema_of(exports: LoopExports) -> dict[str, Schema]:
-    """JSON Schemas of what the exports give, by name."""
+    """JSON Schemas of what the exports give, by name. Of what is not exported nothing is there to be read."""
     item: Schema = {}
     if exports.items is not None and exports.items.fields:
         item = {"type": "object", "properties": {field: {} for field in exports.items.fields}}
@@ -162,11 +162,13 @@ def schema_of(exports: LoopExports) -> dict[str, Schema]:
         "join": {"type": "string"},
         "collect": {"type": "array"},
     }
-    totals = {one.name: kinds[one.kind] for one in exports.aggregates}
-    return {
-        "items": {"type": "array", "items": item},
-        "aggregates": {"type": "object", "properties": totals, "additionalProperties": False},
-    }
+    found: dict[str, Schema] = {}
+    if exports.items is not None:
+        found["items"] = {"type": "array", "items": item}
+    if exports.aggregates:
+        totals = {one.name: kinds[one.kind] for one in exports.aggregates}
+        found["aggregates"] = {"type": "object", "properties": totals, "additionalProperties": False}
+    return found
 
 
 def _as_binding(source: Any) -> Any:

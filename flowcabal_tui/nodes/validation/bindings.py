@@ -12,12 +12,23 @@ from typing import Any, Final
 from flowcabal_tui.domain import binding_checks, expressions, paths
 from flowcabal_tui.domain.bindings import AGG, FROM
 from flowcabal_tui.domain.errors import BindingError
-from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, options_of, types_of
+from flowcabal_tui.domain.paths import LENGTH
+from flowcabal_tui.domain.schemas import (
+    Schema,
+    check_path,
+    follow,
+    follow_field,
+    item_types,
+    options_of,
+    types_of,
+)
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation.scope import Read, Scope
+from flowcabal_tui.nodes.validation.yields import item_schema, schema_at
 
-_NUMBER: Final[Schema] = {"type": "integer"}
+_NUMERIC: Final = ("sum", "avg", "min", "max")
+_NUMBERS: Final = frozenset(("number", "integer"))
 
 
 def check_bound(read: Read, scope: Scope, inner: Scope | None) -> Iterator[Finding]:
@@ -60,7 +71,8 @@ def _loop(params: Any, scope: Scope, inner: Scope) -> Iterator[Finding]:
     if params.mode == "for_each" and (path := path_of(params.source)) is not None:
         yield from _is_list(path, scope)
     for number, one in enumerate(params.exports.aggregates):
-        yield from _tree(_as_path(one.source), inner, f"exports.aggregates[{number}].source")
+        found = tuple(_tree(_as_path(one.source), inner, f"exports.aggregates[{number}].source"))
+        yield from found or _aggregated(one, inner, f"exports.aggregates[{number}].field")
     if params.exports.items is not None:
         yield from _exported(params.exports.items, inner)
     if params.accumulator is not None:
@@ -84,10 +96,24 @@ def _is_list(path: str, scope: Scope) -> Iterator[Finding]:
         yield Finding(code="SCHEMA_MISMATCH", field="source", message=said)
 
 
+def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
+    """The field that an aggregate takes of the values, and whether they are numbers where it needs them."""
+    path, schema = path_of(one.source), schema_at(_as_path(one.source), inner)
+    if path is None or not schema or one.field == LENGTH:
+        return
+    found = follow_field(schema, one.field, path=path, field=place) if one.field else schema
+    if isinstance(found, Finding):
+        if any({"object", "array"} & types_of(option) for option in options_of(schema, schema)):
+            yield found
+    elif one.kind in _NUMERIC and (types := item_types(found)) and not types & _NUMBERS:
+        said = _("{name} is {types}; {kind} needs numbers.")
+        message = said.format(name=one.field or path, types=" / ".join(sorted(types)), kind=one.kind)
+        yield Finding(code="SCHEMA_MISMATCH", message=message, field=place, severity="warning")
+
+
 def _exported(items: Any, inner: Scope) -> Iterator[Finding]:
     """The fields that are taken of what a node of the body yields."""
-    read = inner.own.get(items.from_node)
-    if read is None or not (schema := read.schema):
+    if items.from_node not in inner.own or not (schema := inner.schemas[items.from_node]):
         return
     if items.list_field:
         inside = follow_field(schema, items.list_field, path=items.from_node, field="exports.items.list_field")
@@ -99,31 +125,6 @@ def _exported(items: Any, inner: Scope) -> Iterator[Finding]:
         found = follow_field(schema, name, path=items.from_node, field="exports.items.fields")
         if isinstance(found, Finding):
             yield found
-
-
-def loop_roots(params: Any, scope: Scope) -> dict[str, Schema | None]:
-    """The names that the nodes of a loop's body find, with what they can hold."""
-    turn: dict[str, Schema | None] = {"index": _NUMBER, "size": _NUMBER}
-    if params.mode == "for_each":
-        path = path_of(params.source)
-        schema = follow(path, scope.schemas, roots=scope.roots) if path is not None else None
-        item = None if schema is None or isinstance(schema, Finding) else item_schema(schema)
-        turn |= {"item": item, **({params.item: item} if params.item else {})}
-    inside = {name: schema or {} for name, schema in turn.items()}
-    loop = {**inside, "last": {}, "accumulator": {}, "outer": {}}
-    return {**turn, "loop": {"type": "object", "properties": loop, "additionalProperties": False}}
-
-
-def item_schema(schema: Schema) -> Schema | None:
-    """What the items of a list can be; None: anything."""
-    found: list[Schema] = []
-    for option in options_of(schema, schema):
-        items = option.get("items")
-        if "array" not in types_of(option) or not isinstance(items, Mapping) or not items:
-            return None
-        found.append(items)
-    top = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    return {**(found[0] if len(found) == 1 else {"anyOf": found}), **top} if found else None
 
 
 def path_of(value: Any) -> str | None:

@@ -37,22 +37,34 @@ def check_branches(
     whole: dict[NodeId, Holds | None] = {}
     for node in order:
         read = scope.own[node]
-        joins = read.kind is not None and read.kind.joins
+        merges = read.kind is not None and read.kind.joins
         sources = [source for source in needs.get(node, ()) if source in whole]
         placed[node] = by_edges = _by_edges(leading.get(node, ()), whole, scope)
-        whole[node] = by_edges if joins else _all_of([by_edges, *(whole[source] for source in sources)])
+        whole[node] = by_edges if merges else _all_of([by_edges, *(whole[source] for source in sources)])
         lost = [source for source in sources if whole[source] is None]
-        if (lost and not joins) or (joins and lost and len(lost) == len(sources)):
+        if (lost and not merges) or (merges and lost and len(lost) == len(sources)):
             whole[node] = None
         if whole[node] is None:
             yield _unreachable(path + node, lost)
-        elif not joins and node not in joined:
+        elif not merges and node not in joined:
             known = by_edges or {}
+            joins = len(_ways(sources, leading.get(node, ()), placed)) > 1
             yield from (
-                _may_not(path + node, source, known, placed[source] or {})
+                _may_not(path + node, source, known, placed[source] or {}, joins=joins)
                 for source in sources
                 if _missing(known, placed[source] or {})
             )
+
+
+def _ways(
+    sources: Iterable[NodeId], edges: Iterable[Edge], placed: Mapping[NodeId, Holds | None]
+) -> set[tuple[tuple[str, frozenset[str]], ...]]:
+    """What must hold for each of the sources and edges that lead to a node, those left out that always hold."""
+    demands = [dict(placed.get(source) or {}) for source in sources]
+    for edge in edges:
+        label = {edge.source: frozenset((edge.condition,))} if edge.condition is not None else {}
+        demands.append({**(placed.get(edge.source) or {}), **label})
+    return {tuple(sorted(demand.items())) for demand in demands if demand}
 
 
 def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], scope: Scope) -> set[NodeId]:
@@ -75,7 +87,7 @@ def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], sc
     for edge in controls:
         several = True
         above = whole.get(edge.source, {})
-        if above is None:
+        if above is None or edge.never:
             continue
         if edge.condition is None:
             ways.append(above)
@@ -130,10 +142,11 @@ def _unreachable(node: str, lost: Collection[NodeId]) -> Finding:
     return Finding(code="UNREACHABLE", node=node, message=said, severity="warning")
 
 
-def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds) -> Finding:
+def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds, *, joins: bool) -> Finding:
     branching = _missing(known, wanted)
     labels = ", ".join(sorted(wanted[branching])) if branching else ""
     said = _("{source} runs only when {branching} gives {labels}; otherwise this node is skipped too.").format(
         source=source, branching=branching, labels=labels
     )
-    return Finding(code="MAY_NOT_RUN", node=node, message=said, severity="warning")
+    code = "SKIPPED_JOIN" if joins else "MAY_NOT_RUN"
+    return Finding(code=code, node=node, message=said, severity="warning")

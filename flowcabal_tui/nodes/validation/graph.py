@@ -49,7 +49,7 @@ def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
             said = _("The edge from {source} to {target} stands twice.").format(source=edge.source, target=edge.target)
             yield Finding(code="DOUBLE_EDGE", node=scope.owner, field=place, message=said, fix=DROP, severity="warning")
         seen.add(edge)
-        if edge.condition is not None and edge.source in scope.own:
+        if edge.condition is not None and not edge.never and edge.source in scope.own:
             yield from _branch(edge, edge.condition, scope, f"{place}.condition")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -69,9 +69,11 @@ class Seen(Mapping[NodeId, "Schema | None"]):
 
     def __init__(self, own: Mapping[NodeId, Read], around: Mapping[NodeId, Schema | None] | None = None) -> None:
         self._own, self._around = own, around or {}
+        self.of: Callable[[Read], Schema | None] = lambda read: read.schema
+        """What a node of the graph yields; a graph that knows its scope says it more exactly."""
 
     def __getitem__(self, node: NodeId) -> Schema | None:
-        return self._own[node].schema if node in self._own else self._around[node]
+        return self.of(self._own[node]) if node in self._own else self._around[node]
 
     def __contains__(self, node: object) -> bool:
         return node in self._own or node in self._around

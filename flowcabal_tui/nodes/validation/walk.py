@@ -17,12 +17,14 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.validation.actions import check_action
-from flowcabal_tui.nodes.validation.bindings import check_bound, loop_roots
+from flowcabal_tui.nodes.validation.bindings import check_bound
 from flowcabal_tui.nodes.validation.branches import check_branches
 from flowcabal_tui.nodes.validation.calls import Library, check_library
 from flowcabal_tui.nodes.validation.graph import check_circles, check_edges, check_ids, order_of
 from flowcabal_tui.nodes.validation.params import check_prompts, read_node
-from flowcabal_tui.nodes.validation.scope import RUN_ROOTS, ActionShape, Read, Scope, Seen
+from flowcabal_tui.nodes.validation.scope import RUN_ROOTS, ActionShape, Read, Scope
+from flowcabal_tui.nodes.validation.state import check_state
+from flowcabal_tui.nodes.validation.yields import loop_roots, scope_of
 
 MAX_FINDINGS: Final = 1000
 MAX_WARNINGS: Final = 400
@@ -65,6 +67,7 @@ class Walk:
         try:
             self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
             self._add(_entry(workflow))
+            self._add(check_state(workflow.nodes, workflow.edges))
             if self._calls and not any(key[0] in _UNREADABLE for key in self._found):
                 self._add(_library(workflow, library, self._calls))
         except _Enough:
@@ -108,7 +111,7 @@ class Walk:
                 read, wrong = Read(node, path), (_failed(node, path, error),)
             self._add(wrong)
             own.setdefault(node.id, read)
-        scope = Scope(own, Seen(own, around.schemas if around else None), roots, place.owner, place.field)
+        scope = scope_of(own, around, roots, place.owner, place.field, self._actions)
         self._add(check_edges(edges, scope))
         needs = {node: self._node(read, scope, place.rounds) for node, read in own.items()}
         ways = {node: list(needed) for node, needed in needs.items()}

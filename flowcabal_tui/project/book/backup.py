@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -32,9 +33,11 @@ from flowcabal_tui.domain.text import clean, without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.upkeep import require_whole
 from flowcabal_tui.store.store import DATABASE
+from flowcabal_tui.system.files import Folder, Modes
 
 FORM: Final = "flowcabal-backup/1"
 MANIFEST: Final = "manifest.json"
@@ -46,6 +49,7 @@ Packer = Callable[[Path], Awaitable[bool]]
 _CHUNK: Final = 1 << 20
 _MANIFEST_SIZE: Final = 16 << 20
 _MOST_FILES: Final = 100_000
+_MOST_LOOKED_AT: Final = 200
 _RATIO: Final = 200
 _SPARE: Final = 64 << 20
 """A member may be so many times as large as it is in the archive, and this much more."""
@@ -120,11 +124,18 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
     members: dict[str, Member] = {}
     half = workplace / "archive"
     with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
-        cleaned = _settings((folder / PROJECT_FILE).read_text("utf-8")).encode()
+        project = Folder(folder)
+        cleaned = _settings(project.text(PROJECT_FILE)).encode()
         archive.writestr(PROJECT_FILE, cleaned)
         members[PROJECT_FILE] = Member(len(cleaned), hashlib.sha256(cleaned).hexdigest())
-        for name, path in _files(folder, workplace):
-            with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as sink:
+        files = [(Folder(workplace), (name,)) for name in (DATABASE, KNOWLEDGE) if (workplace / name).is_file()]
+        for place, names in itertools.chain(files, ((project, names) for names in _files(project))):
+            name = "/".join(names)
+            with (
+                place.opened(*names) as descriptor,
+                open(descriptor, "rb", closefd=False) as source,
+                archive.open(name, "w", force_zip64=True) as sink,
+            ):
                 members[name] = _copy(source, sink)
         manifest = Manifest(
             *(FORM, __version__, made, settings.id, clean(settings.name), settings.language),
@@ -132,6 +143,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
         )
         archive.writestr(MANIFEST, to_json(manifest))
     with half.open("rb") as file:
+        os.fchmod(file.fileno(), stat.S_IMODE(half.stat().st_mode) & file_modes().file)
         os.fsync(file.fileno())
     os.replace(half, target)
     return manifest
@@ -152,22 +164,20 @@ def _hide_logins(table: MutableMapping[str, Any]) -> None:
             table[name] = without_login(value)
 
 
-def _files(folder: Path, workplace: Path) -> Iterator[tuple[str, Path]]:
-    """Names in the archive and where the files are. Links are not followed; what is hidden is left out."""
-    yield DATABASE, workplace / DATABASE
-    if (workplace / KNOWLEDGE).is_file():
-        yield KNOWLEDGE, workplace / KNOWLEDGE
-    for name in FOLDERS:
-        for path in sorted((folder / name).rglob("*")):
-            inner = path.relative_to(folder)
-            if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in inner.parts):
-                if not _is_safe(inner.as_posix()):
-                    raise ProjectError(
-                        _("A file cannot go into a backup: {name}").format(name=ascii(inner.as_posix())),
-                        _("Its name could not be restored. No backup was made."),
-                        _("Give the file another name, or move it out of the project's folder."),
-                    )
-                yield inner.as_posix(), path
+def _files(project: Folder) -> Iterator[tuple[str, ...]]:
+    """The names of the writer's own files. Links are not followed, also not in place of a whole folder; what is hidden
+    is left out."""
+    for folder in FOLDERS:
+        for names in project.walk(folder):
+            if any(part.startswith(".") for part in names):
+                continue
+            if not _is_safe("/".join(names)):
+                raise ProjectError(
+                    _("A file cannot go into a backup: {name}").format(name=ascii("/".join(names))),
+                    _("Its name could not be restored. No backup was made."),
+                    _("Give the file another name, or move it out of the project's folder."),
+                )
+            yield names
 
 
 async def restore(archive: Path, folder: Path) -> Manifest:
@@ -177,6 +187,22 @@ async def restore(archive: Path, folder: Path) -> Manifest:
     for a folder that holds something, DiskFull; then nothing was made.
     """
     return await asyncio.to_thread(_restore, archive.expanduser().resolve(), folder.expanduser().resolve())
+
+
+def backups_of(folder: Path, project: str) -> list[Path]:
+    """The backups of a project that are in its folder or beside it; so many files are looked at. Raises OSError."""
+    found = []
+    files = (*sorted(folder.glob("*.zip")), *sorted(folder.parent.glob("*.zip")))
+    for file in files[:_MOST_LOOKED_AT]:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                info = archive.getinfo(MANIFEST)
+                known = info.file_size <= _MANIFEST_SIZE and from_json(Manifest, archive.read(info)).project == project
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError, ValueError):
+            continue
+        if known:
+            found.append(file)
+    return found
 
 
 def _restore(file: Path, folder: Path) -> Manifest:
@@ -253,35 +279,44 @@ def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manif
     folder.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder.parent).free < manifest.size:
         raise _no_room(folder, OSError(_("{n} bytes are needed").format(n=manifest.size)))
+    modes = file_modes()
     workplace = Path(tempfile.mkdtemp(prefix=".restore-", dir=folder.parent))
+    made = workplace / "project"
     try:
-        (workplace / PROJECT_STATE).mkdir()
-        (workplace / PROJECT_STATE / ".gitignore").write_text("*\n", encoding="utf-8")
-        (workplace / MANUSCRIPT).mkdir()
+        made.mkdir(mode=modes.folder)
+        project = Folder(made, modes)
+        project.make(MANUSCRIPT)
+        project.write(b"*\n", PROJECT_STATE, ".gitignore")
         for name, member in manifest.members.items():
-            target = workplace / (f"{PROJECT_STATE}/{name}" if name in (DATABASE, KNOWLEDGE) else name)
-            _extract(archive, name, member, target)
-        require_whole(workplace / PROJECT_STATE / DATABASE)
-        load_project(workplace)
-        workplace.chmod(0o755)
+            target = made / (f"{PROJECT_STATE}/{name}" if name in (DATABASE, KNOWLEDGE) else name)
+            _extract(archive, name, member, target, modes)
+        require_whole(made / PROJECT_STATE / DATABASE)
+        load_project(made)
         if folder.exists():
             folder.rmdir()
-        workplace.rename(folder)
-    except BaseException:  # cut off or not, no half project stays
+        made.rename(folder)
+    finally:  # cut off or not, no half project stays
         shutil.rmtree(workplace, ignore_errors=True)
-        raise
     return manifest
 
 
-def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path) -> None:
+def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, modes: Modes) -> None:
     """Writes one file; ProjectDamaged where another one of the archive stands in its place, as a.md for A.md."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(name) as source, target.open("xb") as sink:
+        _make_folders(target.parent, modes)
+        new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, modes.file)
+        with archive.open(name) as source, open(new, "wb") as sink:
             if _copy(source, sink) != member:
                 raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
     except FileExistsError as error:
         raise _unusable(_("Another file of it has the same place on this system: {name}").format(name=name)) from error
+
+
+def _make_folders(folder: Path, modes: Modes) -> None:
+    """Each with these permissions: `parents=True` gives them to the last one only."""
+    if not folder.is_dir():
+        _make_folders(folder.parent, modes)
+        folder.mkdir(mode=modes.folder)
 
 
 def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:

@@ -15,6 +15,7 @@ from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.blame_words import TracedLine, traced_words
 from flowcabal_tui.runner.fold import AttemptFold, fold
 from flowcabal_tui.store import Store
 
@@ -35,9 +36,10 @@ class Blame:
     async def lines(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
         """Every line of the newest text that says something."""
         found, start = [], 0
-        for number, origin in enumerate(await self._origins(chapter, None), 1):
+        lines, words = await self._origins(chapter, None)
+        for number, (origin, line) in enumerate(zip(lines, words, strict=True), 1):
             if origin.text.strip():
-                found.append(BlamedLine(number, start, origin.text, origin))
+                found.append(BlamedLine(number, start, origin.text, _named(origin, line), line.spans))
             start += len(origin.text) + 1
         return tuple(found)
 
@@ -54,25 +56,31 @@ class Blame:
         kept = next((origin for origin in line.origin.chain if origin.run), None)
         return Provenance(line, await self._written(kept) if kept else None)
 
-    async def _origins(self, chapter: ChapterId, last: int | None) -> list[Origin]:
-        """The origin of every line of a version (None: the newest)."""
+    async def _origins(self, chapter: ChapterId, last: int | None) -> tuple[list[Origin], list[TracedLine]]:
+        """The origin of every line of a version (None: the newest), and of its words."""
         versions = [each for each in reversed(await self._store.book.versions(chapter))
                     if last is None or each.version <= last]  # fmt: skip
         texts = await self._store.runs.texts(tuple({version.digest for version in versions}))
         outputs = {output.id: output for output in await self._store.book.kept(chapter)}
+        rewrites = await self._store.rewrites.of(chapter)
         lines: list[Origin] = []
+        words: list[TracedLine] = []
         known: dict[str, Origin] = {}
+        known_words: dict[str, TracedLine] = {}
         for version in versions:
-            known |= {origin.text: origin for origin in await self._donated(version)}
-            new = [_origin(version, text, outputs) for text in texts[version.digest].split("\n")]
+            for donor, until in await self._store.edits.donors(version):  # chapters that were split or merged
+                donated, donated_words = await self._origins(donor, until)
+                known |= {origin.text: origin for origin in donated}
+                known_words |= {line.text: line for line in donated_words}
+            text = texts[version.digest]
+            new = [_origin(version, line, outputs) for line in text.split("\n")]
             lines = await asyncio.to_thread(traced, lines, new, known)
+            own = _origin(version, "", outputs)
+            accepted = [each for each in rewrites if version.author == "human" and each.at <= version.at]
+            words = await asyncio.to_thread(traced_words, words, text, own, known_words, accepted)
             known |= {origin.text: origin for origin in lines if origin.text not in known}
-        return lines
-
-    async def _donated(self, version: ChapterVersion) -> list[Origin]:
-        """The lines of chapters that were split or merged when the version was made."""
-        donors = await self._store.edits.donors(version)
-        return [origin for chapter, last in donors for origin in await self._origins(chapter, last)]
+            known_words |= {line.text: line for line in words if line.text not in known_words}
+        return lines, words
 
     async def _written(self, kept: Origin) -> Written | None:
         """The first attempt of the run, in the order of its log, whose text has the line.
@@ -82,6 +90,9 @@ class Blame:
         nodes = fold(await self._store.runs.history(kept.run)).nodes
         if not nodes[kept.node].attempts:
             return await self._written_earlier(kept, nodes[kept.node].digest)
+        cut_off = nodes[kept.node].attempts.get(kept.attempt)
+        if cut_off is not None and not cut_off.done:
+            return await self._attempt(kept.run, kept.node, cut_off)
         made = [
             (path, attempt)
             for path, node in nodes.items()
@@ -120,6 +131,14 @@ class Blame:
             workflow=workflow.name or workflow.id,
             receipt=attempt.receipt,
         )
+
+
+def _named(origin: Origin, line: TracedLine) -> Origin:
+    """What last changed a line: where all that it changed are words of a model's rewrite, that model."""
+    changed = [span.origin for span in line.spans if span.origin.version == origin.version]
+    if origin.author != "human" or not changed or any(not one.model for one in changed):
+        return origin
+    return replace(origin, author="model", model=changed[-1].model, instruction=changed[-1].instruction)
 
 
 def _origin(version: ChapterVersion, text: str, outputs: Mapping[OutputId, Curated]) -> Origin:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
@@ -12,10 +13,12 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.mirror import Edited, Mirror
 from flowcabal_tui.protocol import (
+    AcceptRewrite,
     AddChapter,
     BookChanged,
     DeleteOutput,
@@ -34,6 +37,8 @@ from flowcabal_tui.store import Keeping, Store, TaskMaker
 log = logging.getLogger(__name__)
 WATCH_SECONDS = 3.0
 """Between two looks at the times of the chapters' files."""
+PARTIAL = "partial"
+"""The tag of a kept text that was cut off."""
 AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "check", "knowledge")
 AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge")
 """An import spends no money: imported chapters are summarised by rule, from sentences of their own."""
@@ -70,11 +75,13 @@ class Curation:
         wake: Callable[[], None],
         moved: Callable[[Mapping[ChapterId, int]], None],
         retell: Callable[[], Awaitable[None]],
+        clock: Callable[[], datetime],
     ) -> None:
         """`wake` starts the background worker; `moved` is told the chapters' places; `retell` has the knowledge
         server told what the story says by now."""
         self._store, self._mirror = store, mirror
         self._emit, self._wake, self._moved, self._retell = emit, wake, moved, retell
+        self._clock = clock
         self._outside: dict[ChapterId, Edited] = {}
 
     async def persist(self, command: PersistOutput) -> OutputId:
@@ -88,25 +95,33 @@ class Curation:
         number = command.attempt or node.chosen or max(made, default=0)
         done = made.get(number)
         if not done:
+            number = command.attempt or max(node.attempts, default=0)
+        partial = "" if done else await self._store.runs.partial_text(command.run, command.node, number)
+        if not done and not (command.partial and partial.strip()):
             raise RunError(
                 _("There is no finished output of {node} to keep.").format(node=command.node),
-                "",
-                _("Run the node to its end first; partial text can be copied."),
+                _("Its text was cut off.") if partial.strip() else "",
+                _("Continue it, or keep it as it is (`--partial`).")
+                if partial.strip()
+                else _("Run the node to its end first."),
             )
         kind = command.kind or workflow.keep.kind
         chapter = command.chapter or run.chapter
         if kind == "chapter" and chapter is None:
             raise RunError(_("Which chapter is this?"), "", _("Name the chapter that takes the text."))
         keeping = Keeping(
-            text=Output(await self._store.runs.text(Digest(done["digest"])), done.get("form", "text")).text,
+            text=Output(await self._store.runs.text(Digest(done["digest"])), done.get("form", "text")).text
+            if done
+            else partial,
             kind=kind,
             mode=command.mode or workflow.keep.mode,
             chapter=chapter,
-            tags=command.tags,
+            tags=command.tags if done else (*command.tags, PARTIAL),
+            note="" if done else _("partial: the text was cut off"),
             run=command.run,
             node=command.node,
             attempt=number,
-            author=done.get("author", "model"),
+            author=done.get("author", "model") if done else "model",
         )
         kept = await self._store.book.keep(keeping, following(AFTER_KEEP))
         output = kept.output
@@ -125,7 +140,13 @@ class Curation:
             expected = kept.version
         author: Author = "outside" if outside is not None and outside.text == text else "human"
         written = await self._store.book.write(
-            command.chapter, text, author, command.note, expected_version=expected, tasks=following(AFTER_KEEP)
+            command.chapter,
+            text,
+            author,
+            command.note,
+            expected_version=expected,
+            settles_draft=command.settles_draft,
+            tasks=following(AFTER_KEEP),
         )
         if outside is not None:
             self._outside.pop(command.chapter, None)
@@ -133,6 +154,12 @@ class Curation:
         self._emit(OutputPersisted(OutputId(""), command.chapter, written.version, True))
         self._changed(command.chapter)
         return str(written.version)
+
+    async def accept_rewrite(self, command: AcceptRewrite) -> None:
+        """Remembers whose words the passage has; the text itself is saved by the writer."""
+        where = (command.chapter, command.text, command.start, command.end)
+        rewrite = Rewrite(*where, command.after, command.model, command.instruction, self._clock())
+        await self._store.rewrites.add(rewrite)
 
     async def forget(self, command: DeleteOutput) -> None:
         """Takes a kept output out of the memory, or brings it back."""

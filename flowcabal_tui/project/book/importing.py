@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from flowcabal_tui.agents.names.names import discover
-from flowcabal_tui.domain.errors import ManuscriptError, RunError
+from flowcabal_tui.domain.errors import HelperFailed, ManuscriptError, RunError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
-from flowcabal_tui.manuscript.writer import paragraphs
 from flowcabal_tui.project.book.curation import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.memory.indexing import index_reference
-from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.project.workshop import READING, Workshop
 from flowcabal_tui.protocol import BookChanged, Event, ImportManuscript, ImportProgress
 from flowcabal_tui.store import Store
 
@@ -133,11 +133,22 @@ class Importer:
         return preview
 
     async def _first(self, path: Path, last: int | None) -> ImportPreview:
-        found = await self._workshop.do(read_manuscript, path.expanduser())
+        file = path.expanduser().absolute()
+        try:
+            found = await self._workshop.do(read_manuscript, file, limits=READING)
+        except HelperFailed as error:
+            raise ManuscriptError(
+                _("This file cannot be read: {name}").format(name=file.name),
+                f"{error.title} {error.detail}",
+                _("It may be damaged. Choose another file, or split it."),
+            ) from error
         return replace(found, chapters=found.chapters[:last])
 
 
 def _titles(text: str, there: Mapping[Digest, Collection[str]]) -> set[str]:
-    """Under which titles a text stands in the book; DOCX and EPUB say nothing of blank lines between its paragraphs."""
-    spaced = (text, "\n".join(paragraphs(text)), "\n\n".join(paragraphs(text)))
+    """The titles under which a text is in the book. DOCX and EPUB keep neither the blank lines between paragraphs nor
+    the two wide spaces before each."""
+    plain = paragraphs(text)
+    indented = [f"\u3000\u3000{line}" for line in plain]
+    spaced = (text, *(between.join(lines) for lines in (plain, indented) for between in ("\n", "\n\n")))
     return {title for one in spaced for title in there.get(digest(one), ())}

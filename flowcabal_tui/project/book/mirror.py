@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.encoding import decode
 from flowcabal_tui.manuscript.mirror import mirror_digest, mirror_name, parse_mirror, render_mirror
-from flowcabal_tui.manuscript.writer import write_atomically
 from flowcabal_tui.settings.paths import MANUSCRIPT
 from flowcabal_tui.store import Store
+from flowcabal_tui.system.files import Folder
 
+P = ParamSpec("P")
+T = TypeVar("T")
+_MIRRORED: Final = re.compile(r"\d{4,}-[^/\0]+\.md")
 _HALF_FILE: Final = re.compile(r"\.[a-z0-9_]{8}\.tmp")
 
 
@@ -37,8 +40,18 @@ class Edited:
 class Mirror:
     """The folder `manuscript/`. What was written last for a chapter is remembered by name and digest."""
 
-    def __init__(self, folder: Path, store: Store) -> None:
-        self._folder, self._store = folder / MANUSCRIPT, store
+    def __init__(self, folder: Folder, store: Store) -> None:
+        """`folder` is the project's."""
+        self._project, self._store = folder, store
+
+    async def _before(self, chapter: ChapterId) -> dict[str, str]:
+        """What was written last, empty when it is not known. The row may be a stranger's: a name is only a name."""
+        found = await self._store.values.get(self._key(chapter))
+        return found if isinstance(found, dict) and _is_ours(found) else {}
+
+    async def _content(self, name: str) -> str | None:
+        """What a file holds, in whatever encoding another program left it; None when it is not there."""
+        return await asyncio.to_thread(_read, self._project, name)
 
     @staticmethod
     def _key(chapter: ChapterId) -> str:
@@ -46,50 +59,56 @@ class Mirror:
 
     async def write(self, chapter: Chapter) -> Edited | None:
         """Brings a chapter's file up to date; an edit made outside is returned and left alone. Raises DiskFull."""
-        before = await self._store.values.get(self._key(chapter.id)) or {}
-        path = await self._place(chapter, before)
-        text = await self._store.book.text(chapter.id)
+        before = await self._before(chapter.id)
+        name = await self._place(chapter, before)
+        # Of this very version: a newer one under this version's digest would look like an edit made outside.
+        text = await self._store.book.text(chapter.id, chapter.version or None)
         if edited := await self._edited(chapter, before):
             return edited
-        if before.get("name") == path.name and before.get("digest") == chapter.digest and path.exists():
+        content = render_mirror(chapter.title, text)
+        written = chapter.digest if clean(text) == text else mirror_digest(content)
+        if before.get("name") == name and before.get("digest") == written and self._is_there(name):
             return None
         # Noted before it is written: a kill in between must not make our own file look like somebody's edit.
-        await self._store.values.put(self._key(chapter.id), before | {"writing": chapter.digest})
+        await self._store.values.put(self._key(chapter.id), before | {"writing": written})
         try:
-            await asyncio.to_thread(write_atomically, path, render_mirror(chapter.title, text).encode())
-            if (old := before.get("name")) and old != path.name:
-                await asyncio.to_thread((self._folder / old).unlink, missing_ok=True)
+            await _to_its_end(self._project.write, content.encode(), MANUSCRIPT, name)
+            if (old := before.get("name")) and old != name:
+                await asyncio.to_thread(self._project.remove, MANUSCRIPT, old)
         except OSError as error:
             raise DiskFull(
-                _("Cannot write {file}.").format(file=path),
+                _("Cannot write {file}.").format(file=self._project.path / MANUSCRIPT / name),
                 _("{reason}. The chapter is safe in the project's database.").format(reason=os_reason(error)),
                 _("Make room or correct the permissions; the file is written at the next try."),
             ) from error
-        await self._store.values.put(self._key(chapter.id), {"name": path.name, "digest": chapter.digest})
+        await self._store.values.put(self._key(chapter.id), {"name": name, "digest": written})
         return None
 
-    async def _place(self, chapter: Chapter, before: dict[str, str]) -> Path:
+    def _is_there(self, name: str) -> bool:
+        return self._project.status(MANUSCRIPT, name) is not None
+
+    async def _place(self, chapter: Chapter, before: dict[str, str]) -> str:
         """Where the chapter's file goes; a file of that name that is not the chapter's own stays as it is."""
-        path, other = [self._folder / name for name in _names(chapter)]
-        content = None if path.name == before.get("name") else await _content(path)
-        if content is None or mirror_digest(content) in (chapter.digest, before.get("writing")):
-            return path
-        return other
+        name, other = _names(chapter)
+        if name == before.get("name") or not self._project.is_there(MANUSCRIPT, name):
+            return name
+        content = await self._content(name)
+        own = content is not None and mirror_digest(content) in (chapter.digest, before.get("writing"))
+        return name if own else other
 
     async def _edited(self, chapter: Chapter, before: dict[str, str]) -> Edited | None:
         if "name" not in before:
             return None
-        path = self._folder / before["name"]
-        content = await _content(path)
+        content = await self._content(before["name"])
         if content is None or mirror_digest(content) in (before["digest"], before.get("writing"), chapter.digest):
             return None
-        return Edited(chapter, path, parse_mirror(content)[1])
+        return Edited(chapter, self._project.path / MANUSCRIPT / before["name"], parse_mirror(content)[1])
 
     async def edited_outside(self, names: Collection[str] | None = None) -> tuple[Edited, ...]:
         """Every chapter whose file (of those with these `names`) was changed by another program, in story order."""
         found: list[Edited] = []
         for chapter in await self._store.book.chapters():
-            before = await self._store.values.get(self._key(chapter.id)) or {}
+            before = await self._before(chapter.id)
             if names is not None and before.get("name") not in names:
                 continue
             if edited := await self._edited(chapter, before):
@@ -98,7 +117,8 @@ class Mirror:
 
     async def stamps(self) -> dict[str, tuple[int, int]]:
         """When each file was last changed (ns) and its size (bytes); what cannot be looked at is left out."""
-        return await asyncio.to_thread(_stamps, self._folder)
+        found = await asyncio.to_thread(self._project.statuses, MANUSCRIPT)
+        return {name: (status.st_mtime_ns, status.st_size) for name, status in found.items()}
 
     async def lost(self) -> tuple[Chapter, ...]:
         """Chapters whose file was there and is gone: it was deleted or renamed by another program."""
@@ -119,14 +139,15 @@ class Mirror:
 
     async def _files(self, chapters: Iterable[Chapter]) -> list[tuple[Chapter, str]]:
         """Those that have a file, with its name."""
-        known = [(chapter, await self._store.values.get(self._key(chapter.id)) or {}) for chapter in chapters]
+        known = [(chapter, await self._before(chapter.id)) for chapter in chapters]
         return [(chapter, before["name"]) for chapter, before in known if "name" in before]
 
     async def sweep(self) -> None:
         """Takes away the half files that a kill left."""
         names = await self.stamps()
-        for path in [self._folder / name for name in names if _HALF_FILE.fullmatch(name)]:
-            await asyncio.to_thread(path.unlink, missing_ok=True)
+        for name in filter(_HALF_FILE.fullmatch, names):
+            with contextlib.suppress(OSError):  # it stays until it may be removed
+                await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
 
     async def accept(self, edited: Edited) -> None:
         """Takes the file as it is for what was written last: it became a version of its own."""
@@ -135,14 +156,38 @@ class Mirror:
 
     async def remove(self, chapter: ChapterId) -> None:
         """Takes a deleted chapter's file away, unless somebody changed it."""
-        before = await self._store.values.get(self._key(chapter)) or {}
+        before = await self._before(chapter)
         if "name" not in before:
             return
-        path = self._folder / before["name"]
-        content = await _content(path)
-        if content is not None and mirror_digest(content) == before["digest"]:
-            await asyncio.to_thread(path.unlink, missing_ok=True)
+        content = await self._content(before["name"])
+        if content is not None and mirror_digest(content) in (before["digest"], before.get("writing")):
+            await asyncio.to_thread(self._project.remove, MANUSCRIPT, before["name"])
         await self._store.values.put(self._key(chapter), None)
+
+    async def purge(self, texts: Collection[Digest]) -> None:
+        """Deletes half files, and the files whose text is one of these. Raises OSError."""
+        await self.sweep()
+        for name in await self.stamps():
+            content = await self._content(name)
+            if content is not None and mirror_digest(content) in texts:
+                await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
+
+
+async def _to_its_end(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """What a thread does is not cut off: a write that ended after its caller would bring back what was purged."""
+    doing = asyncio.ensure_future(asyncio.to_thread(work, *arguments, **named))
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait([doing])
+        raise
+
+
+def _is_ours(row: dict[str, Any]) -> bool:
+    """Has it the form in which `Mirror.write` leaves it? The digest of a chapter without a text is None."""
+    if not all(value is None or isinstance(value, str) for value in row.values()):
+        return False
+    return "name" not in row or ("digest" in row and _MIRRORED.fullmatch(row["name"] or "") is not None)
 
 
 def _names(chapter: Chapter) -> tuple[str, str]:
@@ -151,30 +196,12 @@ def _names(chapter: Chapter) -> tuple[str, str]:
     return path.name, path.with_stem(f"{path.stem}-{chapter.id}").name
 
 
-async def _content(path: Path) -> str | None:
-    """What a file holds, in whatever encoding another program left it; None when it is not there."""
-    return await asyncio.to_thread(_read, path)
-
-
-def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+def _read(project: Folder, name: str) -> str | None:
     try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):
-                    status = entry.stat()
-                    found[entry.name] = (status.st_mtime_ns, status.st_size)
-    except OSError:
-        return {}
-    return found
-
-
-def _read(path: Path) -> str | None:
-    try:
-        data = path.read_bytes()
+        data = project.read(MANUSCRIPT, name)
     except OSError:
         return None
     try:
-        return decode(data, path.name).text
+        return decode(data, name).text
     except ManuscriptError:
         return data.decode("utf-8", "replace")

@@ -35,6 +35,7 @@ class OverviewDesk:
             if task.kind != "knowledge":  # a server that is down is owed, not waited for
                 tasks.get(_chapter_of(task.subject), []).append(task)
         goals, stale = self._settings().goals, await self._stale_chapters()
+        unsaved = {draft.chapter for draft in await self._store.drafts.all()}
         return Overview(
             tuple(
                 ChapterStanding(
@@ -43,6 +44,7 @@ class OverviewDesk:
                     sum(task.state in ("waiting", "running", "stale") for task in tasks[chapter.id]),
                     tuple(task.error for task in tasks[chapter.id] if task.state == "failed"),
                     chapter.id in stale,
+                    chapter.id in unsaved,
                 )
                 for chapter in chapters
             ),

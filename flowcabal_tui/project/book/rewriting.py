@@ -46,7 +46,16 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
             _("Choose a shorter passage, or raise max_tokens in the workflow {name}.").format(name=workflow.id),
             partial=answer.text,
         )
-    return RewriteProposed(command, asked.chapter, asked.start, asked.end, asked.text, clean(answer.text).strip("\n"))
+    after = _fitted(asked.text, clean(answer.text))
+    wish = clean(asked.instruction)
+    return RewriteProposed(command, asked.chapter, asked.start, asked.end, asked.text, after, clean(answer.model), wish)
+
+
+def _fitted(before: str, after: str) -> str:
+    """The new passage between the white space, such as a line break, that the old one began and ended with."""
+    words = before.strip()
+    at = before.index(words) if words else len(before)
+    return before[:at] + after.strip() + before[at + len(words) :]
 
 
 def _text(blocks: Blocks, values: Mapping[str, Any]) -> str:

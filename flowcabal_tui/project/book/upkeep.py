@@ -1,4 +1,4 @@
-"""Rebuilding what is derived of the book, purging texts, and what of the memory is out of date."""
+"""Rebuilding what is derived of the book, and what of the memory is out of date."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, RunError
-from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import BackgroundTask, Freshness, StaleText, TaskKind
-from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import AFTER_FORGET, AFTER_IMPORT, following, tasks
-from flowcabal_tui.project.book.mirror import Mirror
+from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
+from flowcabal_tui.project.book.curation import AFTER_IMPORT, tasks
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.indexing import index_text
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
@@ -20,12 +17,9 @@ from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol import (
     BookChanged,
     Event,
-    OutputDeleted,
-    Purge,
     RebuildPart,
     RebuildProgress,
     Status,
-    TextPurged,
 )
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.indexing import ChapterIndex
@@ -54,16 +48,13 @@ class RebuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class UpkeepTools:
-    """What upkeep works with. `idle` tells whether no run and no paid job goes on; `placed` is told the chapters as
-    they stood before some moved."""
+    """What upkeep works with. `placed` gets the chapters as they were before some moved."""
 
     store: Store
     workshop: Workshop
-    mirror: Mirror
     background: Background
     knowledge: KnowledgeDesk
     language: str
-    idle: Callable[[], Awaitable[bool]]
     placed: Callable[[Sequence[Chapter]], Awaitable[None]]
     emit: Callable[[Event], None]
 
@@ -148,48 +139,11 @@ class UpkeepDesk:
                 raise
 
     async def tidy(self) -> None:
-        """At the opening: what no run reads again goes, and what a purge that was cut off has left in the file."""
+        """At the opening: what no run reads again goes."""
         try:
             await self._store.upkeep.sweep()
-            await self._store.upkeep.compact_if_due()
         except FlowCabalError as error:
             self._tools.emit(Status("error", error.title))
-
-    async def purge(self, command: Purge) -> None:
-        """Takes a text out for good; the words are not in the file afterwards. Raises RunError while runs go on.
-
-        Background work stands still meanwhile: a step under way could write down what it has just read.
-        """
-        if not await self._tools.idle():
-            raise RunError(
-                _("Something is running."),
-                _("Nothing was purged."),
-                _("Stop the runs of this project, then try again."),
-            )
-        if (command.chapter is None) == (command.output is None):
-            raise RunError(_("Purge what?"), "", _("Name a chapter or a kept output, not both."))
-        before = await self._store.book.chapters()
-        async with self._tools.background.standing():
-            upkeep = self._store.upkeep
-            if command.output is not None:
-                purged = await upkeep.purge_output(command.output, following(AFTER_FORGET))
-                self._tools.emit(OutputDeleted(command.output))
-            else:
-                assert command.chapter is not None
-                purged = await upkeep.purge_chapter(command.chapter, _after_purge)
-                await self._tools.mirror.remove(command.chapter)
-            await upkeep.compact()
-        counts = (purged.versions, purged.runs, purged.derived, purged.answers)
-        self._tools.emit(TextPurged(purged.chapter, *counts))
-        if command.chapter is not None:
-            await self._tools.placed([chapter for chapter in before if chapter.id != command.chapter])
-        self._tools.emit(BookChanged())
-
-
-def _after_purge(chapter: str, text: Digest, position: int) -> tuple[BackgroundTask, ...]:
-    """Its file goes, and what the knowledge server has of it and of the records that begin in it."""
-    of_chapter = tasks(("mirror", "knowledge"), chapter, text, position)
-    return (*of_chapter, *tasks(("knowledge",), f"story/{chapter}", text, position))
 
 
 def _subjects(stale: Collection[StaleText]) -> tuple[str, ...]:

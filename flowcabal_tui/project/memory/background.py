@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError, ModelError
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
-from flowcabal_tui.protocol import BackgroundChanged, Event
+from flowcabal_tui.protocol import BackgroundChanged, Event, Status
 from flowcabal_tui.store import Outbox
 
 log = logging.getLogger(__name__)
@@ -35,18 +35,28 @@ class Background:
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
         knowledge_is_up: Callable[[], bool],
+        may_work: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`do` carries out a step. Raises FlowCabalError, or KeyError when its subject is gone."""
+        """`do` carries out a step. Raises FlowCabalError, or KeyError when its subject is gone. While `may_work` is
+        false nothing is done, and nothing is waited for."""
         self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
-        self._knowledge_is_up = knowledge_is_up
+        self._knowledge_is_up, self._may_work = knowledge_is_up, may_work
+        self._not_confirmed: set[int] = set()
+        """Tasks that wait until the user confirms what they use."""
         self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: asyncio.Event(), KNOWLEDGE: asyncio.Event()}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._untold: set[int] = set()
         """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
         self._workers: list[asyncio.Task[None]] = []
+        self._hindrance: FlowCabalError | None = None
+        """Why the store took nothing at the last try."""
+        self._unwritten: DiskFull | None = None
+        """Why a step failed for lack of room since the last `settled`."""
 
     def start(self) -> None:
-        """Begins with what an earlier process left."""
+        """Begins with what an earlier process left; does nothing when it has begun already."""
+        if self._workers:
+            return
         self._workers = [
             asyncio.create_task(self._lane(kinds, event), name=f"background {kinds[0]}")
             for kinds, event in self._lanes.items()
@@ -63,17 +73,25 @@ class Background:
             try:
                 idle = not await self._one(kinds)
             except FlowCabalError as error:  # the store itself cannot be read or written just now
-                log.warning("background: %s", error.title)
+                self._hindered(error)
                 idle = True
+            else:
+                self._hindrance = None if not idle else self._hindrance
             if idle:
                 try:
                     await asyncio.wait_for(event.wait(), IDLE_SECONDS)
                 except TimeoutError:
                     continue
 
+    def _hindered(self, error: FlowCabalError) -> None:
+        log.warning("background: %s", error.title)
+        if self._hindrance is None:
+            self._emit(Status("error", error.title))
+        self._hindrance = error
+
     async def _one(self, kinds: tuple[TaskKind, ...]) -> bool:
         """Does the next task of a lane; False when there is none that can be done now."""
-        if kinds is KNOWLEDGE and not self._knowledge_is_up():
+        if not self._may_work() or (kinds is KNOWLEDGE and not self._knowledge_is_up()):
             return False
         for left in sorted(self._untold):
             await self._outbox.move(("running",), "waiting", left)
@@ -106,8 +124,12 @@ class Background:
         except KnowledgeError as error:
             await self._later(task, error)
         except ModelError as error:
+            if error.fault is ModelFault.NOT_CONFIRMED:
+                await self._until_confirmed(task, error.title)
+                return
             await (self._later(task, error) if error.retryable else self._failed(task, error.title))
         except FlowCabalError as error:
+            self._unwritten = error if isinstance(error, DiskFull) else self._unwritten
             await self._failed(task, error.title)
         except KeyError as error:  # its subject is gone: nothing to do
             log.info("background %s of %s: no %s", task.kind, task.subject, error)
@@ -125,6 +147,19 @@ class Background:
             return
         wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(tries - 1, 10))
         await self._mark(replace(task, state="waiting", tries=tries, error=error.title, not_before=self._now() + wait))
+
+    async def _until_confirmed(self, task: BackgroundTask, why: str) -> None:
+        """It waits for the user, who may also answer in another process: it is looked at again now and then."""
+        self._not_confirmed.add(task.id)
+        not_before = self._now() + LONGEST_WAIT
+        await self._mark(replace(task, state="waiting", error=why, not_before=not_before))
+
+    async def confirmed(self) -> None:
+        """The user has confirmed something: what waited for that is taken up at once."""
+        self._not_confirmed.clear()
+        await self._outbox.move(("waiting",), "waiting")
+        await self.tell()
+        self.wake()
 
     async def _failed(self, task: BackgroundTask, why: str) -> None:
         await self._mark(replace(task, state="failed", tries=task.tries + 1, error=why))
@@ -169,29 +204,52 @@ class Background:
         await self.tell()
 
     async def settled(self) -> None:
-        """Returns when nothing is left to do that the memory needs, and nothing that the server can be told now."""
+        """Returns when nothing is left to do that the memory needs, and nothing that the server can be told now.
+
+        Raises DiskFull, or what else keeps the store from being written: what is left is taken up again later.
+        """
         self.wake()
-        while await self._due():  # noqa: ASYNC110  # the lanes wake themselves; a guest only looks on
+        while await self._due():
+            self.require_writable()
             await asyncio.sleep(0.05)
+        unwritten, self._unwritten = self._unwritten, None
+        if unwritten is not None:
+            raise unwritten
+
+    def require_writable(self) -> None:
+        """Raises what kept the store from being written at the last try: DiskFull, mostly."""
+        if self._hindrance is not None:
+            raise self._hindrance
 
     async def _due(self) -> bool:
+        if not self._may_work():
+            return False
         counts, now = await self._outbox.counts(LOCAL), self._now()
-        if "waiting" in counts or "running" in counts:
+        if ("waiting" in counts or "running" in counts) and (not self._not_confirmed or await self._local_due()):
             return True
         return self._knowledge_is_up() and any(
             task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.not_before <= now)
             for task in await self._outbox.all(("waiting", "running"))
         )
 
+    async def _local_due(self) -> bool:
+        """Is there work for the memory that does not wait for a confirmation?"""
+        return any(
+            task.kind in LOCAL and not task.job and task.id not in self._not_confirmed
+            for task in await self._outbox.all(("waiting", "running"))
+        )
+
     @asynccontextmanager
     async def standing(self) -> AsyncIterator[None]:
-        """Nothing is done meanwhile; what was under way is taken up again afterwards."""
+        """Nothing is done meanwhile; what was under way is taken up again afterwards, if anything was."""
+        worked = bool(self._workers)
         await self.close()
         try:
             yield
         finally:
-            await self._outbox.reset_running()
-            self.start()
+            if worked:
+                await self._outbox.reset_running()
+                self.start()
 
     async def close(self) -> None:
         """Stops at once; what was running is taken up again by the next process."""
@@ -199,4 +257,6 @@ class Background:
         for worker in tasks:
             worker.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._workers = []
+        self._workers = []
         self._untold.clear()

@@ -10,13 +10,21 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
-from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, ModelError, ModelFault, RunError, SettingsError
+from flowcabal_tui.domain.errors import (
+    BudgetExceeded,
+    DiskFull,
+    FlowCabalError,
+    ModelError,
+    ModelFault,
+    RunError,
+    SettingsError,
+)
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus
@@ -24,9 +32,10 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory import bootstrap_plan as plan
-from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES
+from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES, Background
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.project.model_desk import PAYING_RUN, ModelDesk
+from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.spending import PAYING_RUN
 from flowcabal_tui.protocol import BootstrapChanged, Event
 from flowcabal_tui.store import Store
 
@@ -40,23 +49,6 @@ HOPELESS: Final = frozenset(
 """Faults that every other call would meet too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is kept of a reading: its steps are rows of the outbox.
-
-    `steps` counts all that there were and, at most, will be. `planned` counts the blocks of chapters whose profiles
-    have their rows, and the arcs as one more.
-    """
-
-    id: str
-    chapters: tuple[ChapterId, ...]
-    steps: int
-    max_cost: Decimal | None = None
-    planned: int = 0
-    state: Literal["running", "paused", "dropped", "done"] = "running"
-    reason: str = ""
-
-
 class Bootstrap:
     """One reading at a time. Lives on the engine's loop."""
 
@@ -67,24 +59,26 @@ class Bootstrap:
         steps: Callable[[Generation | None], Steps],
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
-        wake: Callable[[], None],
+        background: Background,
         is_on: Callable[[], bool],
     ) -> None:
-        """`steps` gives the steps that ask the model and read a generation; `wake` starts the background worker;
-        `is_on` tells whether agents may read at all."""
+        """`steps` gives the steps that ask the model and read a generation; `is_on` tells whether agents may read."""
         self._store, self._models, self._steps = store, models, steps
-        self._emit, self._clock, self._wake, self._is_on = emit, clock, wake, is_on
-        self._job: Job | None = None
+        self._emit, self._clock, self._is_on = emit, clock, is_on
+        self._wake, self._require_writable = background.wake, background.require_writable
+        self._job: plan.Job | None = None
         self._read: dict[str, Digest] = {}
         self._worker: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+        self._unwritten: FlowCabalError | None = None
+        """What kept the last reading from being written down."""
         self._weight_done, self._began = 0.0, 0.0
 
     async def begin(self) -> None:
         """Reads what an earlier process left: a reading that it was in the midst of is paused."""
         self._read = await self._store.values.get(READ, {})
         known = await self._store.values.get(JOB)
-        self._job = from_plain(Job, known) if known else None
+        self._job = from_plain(plan.Job, known) if known else None
         if self._job and self._job.state == "running" and not self._store.read_only:
             self._job = replace(self._job, state="paused", reason=_("The program ended in the midst of it."))
 
@@ -122,7 +116,7 @@ class Bootstrap:
         """
         endpoint = self._models.model("agent").endpoint
         if (rows := await self._unfinished(first, last)) is None:
-            rows = _first_rows(await self.unread(first, last))
+            rows = plan.first_rows(await self.unread(first, last))
             to_come = plan.rows_to_come(len({row.subject for row in rows}), 0)
         else:
             to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned) if self._job else []
@@ -171,17 +165,25 @@ class Bootstrap:
         else:
             job = await self._new(await self.unread(first, last), max_cost)
         await self._put(replace(job, state="running", reason=""))
+        self._unwritten = None
         self._worker = asyncio.create_task(self._work(), name="bootstrap")
         return job.id
 
-    async def _new(self, chapters: Sequence[Chapter], max_cost: Decimal | None) -> Job:
+    async def ended(self) -> None:
+        """Returns when no reading goes on. Raises DiskFull when there was no room to write it down."""
+        if self._worker is not None:
+            await asyncio.wait([self._worker])
+        if self._unwritten is not None:
+            raise self._unwritten
+
+    async def _new(self, chapters: Sequence[Chapter], max_cost: Decimal | None) -> plan.Job:
         if not chapters:
             raise RunError(_("No imported chapter is left to be read."), _("Nothing was sent."))
         job = f"{JOB}-{await self._store.memory.generation()}"
-        rows = _first_rows(chapters)
+        rows = plan.first_rows(chapters)
         await self._store.jobs.add(job, rows)
         expected = len(rows) + len(plan.rows_to_come(len(chapters), 0))
-        return Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
+        return plan.Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
 
     async def pause(self, *, drop: bool = False) -> None:
         """Lets what is under way end, and begins nothing more; at once when nothing is under way.
@@ -242,7 +244,7 @@ class Bootstrap:
         if (status := await self.status()) is not None:
             self._emit(BootstrapChanged(status))
 
-    async def _put(self, job: Job) -> None:
+    async def _put(self, job: plan.Job) -> None:
         self._job = job
         await self._store.values.put(JOB, to_plain(job))
         await self.tell()
@@ -252,19 +254,23 @@ class Bootstrap:
         if job is None:
             return
         PAYING_RUN.set(RunId(job.id))
-        self._models.cap(RunId(job.id), job.max_cost, await self._store.usage.totals(RunId(job.id)))
+        self._models.spending.cap(RunId(job.id), job.max_cost, await self._store.usage.totals(RunId(job.id)))
         self._weight_done, self._began = 0.0, time.monotonic()
         try:
             reason = await self._all(job)
             await self._steps(None).enqueue_story()
             self._wake()
         except FlowCabalError as error:  # the store cannot be read or written just now
-            reason = error.title
+            reason, self._unwritten = error.title, error
         state: Literal["paused", "done"] = "paused" if reason or self._stopping.is_set() else "done"
         self._stopping.clear()
-        await self._put(replace(self._job or job, state=state, reason=reason))
+        try:
+            await self._put(replace(self._job or job, state=state, reason=reason))
+        except FlowCabalError as error:  # the next opening finds it running, which it takes for paused
+            self._unwritten = error
+            await self.tell()
 
-    async def _all(self, job: Job) -> str:
+    async def _all(self, job: plan.Job) -> str:
         """Does all steps, some side by side; returns why it stopped before the end ("": it did not, or was told to)."""
         width = self._models.model("agent").endpoint.concurrency
         await self._indexed()
@@ -308,8 +314,9 @@ class Bootstrap:
             begun = await self._store.jobs.begin(task)
             await self._steps(begun.pinned).do(begun)
             await self._done(task)
-        except (BudgetExceeded, SettingsError) as error:
+        except (BudgetExceeded, SettingsError, DiskFull) as error:
             reason = error.title
+            self._unwritten = error if isinstance(error, DiskFull) else self._unwritten
             await self._store.outbox.set_state(task.id, "waiting", reason)
         except ModelError as error:
             reason = await self._hindered(task, error)
@@ -327,7 +334,7 @@ class Bootstrap:
     async def _done(self, task: BackgroundTask) -> None:
         if task.kind == plan.CHAPTER_STEPS[-1]:
             chapter = await self._store.book.chapter(ChapterId(task.subject))
-            if chapter.digest is not None and task.source == _source(chapter):
+            if chapter.digest is not None and task.source == plan.source(chapter):
                 self._read[chapter.id] = chapter.digest
                 await self._store.values.put(READ, self._read)
         await self._store.jobs.finish(task)
@@ -347,7 +354,7 @@ class Bootstrap:
         await self._store.outbox.set_state(task.id, "failed", error.title)
         return ""
 
-    async def _plan_more(self, job: Job) -> None:
+    async def _plan_more(self, job: plan.Job) -> None:
         """Rows for the profiles of the next block, when all names are known and found everywhere; at last for arcs."""
         steps = self._steps(None)
         if job.planned == 0:
@@ -368,8 +375,9 @@ class Bootstrap:
         await self._put(replace(job, planned=job.planned + 1, steps=steps_then))
 
     async def _indexed(self) -> None:
-        """Returns when the background has nothing left to index: names are looked up there."""
-        while await self._store.outbox.waits("index"):  # noqa: ASYNC110  # the background works it off
+        """Returns when the background has nothing left to index: names are looked up there. Raises DiskFull."""
+        while await self._store.outbox.waits("index"):
+            self._require_writable()
             await asyncio.sleep(LOOK_SECONDS)
 
     def _now(self) -> float:
@@ -380,16 +388,3 @@ class Bootstrap:
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.gather(self._worker, return_exceptions=True)
-
-
-def _first_rows(chapters: Sequence[Chapter]) -> list[BackgroundTask]:
-    return [
-        task
-        for chapter in chapters
-        for task in tasks(plan.CHAPTER_STEPS, chapter.id, _source(chapter), chapter.position)
-    ]
-
-
-def _source(chapter: Chapter) -> Digest:
-    """Another than that of the steps by rule, whose place they take."""
-    return digest_of(["by model", chapter.digest])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal
 
 from flowcabal_tui.agents.curation.arcs import LONGEST, STEP
-from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind
 from flowcabal_tui.domain.model_calls import Endpoint, Usage
+from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.models.registry import cost
+from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
 
 CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")
@@ -25,6 +29,23 @@ _READS_CHAPTER: Final = ("story", "l1")
 _CALL_SECONDS, _TOKENS_A_SECOND = 2.0, 50.0
 _OFFLINE_SECONDS = 0.2
 """A step with the embedded model, which answers at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is kept of a reading: its steps are rows of the outbox.
+
+    `steps` counts all that there were and, at most, will be. `planned` counts the blocks of chapters whose profiles
+    have their rows, and the arcs as one more.
+    """
+
+    id: str
+    chapters: tuple[ChapterId, ...]
+    steps: int
+    max_cost: Decimal | None = None
+    planned: int = 0
+    state: Literal["running", "paused", "dropped", "done"] = "running"
+    reason: str = ""
 
 
 def undone(rows: Iterable[BackgroundTask]) -> list[BackgroundTask]:
@@ -102,3 +123,15 @@ def quote(chapters: int, calls: Counter[TaskKind], text_tokens: int, endpoint: E
         currency=endpoint.currency,
         seconds=_OFFLINE_SECONDS * calls.total() if endpoint.provider == "offline" else max(one_by_one, side_by_side),
     )
+
+
+def first_rows(chapters: Sequence[Chapter]) -> list[BackgroundTask]:
+    """The steps that read each chapter."""
+    return [
+        task for chapter in chapters for task in tasks(CHAPTER_STEPS, chapter.id, source(chapter), chapter.position)
+    ]
+
+
+def source(chapter: Chapter) -> Digest:
+    """Another than that of the steps by rule, whose place they take."""
+    return digest_of(["by model", chapter.digest])

@@ -15,10 +15,12 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.domain.codec import from_plain
-from flowcabal_tui.domain.errors import KnowledgeError, ModelError
+from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Entity, Level
 from flowcabal_tui.domain.text import digest, digest_of
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory import story_told
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.queries import Queries, entity_text
@@ -54,6 +56,8 @@ class RememberingFinder:
         key = f"find/{self._generation}/{digest_of([query, before, limit, self._desk.embedder])}"
         known = await self._store.values.get(key)
         if known is None:
+            if not self._remember and not await self._desk.costs_nothing(query):
+                raise KnowledgePending(_("its query has no vector yet, and making one costs money"))
             self._desk.require_paid()  # not remembered: the cap may be raised
             known = await self._ask(query, before, limit)
             if self._remember:
@@ -95,10 +99,13 @@ class RememberingFinder:
         if self._desk.vectors is None or not texts:
             return whole
         try:
-            wanted, *vectors = await self._desk.vectors.embed([query, *texts])
+            made = await self._desk.free_vectors([query, *texts])
         except ModelError as error:
             log.warning("passages: %s", error.title)
             return whole
+        if made is None:  # one search pays for its query alone
+            made = await LexicalEmbedder().embed([query, *texts])
+        wanted, *vectors = made
         near = iter([likeness(wanted, vector) for vector in vectors])
         scored = [[replace(part, score=next(near)) for part in each] for each in parts]
         best = [

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +19,12 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.protocol import KnowledgeStatus as StatusEvent
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import KnowledgeSettings
+from flowcabal_tui.system.files import Folder
 from flowcabal_tui.viking.layout import project_uri, workspace_name
 from flowcabal_tui.viking.manifest import Head, empty_if_other
 from flowcabal_tui.viking.status import (
@@ -41,6 +46,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.viking.server import OpenVikingServer
 
 log = logging.getLogger(__name__)
+_SERVER_LOCK: Final = ".openviking.lock"
+"""OpenViking holds it in its data directory while it runs."""
 DRAIN_SECONDS: Final = 0.5
 DRAIN_LOOKS: Final = 240
 """Two minutes; what is still to be done by then is sent again."""
@@ -57,13 +64,16 @@ class KnowledgeDesk:
         emit: Callable[[Event], None],
         ready: Callable[[Mapping[str, str]], Awaitable[None]],
         hold: Callable[[], None] = lambda: None,
+        permit: Callable[[], None] = lambda: None,
     ) -> None:
         """`project` is (id, name, folder). `ready` gets what the server holds, as `KnowledgeSync.held`, and books what
-        it is still owed; only then is it said to be ready. `hold` raises BudgetExceeded where vectors cannot be paid.
+        it is still owed; only then is it said to be ready. `hold` raises BudgetExceeded where vectors cannot be paid;
+        `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed.
         """
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
-        self._emit, self._ready, self._hold = emit, ready, hold
+        self._cache = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, settings.url)
+        self._emit, self._ready, self._hold, self._permit = emit, ready, hold, permit
         self._open = AsyncExitStack()
         self._endpoint: LoopbackEndpoint | None = None
         self._server: OpenVikingServer | ExternalKnowledge | None = None
@@ -77,14 +87,20 @@ class KnowledgeDesk:
         """Whose vectors the server compares: what it finds depends on them."""
         self.vectors: EmbeddingPort | None = None
         """The project's own embedding model, once the server was begun."""
+        self._kept: KeptEmbedder | None = None
+        """The same when a vector costs something."""
         self.last = StatusEvent("off", _("it was not started"))
+        self.began = False
+        """True once a server was wanted in this process."""
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
-        """Begins in the background; nothing waits for it."""
+        """Begins in the background; nothing waits for it. Raises what `permit` raises."""
         if not self._settings.enabled:
             self._tell(StatusEvent("off", _("switched off")))
             return
+        self._permit()
         self._decided.clear()
+        self.began = True
         # Loaded here: a book that wants no server is opened sooner without.
         from flowcabal_tui.models.loopback import LoopbackEndpoint
         from flowcabal_tui.models.shared import SharedEmbedder
@@ -93,9 +109,10 @@ class KnowledgeDesk:
         from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
 
         self.vectors = SharedEmbedder(embedder)
+        self._kept = embedder if isinstance(embedder, KeptEmbedder) and embedder.costs else None
         if (close := getattr(embedder, "aclose", None)) is not None:
             self._open.push_async_callback(close)
-        folder = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, self._settings.url)
+        folder = self._cache
         if self._settings.url:
             # Two machines, or two copies of a book, must not write into each other's tree.
             place = project_uri("\n".join((self._id, gethostname(), str(self._folder))), self._name)
@@ -116,6 +133,27 @@ class KnowledgeDesk:
             self._why_anew = await asyncio.to_thread(empty_if_other, workspace, head)
         self._sync = KnowledgeSync(self._client, head, workspace or folder, workspace)
         await self._server.start()
+
+    def held_back(self) -> None:
+        """The user has not confirmed it."""
+        self._tell(StatusEvent("off", _("not confirmed: F10")))
+
+    def asks(self) -> bool:
+        """It waits for a person to say whether texts may be sent; False where it sends none: off, or elsewhere."""
+        if not self._settings.enabled or self._settings.url:
+            return False
+        self._tell(StatusEvent("asks", _("waiting for your answer")))
+        return True
+
+    async def free_vectors(self, texts: Sequence[str]) -> list[list[float]] | None:
+        """The vectors of these texts where that costs nothing; None where one would have to be paid for."""
+        if self._kept is not None:
+            return await self._kept.stored(texts)
+        return None if self.vectors is None else await self.vectors.embed(texts)
+
+    async def costs_nothing(self, query: str) -> bool:
+        """Can this be searched for without paying for a vector?"""
+        return self._kept is None or await self._kept.stored([query]) is not None
 
     def failed(self, reason: str) -> None:
         """It could not even be begun."""
@@ -229,26 +267,57 @@ class KnowledgeDesk:
         """Takes in the pack of a backup that was restored here, once. What it lacks is sent like everything else."""
         from flowcabal_tui.project.book.backup import KNOWLEDGE
 
-        pack = self._folder / paths.PROJECT_STATE / KNOWLEDGE
-        if not pack.exists():
+        project, names = Folder(self._folder), (paths.PROJECT_STATE, KNOWLEDGE)
+        if project.status(*names) is None:  # a link in its place would send a file from elsewhere
             return
         try:
             if not sync.held():
-                await sync.import_pack(pack)
+                await sync.import_pack(self._folder.joinpath(*names))
         finally:
-            pack.unlink(missing_ok=True)
+            project.remove(*names)
 
     def _tell(self, status: StatusEvent) -> None:
         self.last = status
         (self._decided.clear if status.state == "starting" else self._decided.set)()
         self._emit(status)
 
-    async def close(self) -> None:
-        """Stops the server without waiting for its end, then the endpoint."""
+    @property
+    def is_elsewhere(self) -> bool:
+        """True when the server is another machine's or another program's, whose files are not ours."""
+        return bool(self._settings.url)
+
+    async def wipe(self) -> bool:
+        """Stops a local server and deletes its folder: its database keeps deleted texts in its log for long.
+
+        False while another process still uses the folder. Raises OSError.
+        """
+        await self.close(wait=True)
+        self._open, self._server, self._client, self._sync = AsyncExitStack(), None, None, None
+        return await asyncio.to_thread(_delete_unused, self._cache)
+
+    async def close(self, *, wait: bool = False) -> None:
+        """Stops the server, without waiting for its end unless `wait`, then the endpoint."""
         if self._repairing is not None:
             self._repairing.cancel()
         if self._server is not None:
-            await self._server.stop(wait=False)
+            await self._server.stop(wait=wait)
         if self._client is not None:
             await self._client.aclose()
         await self._open.aclose()
+
+
+def _delete_unused(folder: Path) -> bool:
+    """Deletes a server's folder unless a server of an earlier process still ends."""
+    lock = folder / "workspace" / _SERVER_LOCK
+    with suppress(FileNotFoundError):
+        file = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(file)
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+    return not folder.exists()

@@ -51,7 +51,7 @@ class KnowledgeSteps:
             await self._sync().remove(task.subject)
             return
         levels = await self._queries.levels(task.subject)
-        text = await self._store.book.text(identity)
+        text = await self._store.book.text(identity, chapter.version)
         l0, l1 = levels.get("L0", ""), levels.get("L1", "")
         await self._sync().put_chapter(chapter, text, l0, l1, source=task.source)
 

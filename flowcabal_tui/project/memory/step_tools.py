@@ -43,11 +43,11 @@ class StepTools:
     """Of a step of a paid job: the generation that it reads, so that repeating it asks what is paid already."""
 
     async def chapter(self, subject: str) -> tuple[Chapter, str]:
-        """A chapter and its present text. KeyError when it is gone or empty."""
+        """A chapter and the text of its present version. KeyError when it is gone or empty."""
         chapter = await self.store.book.chapter(ChapterId(subject))
         if chapter.digest is None:
             raise KeyError(subject)
-        return chapter, await self.store.book.text(chapter.id)
+        return chapter, await self.store.book.text(chapter.id, chapter.version)
 
     def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money.

@@ -9,6 +9,7 @@ from typing import Final, get_args
 from flowcabal_tui.agents.curation.curation_shapes import Dimension, DimensionAdvice
 from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
 from flowcabal_tui.agents.names.names import discover
+from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Entity, Freshness, TaskKind
@@ -134,7 +135,7 @@ class Steps:
         generation = await self._tools.generation()
         before = await memory.view(chapter.id, generation)
         known = await memory.entities(generation)
-        entities, reading = await reader.read(StoryGoal(chapter, text, known, before))
+        entities, reading, unread = await reader.read(StoryGoal(chapter, text, known, before))
         if self._tools.pinned is None:
             await self._put_entities(entities)
         elif entities:  # the rest of the chapters is the job's concern
@@ -144,12 +145,19 @@ class Steps:
         if self._tools.pinned is None:  # a job tells the whole at its end
             await self.enqueue_story()
         self._tools.emit(BookChanged(chapter.id))
+        if unread:
+            raise ModelError(
+                ModelFault.SCHEMA,
+                _("{title} was read only in part.").format(title=chapter.title),
+                _("Not read: {parts}. What could be read is kept.").format(parts=", ".join(unread)),
+                _("Retry the background task to ask again."),
+            )
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
         """Names that rules find in this chapter and those before it, and that nobody has yet."""
         before = [c for c in await self._store.book.chapters() if c.digest and c.position <= chapter.position]
         texts = [await self._store.book.text(c.id) for c in before[-DISCOVERY_CHAPTERS:]]
-        taken = {name for entity in known for name in entity.names}
+        taken = {name for entity in known for name in (*entity.names, *entity.proposed)}
         candidates = await self._tools.workshop.do(discover, texts, self._tools.language)
         return tuple(entity for entity in candidates if not taken & set(entity.names))
 

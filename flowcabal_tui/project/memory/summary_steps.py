@@ -18,7 +18,7 @@ from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
 from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
-from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.curation.story_shapes import UNASKED, StoryAnswer
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
@@ -107,7 +107,7 @@ class SummarySteps:
         Nothing where the writer has a question of their own for the task, or a further answer is wanted: it is asked.
         """
         if not curator.asks or sample or curator.prompts.source(task):
-            return StoryAnswer()
+            return UNASKED
         memory = self._store.memory
         known, before = await memory.entities(generation), await memory.view(chapter.id, generation)
         return await StoryReader(curator).answered(StoryGoal(chapter, text, known, before))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -12,11 +12,12 @@ from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
 from flowcabal_tui.domain.model_calls import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
-from flowcabal_tui.domain.workflow import Finding, Node, Workflow
+from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.nodes.validation import require_no_errors, validate
+from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.settings.project_file import ActionsSettings
 from flowcabal_tui.store import Store
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from flowcabal_tui.actions.registry import Action, ActionRegistry
     from flowcabal_tui.actions.search import ActionSearch
 
-FOLDER: Final = "actions"
 FOUND: Final = 20
 """How many actions a search gives."""
 
@@ -40,18 +40,18 @@ class ActionsDesk:
         store: Store,
         embedder: Callable[[], EmbeddingPort],
         language: str,
+        trust: Trust,
     ) -> None:
+        self._trust = trust
         self._folder, self._settings, self._store = folder, settings, store
         self._embedder, self._language = embedder, language
 
     @cached_property
     def registry(self) -> ActionRegistry:
         """Raises ActionFileError with everything that is wrong in the files."""
-        from flowcabal_tui.actions.registry import ActionRegistry  # a book is opened sooner without it
+        from flowcabal_tui.actions.registry import ActionRegistry, project_files  # a book is opened sooner without it
 
-        own = self._folder / FOLDER
-        files = [self._folder / file for file in self._settings.files]
-        return ActionRegistry.load([*([own] if own.is_dir() else []), *files])
+        return ActionRegistry.load(project_files(self._folder, self._settings.files))
 
     def gated(self, action: str) -> bool:
         """An action that the role may not use asks nobody: it is refused when it is to be carried out."""
@@ -63,17 +63,24 @@ class ActionsDesk:
 
     @cached_property
     def _executor(self) -> ActionExecutor:
-        return self._made(self.registry)
+        return self._made(self.registry, self._trust.require_action)
 
-    def _made(self, registry: ActionRegistry) -> ActionExecutor:
+    def _made(self, registry: ActionRegistry, confirmed: Callable[[Action], None]) -> ActionExecutor:
         from flowcabal_tui.actions.executor import ActionExecutor
 
-        return ActionExecutor(registry, self._settings.commands, folder=self._folder, timeout=self._settings.timeout)
+        return ActionExecutor(
+            registry,
+            self._settings.commands,
+            folder=self._folder,
+            timeout=self._settings.timeout,
+            confirmed=confirmed,
+        )
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
         """A function of a plug-in, or a command of the allow-list, which gets the item as JSON on standard input."""
         from flowcabal_tui.actions.registry import Action, ActionRegistry
 
+        self._trust.require_function(function)
         given: dict[str, str] = {"command": function} if function in self._settings.commands else {"function": function}
         declared = Action.model_validate(
             {"action_id": function, "description": "", "arg_schema": {"type": "object"}, **given}
@@ -81,7 +88,7 @@ class ActionsDesk:
         registry = ActionRegistry([declared])
         if "function" in given and registry.function(function) is None:
             raise self._no_function(function)
-        result = await self._made(registry).run(function, item, role="", approved=True)
+        result = await self._made(registry, lambda _action: None).run(function, item, role="", approved=True)
         if not isinstance(result, Mapping):
             raise RunError(
                 _("The function {name} gave no object.").format(name=function), _("Nothing of it was taken over.")
@@ -99,7 +106,13 @@ class ActionsDesk:
         )
 
     async def workflow(self, reference: str) -> Workflow:
-        """One of the project's, else a template. Raises WorkflowError that names what there is."""
+        """One that another workflow calls. Raises WorkflowError that names what there is, or ProjectNotConfirmed."""
+        workflow = await self._found(reference)
+        self._trust.require_workflow(workflow)
+        return workflow
+
+    async def _found(self, reference: str) -> Workflow:
+        """One of the project's, else a template. Raises WorkflowError."""
         try:
             return await self._store.workflows.get(reference)
         except KeyError:
@@ -116,7 +129,7 @@ class ActionsDesk:
 
     async def findings(self, workflow: Workflow) -> tuple[Finding, ...]:
         """What can be said about a workflow in this project, where its actions and those that it calls are known."""
-        nodes = tuple(_all_nodes(workflow.nodes))
+        nodes = tuple(all_nodes(workflow.nodes))
         actions: dict[str, Action] | None = None
         if any(node.kind == "action" for node in nodes):
             try:
@@ -125,6 +138,14 @@ class ActionsDesk:
                 return (Finding(code="BAD_ACTIONS", message=f"{error.title} {error.detail}"), *validate(workflow))
         calls = any(node.kind == "subflow" for node in nodes)
         return validate(workflow, actions=actions, library=await self._library(workflow) if calls else None)
+
+    async def require_confirmed(self, workflow: Workflow) -> None:
+        """Before a run. Raises ProjectNotConfirmed."""
+        await self._trust.require_run(workflow)
+        if named := {node.params.get("action") for node in all_nodes(workflow.nodes) if node.kind == "action"}:
+            for action in self.registry.all():
+                if action.action_id in named:
+                    self._trust.require_action(action)
 
     async def require_valid(self, workflow: Workflow) -> None:
         """Raises WorkflowError that lists every error."""
@@ -135,13 +156,13 @@ class ActionsDesk:
         known = {name: one for one in await self._store.workflows.list() for name in (one.id, one.reference)}
         waiting, seen = [workflow], set[str]()
         while waiting:
-            for node in _all_nodes(waiting.pop().nodes):
+            for node in all_nodes(waiting.pop().nodes):
                 reference = str(node.params.get("ref", "")) if node.kind == "subflow" else ""
                 if not reference or reference in seen:
                     continue
                 seen.add(reference)
                 try:
-                    called = await self.workflow(reference)
+                    called = await self._found(reference)
                 except WorkflowError:  # it is told as a finding
                     continue
                 known[reference] = known[called.reference] = called
@@ -154,23 +175,11 @@ class ActionsDesk:
             return tuple(map(_row, self.registry.for_role(self._settings.role)))
         return tuple(_row(hit.action, hit.score) for hit in await self._search.search(query, FOUND))
 
-    @cached_property
+    @property
     def _search(self) -> ActionSearch:
         from flowcabal_tui.actions.search import ActionSearch
 
         return ActionSearch(self.registry.for_role(self._settings.role), self._embedder())
-
-
-def _all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes and those inside of them, as far as they can be read."""
-    for node in nodes:
-        yield node
-        try:
-            kind, params = kind_and_params(node)
-        except WorkflowError:  # it is told as a finding
-            continue
-        for _field, body in kind.bodies(params):
-            yield from _all_nodes(body.nodes)
 
 
 def _row(action: Action, score: float = 0.0) -> ActionRow:

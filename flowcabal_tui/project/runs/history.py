@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.domain.codec import from_plain
@@ -46,13 +47,25 @@ class History:
         served = {node for event in log if event.kind == "nodes-served" for node in event.payload["nodes"]}
         took = {event.node: event.payload["seconds"] for event in log if "seconds" in event.payload}
         nodes = fold(log).nodes
+        items = {
+            known.digest for known in nodes.values() if known.form == "json" and known.digest and not known.attempts
+        }
+        errors = {digest: Output(text, "json").errors for digest, text in (await self._texts(items)).items()}
         return RunDetails(
             await self._store.runs.summary(run),
             request,
             await self._store.runs.workflow_of(run),
-            tuple(_trace(node, known, node in served, took.get(node, 0.0)) for node, known in nodes.items()),
+            tuple(
+                replace(
+                    _trace(node, known, node in served, took.get(node, 0.0)), item_errors=errors.get(known.digest, ())
+                )
+                for node, known in nodes.items()
+            ),
             await self._store.usage.totals(run),
         )
+
+    async def _texts(self, digests: set[Digest]) -> Mapping[Digest, str]:
+        return await self._store.runs.texts(tuple(digests)) if digests else {}
 
     async def replay(self, run: RunId) -> tuple[Event, ...]:
         """The events in the order of the log. Raises UnknownName if there is no such run."""
@@ -87,6 +100,7 @@ def _trace(node: NodeId, known: NodeFold, served: bool, took: float) -> NodeTrac
             _sum(usage.input_tokens for usage in usages),
             _sum(usage.output_tokens for usage in usages),
             _sum(usage.cached_tokens for usage in usages),
+            _sum(usage.written_tokens for usage in usages),
         ),
         error=known.error,
     )
@@ -174,7 +188,8 @@ class _Telling:
         made = folded.attempts.get(attempt)
         form: Form = told.get("form") or (made.done.get("form", "text") if made else "text")
         digest = Digest(told.get("digest", ""))
-        text = Output(self._texts[digest], form).text if digest else ""
+        output = Output(self._texts[digest], form) if digest else None
+        text = output.text if output else ""
         self._outputs[node] = text
         yield NodeStateChanged(self._run, node, "frozen" if told.get("frozen") else "done")
         yield NodeCompleted(
@@ -185,6 +200,7 @@ class _Telling:
             served or bool(made and made.done.get("cached")),
             made.evaluated() if made else None,
             made.attempt(text).receipt if made else None,
+            output.errors if output else (),
         )
 
 

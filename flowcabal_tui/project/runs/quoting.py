@@ -2,94 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.checking.checker import grouped
+from flowcabal_tui.agents.checking.checker import Checker, Claims, grouped
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter, Usage
+from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Role, TokenCounter
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, QuestionKind, Quote
-from flowcabal_tui.domain.workflow import Body, PromptParams
-from flowcabal_tui.models.registry import cost
+from flowcabal_tui.domain.workflow import Body, InquiryBlock, PromptParams, TextBlock
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
+from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.nodes.base import NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.nodes.kinds.llm_chat import LlmChatParams
 from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS
+from flowcabal_tui.nodes.kinds.subflow_params import SubflowParams
 from flowcabal_tui.nodes.plan import Step, plan
+from flowcabal_tui.project.runs.basis import (
+    AGENT_TOKENS,
+    ESCAPED,
+    FINDING_TOKENS,
+    FLOWS_DEEP,
+    INQUIRY_TOKENS,
+    MOST_TOKENS,
+    QUERY_TOKENS,
+    STAND_IN,
+    Basis,
+    Length,
+    NoCount,
+)
+from flowcabal_tui.project.runs.tally import Calls, Tally
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.node_run import NodeRun
-from flowcabal_tui.runner.ports import ModelsPort
 from flowcabal_tui.runner.scope import Frame, RunScope
-
-DRAFT_TOKENS: Final = 2_000
-"""What an output is taken to be long when nothing else tells."""
-_DRAFT: Final = Output("draft " * DRAFT_TOKENS)
-"""Stands in for a text that is not there yet, where a quote goes on behind it."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What would be spent. `calls` and tokens are those of nodes that would run."""
-
-    would_run: list[NodeId] = field(default_factory=list)
-    served: list[NodeId] = field(default_factory=list)
-    frozen: list[NodeId] = field(default_factory=list)
-    tokens_in: int = 0
-    tokens_out: int = 0
-    calls: int = 0
-    at_most: bool = False
-    cost: Decimal | None = Decimal(0)
-    currencies: set[str] = field(default_factory=set)
-
-    def add(self, other: _Tally, times: int) -> None:
-        """The sum, with what the other would spend taken `times`."""
-        self.tokens_in += other.tokens_in * times
-        self.tokens_out += other.tokens_out * times
-        self.calls += other.calls * times
-        self.at_most = self.at_most or other.at_most or times > 1
-        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost * times
-        self.currencies |= other.currencies
-
-    def price(self, models: ModelsPort, params: PromptParams) -> _Tally:
-        """With what its tokens cost; unknown where there is no model or no price. The offline model costs nothing."""
-        try:
-            endpoint = models.model(params.role, params.model).endpoint
-        except FlowCabalError:
-            self.cost = None
-            return self
-        if endpoint.provider != "offline":
-            self.cost = cost(endpoint, Usage(self.tokens_in, self.tokens_out))
-            self.currencies = {endpoint.currency}
-        return self
 
 
 class Stop(Exception):
     """The node would do something that cannot be foreseen without doing it; `spent` is what that costs."""
 
-    def __init__(self, spent: _Tally | None = None, inside: Mapping[NodeId, Output] | None = None) -> None:
+    def __init__(self, spent: Tally | None = None, inside: Mapping[NodeId, Output] | None = None) -> None:
         """`inside`: what is known of the graph in which it stopped; None when it was no graph."""
-        self.spent, self.inside = spent or _Tally(at_most=True), inside
+        self.spent, self.inside = spent or Tally(), inside
 
 
 class QuoteRun(NodeRun):
-    """Follows a node until it would spend something. An upstream output that is not there counts as a draft."""
+    """Follows a node until it would spend something. An upstream output that is not there is stood in for."""
 
     def __init__(self, quoter: Quoter, frame: Frame, step: Step) -> None:
         super().__init__(quoter, frame, step, NodeFold())
-        self._count = quoter.count
+        self._basis, self._quoter = quoter.basis, quoter
         self.receipt: Receipt | None = None
-        self.spent = _Tally()
+        self.spent = Tally()
         """What it has passed by."""
         self.whole = True
         """False when it went on past something that is not there yet."""
         self.unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
         """True when an output that it needs is not there yet."""
+        self.length = Length(self._basis.draft_tokens, MOST_TOKENS)
+        """Of the output, when it is not there yet."""
+        self._spare = 0
+        """Tokens by which its context may grow beyond what was assembled."""
+        self._inquiries = 0
 
     def state(self, state: object, detail: str = "") -> None:
         """Nobody is told: nothing happens."""
@@ -101,8 +81,12 @@ class QuoteRun(NodeRun):
         return frozenset(key for key in (own, self.stands_under) if key)
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
-        injection = await super().inject(params, prompt, inquiries)
-        self.receipt = injection.receipt if injection else None
+        injection = await super().inject(params, STAND_IN.sub("", prompt), inquiries)
+        self.receipt = receipt = injection.receipt if injection else None
+        if receipt is not None:
+            grows = self.unknown or bool(receipt.pending) or self._basis.embedding is not None
+            self._spare = max(0, receipt.budget - receipt.used) if grows else 0
+            self._inquiries = len(set(inquiries))
         return injection
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
@@ -111,41 +95,141 @@ class QuoteRun(NodeRun):
     async def generate(
         self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
     ) -> Attempt:
-        tokens = sum(self._count(message.content) for message in request.messages)
-        raise Stop(self._costs(params, tokens + (DRAFT_TOKENS if self.unknown else 0)))
+        told = self._basis.measure("\n".join(message.content for message in request.messages))
+        asked = told.plus(Length(0, with_margin(self._basis.counter, self._spare)))
+        spent = self._costs(params, asked, contexts=injection is not None)
+        if isinstance(self._step.params, PromptParams):
+            raise Stop(spent)
+        self._pass(spent)  # one of several side by side
+        text = self._basis.stand_in(self.length)
+        return Attempt(number, text, Digest(""), Digest(""))
 
-    def _costs(self, params: PromptParams, tokens: int) -> _Tally:
-        """What a prompt of so many tokens costs, with its checks and what they may cause."""
-        checks = len(grouped(params.angles)) if self._scope.services.monitor else 0
-        calls = (MODEL_ATTEMPTS if checks else 1) * (1 + checks)
-        spent = _Tally(
-            tokens_in=tokens,
-            tokens_out=params.max_tokens or DRAFT_TOKENS,
-            calls=calls,
-            at_most=self.unknown or calls > 1,
+    def _costs(self, params: PromptParams, asked: Length, *, contexts: bool) -> Tally:
+        """What a prompt of such a length costs, with its checks and what they may cause."""
+        tally = Tally()
+        endpoint = self._endpoint(params.role, params.model)
+        if endpoint is None:
+            return tally
+        limit = output_bound(endpoint, params.max_tokens, asked.likely, self._basis.answer_tokens)
+        usual = self._basis.draft_tokens if params.role == "user" else AGENT_TOKENS
+        self.length = Length(min(usual, limit), limit)
+        checker, groups = self._checker(params)
+        attempts = MODEL_ATTEMPTS if checker is not None else 1
+        told = 0 if checker is None else groups * (output_bound(checker, None) + FINDING_TOKENS)
+        most = asked.most + (told if attempts > 1 else 0)
+        tally.call(
+            "writing",
+            endpoint,
+            Calls(1, asked.likely, self.length.likely),
+            Calls(attempts * (1 + endpoint.retries), most, limit, params.max_tokens),
         )
-        return spent.price(self._services.models, params)
+        self._count_checks(tally, params, self.length, attempts)
+        if contexts:
+            self._count_context(tally)
+        return tally
 
-    def foreseen(self, kind: NodeKind, params: BaseModel) -> _Tally:
-        """What the node costs when its prompts cannot be made yet: each counts as a draft."""
-        found = _Tally(at_most=True)
+    def _endpoint(self, role: Role, name: str | None = None) -> Endpoint | None:
+        """None when there is no model: then nothing is spent, and the run says so."""
+        try:
+            return self._services.models.model(role, name).endpoint
+        except FlowCabalError:
+            return None
+
+    def _pays(self, roles: Sequence[Role] = ("user", "agent"), name: str | None = None) -> bool:
+        """Is a model of these roles another than the embedded one, which costs nothing?"""
+        models = (self._endpoint(role, name) for role in roles)
+        return any(model is not None and model.provider != "offline" for model in models)
+
+    def _checker(self, params: PromptParams) -> tuple[Endpoint | None, int]:
+        """The model that checks what the node writes, and how many questions it is asked; None: nobody checks."""
+        groups = len(grouped(params.angles)) if self._services.monitor is not None else 0
+        return (self._endpoint("agent"), groups) if groups else (None, 0)
+
+    def _count_checks(self, tally: Tally, params: PromptParams, draft: Length, attempts: int) -> None:
+        """Each angle asks in two rounds, each round in several tries, of every attempt."""
+        endpoint, groups = self._checker(params)
+        if endpoint is None or self._services.monitor is None:
+            return
+        count, limit = self._basis.counter, output_bound(endpoint, None)
+        question = self._services.monitor.question_tokens()
+        again = structured_extra(count, endpoint, Claims) + limit + FINDING_TOKENS
+        longest = with_margin(count, question) + round(draft.most * ESCAPED) + again
+        tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries)
+        tally.call(
+            "checks",
+            endpoint,
+            Calls(groups, question + draft.likely, AGENT_TOKENS),
+            Calls(tries, longest, limit),
+        )
+
+    def _count_context(self, tally: Tally) -> None:
+        agent = self._endpoint("agent")
+        if self._inquiries and agent is not None:
+            usual = Calls(self._inquiries, INQUIRY_TOKENS // 4, AGENT_TOKENS)
+            most = Calls(self._inquiries * (1 + agent.retries), INQUIRY_TOKENS, output_bound(agent, None))
+            tally.call("inquiries", agent, usual, most)
+        if (embedding := self._basis.embedding) is not None:
+            tries = 1 + embedding.retries
+            tally.call("embeddings", embedding, Calls(1, QUERY_TOKENS // 2, 0), Calls(tries, QUERY_TOKENS, 0))
+
+    async def foreseen(self, kind: NodeKind, params: BaseModel, depth: int = FLOWS_DEEP) -> Tally:
+        """What the node costs when its prompts cannot be made yet: each counts as its words and a draft a reference."""
+        found = Tally()
         if isinstance(params, PromptParams):
-            found.add(self._costs(params, DRAFT_TOKENS), 1)
-        for _field, body in kind.bodies(params):
+            found.add(self._unmade(params))
+        elif isinstance(params, LlmChatParams) and self._pays((params.role,), params.model):
+            said = _("{node} runs once for each item, and the number of items is not known yet.")
+            found.open_ends[said.format(node=self._path)] = None
+        elif isinstance(params, SubflowParams):
+            found.add(await self._foreseen_flow(params, depth))
+        for _name, body in kind.bodies(params):
             for node in body.nodes:
-                found.add(self.foreseen(*kind_and_params(node)), kind.rounds(params))
+                times = max(kind.rounds(params), int(getattr(params, "depth", None) or 1))
+                found.add(await self.foreseen(*kind_and_params(node), depth), times)
+        return found
+
+    def _unmade(self, params: PromptParams) -> Tally:
+        blocks = (*params.system, *params.prompt)
+        words = "".join(block.text for block in blocks if isinstance(block, TextBlock))
+        references = sum(1 for block in blocks if not isinstance(block, TextBlock)) + words.count("{{")
+        draft = Length(self._basis.draft_tokens, max(MOST_TOKENS, self._longest()))
+        asked = self._basis.measure(words)
+        for _reference in range(references):
+            asked = asked.plus(draft)
+        contexts = self._services.context is not None and params.context
+        if contexts:
+            budget = self._services.context_budget
+            asked = asked.plus(Length(budget // 2, with_margin(self._basis.counter, budget)))
+            self._inquiries = sum(isinstance(block, InquiryBlock) for block in blocks)
+        return self._costs(params, asked, contexts=contexts)
+
+    def _longest(self) -> int:
+        """Of all texts that would be written before it."""
+        return max((length.most for length in self._basis.lengths), default=0)
+
+    async def _foreseen_flow(self, params: SubflowParams, depth: int) -> Tally:
+        found = Tally()
+        if (depth == 0 or params.depth is not None) and self._pays():
+            said = _("How often {name} calls itself is not known yet.").format(name=params.ref)
+            found.open_ends[said] = None
+        if depth == 0 or params.depth is not None:
+            return found
+        for node in (await self.workflow(params.ref)).nodes:
+            found.add(await self.foreseen(*kind_and_params(node), depth - 1))
         return found
 
     def _text(self, node: NodeId) -> str | None:
-        """Nothing for an output that is not there: what it may hold is counted beside the prompt."""
-        return super()._text(node) or ""
+        """A stand-in for an output that is not there."""
+        if (known := super()._text(node)) is not None:
+            return known
+        return self._basis.stand_in(self._quoter.length_of(self._frame, node))
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """Counts the checks and makes none."""
-        checks = len(grouped(params.angles)) if self._scope.services.monitor else 0
-        if checks:
-            spent = _Tally(tokens_in=self._count(attempt.text) * checks, calls=checks)
-            self._pass(spent.price(self._services.models, PromptParams(role="agent")))
+        if self._checker(params)[0] is not None:
+            spent = Tally()
+            self._count_checks(spent, params, self._basis.measure(attempt.text), 1)
+            self._pass(spent)
         return None
 
     async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
@@ -155,13 +239,17 @@ class QuoteRun(NodeRun):
             if not self._kind.unrolls(self._step.params) or stop.inside is None:
                 raise
             self._pass(stop.spent)
-            return {node.id: stop.inside.get(node.id, _DRAFT) for node in body.nodes}
+            path = f"{self._path}/{part}/"
+            return {
+                node.id: stop.inside.get(node.id)
+                or Output(self._basis.stand_in(self._quoter.lengths.get(NodeId(path + node.id), self.length)))
+                for node in body.nodes
+            }
 
-    def _pass(self, spent: _Tally | None) -> None:
+    def _pass(self, spent: Tally | None) -> None:
         if spent is not None:
             self.whole = False
-            self.spent.add(spent, 1)
-            self.spent.at_most = True
+            self.spent.add(spent)
 
     async def ask(self, kind: QuestionKind, reason: str, **_asked: object) -> Decision:
         raise Stop
@@ -176,12 +264,24 @@ class QuoteRun(NodeRun):
 class Quoter:
     """Walks the graphs of a run in order, and is the host of their nodes."""
 
-    def __init__(self, scope: RunScope, count: Callable[[str], int]) -> None:
-        self.scope, self.count = scope, count
-        self.tally = _Tally()
+    def __init__(self, scope: RunScope, basis: Basis, lengths: dict[NodeId, Length] | None = None) -> None:
+        self.scope, self.basis = scope, basis
+        self.tally = Tally()
+        self.lengths: dict[NodeId, Length] = {} if lengths is None else lengths
+        """Of the outputs that are not there yet, by the path of their nodes."""
+
+    def length_of(self, frame: Frame, node: NodeId) -> Length:
+        """How long the output of a node here or in a graph around will be."""
+        for around in frame.inside():
+            if (known := self.lengths.get(NodeId(around.path + node))) is not None:
+                return known
+        return Length(self.basis.draft_tokens, MOST_TOKENS)
 
     def waits(self, node: NodeId) -> None:
         """Nobody waits: nothing is asked."""
+
+    def goes_on(self, node: NodeId) -> None:
+        """Nor does anybody wait again."""
 
     def node(self, frame: Frame, step: Step) -> QuoteRun:
         """What follows one node."""
@@ -189,7 +289,7 @@ class Quoter:
 
     def inside(self) -> Quoter:
         """Who walks a graph inside a node."""
-        return Quoter(self.scope, self.count)
+        return Quoter(self.scope, self.basis, self.lengths)
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
         inside = self.inside()
@@ -208,15 +308,17 @@ class Quoter:
             output = await self._output(run, frame, step, path)
         except Stop as stop:
             run.whole = False
-            run.spent.add(stop.spent, 1)
+            run.spent.add(stop.spent)
             times = step.kind.rounds(step.params) if stop.inside is not None or step.kind.unrolls(step.params) else 1
         except (FlowCabalError, Rejected):  # it depends on what is not there yet, or fails: the run will say
-            run.whole, run.spent.at_most = False, True
+            run.whole = False
             if run.unknown:
-                run.spent.add(run.foreseen(step.kind, step.params), 1)
+                run.spent.add(await run.foreseen(step.kind, step.params))
         else:
             if run.whole:
                 frame.outputs[step.node.id] = output
+        if not run.whole:
+            self.lengths[path] = run.length
         (tally.served if run.whole else tally.would_run).append(path)
         tally.add(run.spent, times)
         return run
@@ -237,30 +339,20 @@ def frame_of(scope: RunScope, targets: Sequence[NodeId]) -> Frame:
     return Frame(scope, whole.part(targets), scope.workflow, scope.values, scope.state)
 
 
-async def quote(scope: RunScope, counter: TokenCounter, marks: Collection[NodeId] = ()) -> Quote:
+async def quote(scope: RunScope, basis: Basis, marks: Collection[NodeId] = ()) -> Quote:
     """Walks the nodes in order: served ones give their outputs, the rest are counted. `marks`: nodes marked stale."""
-    quoter, frame = Quoter(scope, counter.count), frame_of(scope, scope.request.targets)
+    quoter, frame = Quoter(scope, basis), frame_of(scope, scope.request.targets)
     for node in frame.plan.order:
         await quoter.walk(frame, frame.plan.steps[node])
     tally = quoter.tally
-    return Quote(
-        would_run=tuple(tally.would_run),
-        served=tuple(tally.served),
-        input_tokens=tally.tokens_in,
-        output_tokens=tally.tokens_out,
-        calls_at_most=tally.calls,
-        at_most=tally.at_most,
-        frozen=tuple(tally.frozen),
-        stale=tuple(node for node in tally.would_run if node in marks),
-        cost=tally.cost if len(tally.currencies) < 2 else None,
-        currency=min(tally.currencies) if len(tally.currencies) == 1 else "",
-    )
+    made = tally.quote([node for node in tally.would_run if node in marks])
+    return replace(made, answer=basis.answer_tokens)
 
 
-async def _reach(scope: RunScope, node: NodeId, count: Callable[[str], int]) -> QuoteRun:
+async def _reach(scope: RunScope, node: NodeId, counter: TokenCounter) -> QuoteRun:
     """Walks to one node, frozen or not."""
     scope = replace(scope, pins={path: out for path, out in scope.pins.items() if path != node})
-    quoter, frame = Quoter(scope, count), frame_of(scope, (node,))
+    quoter, frame = Quoter(scope, Basis(counter)), frame_of(scope, (node,))
     *above, last = frame.plan.order
     for each in above:
         await quoter.walk(frame, frame.plan.steps[each])
@@ -269,9 +361,9 @@ async def _reach(scope: RunScope, node: NodeId, count: Callable[[str], int]) -> 
 
 async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Receipt | None:
     """The receipt that a node would get now; None when it gets no context."""
-    return (await _reach(scope, node, counter.count)).receipt
+    return (await _reach(scope, node, counter)).receipt
 
 
 async def keys(scope: RunScope, node: NodeId) -> frozenset[Digest]:
     """Under which keys the output of a node would be looked for now; none when that depends on what is not there."""
-    return (await _reach(scope, node, len)).keys
+    return (await _reach(scope, node, NoCount())).keys

@@ -12,17 +12,17 @@ from typing import Final
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary
+from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary, SpendLimit
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_run
 from flowcabal_tui.nodes.plan import Plan, plan
-from flowcabal_tui.project.model_desk import PAYING_RUN
 from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.runs.overrides import no_node, overridden
 from flowcabal_tui.project.runs.run_marks import RunMarks
+from flowcabal_tui.project.spending import PAYING_RUN, Spending
 from flowcabal_tui.protocol import Event, NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
@@ -44,13 +44,21 @@ class RunDesk:
         settings: Callable[[], ProjectSettings],
         emit: Callable[[Event], None],
         require_valid: Callable[[Workflow], Awaitable[None]],
+        require_confirmed: Callable[[Workflow], Awaitable[None]],
+        typed: Callable[[Workflow], Awaitable[None]],
         graphs: Graphs,
+        spending: Spending,
+        agree: Callable[[RunScope], Awaitable[SpendLimit | None]],
     ) -> None:
         """`services` are those for a generation of the memory; its flag tells whether money may be spent.
 
-        `require_valid` raises WorkflowError for a document that cannot run in this project.
+        `require_valid` raises WorkflowError for a document that cannot run in this project; `require_confirmed` raises
+        ProjectNotConfirmed for one that this user has not confirmed, and `typed` confirms what the user has just put
+        into one. `agree` gives what a run may cost when nobody has said so; None: nothing limits it.
         """
-        self._require_valid, self._graphs = require_valid, graphs
+        self._spending, self._agree = spending, agree
+        self._require_valid, self._require_confirmed, self._graphs = require_valid, require_confirmed, graphs
+        self._typed = typed
         self._store, self._services, self._settings, self._emit = store, services, settings, emit
         self._checked: set[str] = set()
         self._runs: dict[RunId, Run] = {}
@@ -81,19 +89,39 @@ class RunDesk:
         )
 
     async def start(self, request: RunRequest) -> RunId:
-        """Begins a run and returns at once. Raises WorkflowError or RunError, and then nothing began."""
+        """Begins a run and returns at once.
+
+        Raises WorkflowError, RunError or ProjectNotConfirmed, and then nothing began.
+        """
         workflow = await self._store.workflows.get(request.workflow)
+        await self._require_confirmed(workflow)
         await self._check(workflow, request)
+        await self._require_overrides(workflow, request)
         known = {node.id for node in workflow.nodes}
         if unknown := [node for node in (*request.targets, *request.again) if node.split("/")[0] not in known]:
             raise no_node(workflow, unknown[0])
         request = replace(request, workflow=workflow.reference)
         generation = await self.generation(request)
+        if request.limit is None:
+            foreseen = await self.scope(RunId(""), workflow, request, generation, spend=False)
+            request = replace(request, limit=await self._agree(foreseen))
         run = RunId(uuid.uuid4().hex[:12])
         scope = await self.scope(run, workflow, request, generation)
         await self._store.runs.begin_run(run, request, workflow, generation)
         self._execute(scope, RunFold())
         return run
+
+    async def _require_overrides(self, workflow: Workflow, request: RunRequest) -> None:
+        """Parameters that an earlier run had may be a stranger's; others the user has just given."""
+        if request.overrides:
+            changed = overridden(workflow, request.overrides)
+            earlier = await self._store.runs.has_overrides(request)
+            await (self._require_confirmed if earlier else self._typed)(changed)
+
+    async def _require_run(self, run: RunId) -> None:
+        """Before a run of the past goes on: its document may be confirmed, and the parameters of the run not."""
+        request = await self._store.runs.run_request(run)
+        await self._require_confirmed(overridden(await self._store.runs.workflow_of(run), request.overrides))
 
     async def _check(self, workflow: Workflow, request: RunRequest) -> None:
         """Raises WorkflowError for a document that cannot run. A saved one never changes: it is looked at once."""
@@ -102,18 +130,24 @@ class RunDesk:
         if not request.overrides:
             self._checked.add(workflow.reference)
 
-    async def resume(self, run: RunId) -> RunId:
-        """Goes on with a run that is not being executed; what ended well is not done again."""
+    async def resume(self, run: RunId, *, continues: bool = False) -> RunId:
+        """Goes on with a run that is not being executed; what ended well is not done again.
+
+        With `continues` texts that were cut off are continued from where they stopped.
+        """
         async with self._taking_up:
             if run in self._runs:
                 return run
             history = await self._store.runs.history(run)
             if not history:
                 raise UnknownName(_("There is no run {run}.").format(run=run))
+            await self._require_run(run)
             workflow = await self._store.runs.workflow_of(run)
             request = await self._store.runs.run_request(run)
             generation = await self._store.runs.generation_of(run)
-            self._execute(await self.scope(run, workflow, request, generation), fold(history))
+            scope = await self.scope(run, workflow, request, generation)
+            scope.continues = continues
+            self._execute(scope, fold(history))
         return run
 
     async def generation(self, request: RunRequest) -> Generation:
@@ -185,6 +219,10 @@ class RunDesk:
         self._marks[scope.id] = RunMarks(self._store, self._emit, scope, whole)
         self._tasks[scope.id] = asyncio.create_task(self._watch(run), name=f"run {scope.id}")
 
+    async def _held(self, scope: RunScope) -> None:
+        if scope.request.limit is not None:
+            await self._spending.hold(scope.id, scope.request.limit)
+
     def _told(self, event: Event) -> None:
         """Passes on what a run tells, and notes which are paused and which nodes have ended.
 
@@ -203,6 +241,7 @@ class RunDesk:
         name = run.scope.id
         PAYING_RUN.set(name)
         try:
+            await self._held(run.scope)
             await run.execute()
         except Exception as error:  # the edge of a task: it must be told, and must not end the engine
             known = _known(error)
@@ -216,6 +255,7 @@ class RunDesk:
             for held in (self._runs, self._tasks, self._plans):
                 held.pop(name, None)
             self._paused.discard(name)
+            self._spending.reservations.release_run(name)
             if (last := self._last_words.pop(name, None)) is not None:
                 self._emit(last)
 
@@ -235,6 +275,8 @@ class RunDesk:
                     numbers=", ".join(map(str, numbers)) or _("none")
                 ),
             )
+        if asked.run not in self._runs:  # the answer would take the run up again
+            await self._require_run(asked.run)
         decision = replace(decision, text=clean(decision.text), note=clean(decision.note))
         event = RunEvent(
             asked.run,

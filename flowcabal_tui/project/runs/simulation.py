@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from flowcabal_tui.actions.registry import ActionRegistry
 from flowcabal_tui.actions.simulation import Simulations, simulate
-from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.errors import LimitReached, WorkflowError
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent
@@ -76,6 +77,25 @@ class _Offline:
 
     def require_budget(self) -> None:
         """Nothing costs anything."""
+
+    def reserved(
+        self, endpoint: Endpoint, request: ModelRequest, role: Role, purpose: str, *, attempt: int = 0, before: str = ""
+    ) -> AbstractAsyncContextManager[None]:
+        """Nothing is reserved."""
+        return nullcontext()
+
+    def took(self, asked: object, piece: str) -> None:
+        """Every answer may be as long as it likes."""
+
+    def require_again(self, asked: object) -> None:
+        """Everything fits."""
+
+    def fits(self, reached: LimitReached) -> bool:
+        """No limit is held."""
+        return True
+
+    async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
+        """Nobody is asked."""
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Nothing is booked."""

@@ -17,9 +17,11 @@ from flowcabal_tui.domain.versions import VersionTrace
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.project.runs.basis import Basis, NoCount
 from flowcabal_tui.project.runs.quoting import Quoter, QuoteRun, Stop, frame_of
 from flowcabal_tui.runner.fold import AttemptFold
 from flowcabal_tui.runner.keys import request_key, sample_key, with_feedback
+from flowcabal_tui.runner.node_run import NodeRun
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 SAMPLES: Final = 100
@@ -60,13 +62,17 @@ class _TraceRun(QuoteRun):
             raise Stop
         return self._sought.attempts[number]
 
+    def _text(self, node: NodeId) -> str | None:
+        """Nothing for an output that is not there."""
+        return NodeRun._text(self, node) or ""
+
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         return attempt.evaluation
 
 
 class _Tracer(Quoter):
     def __init__(self, scope: RunScope, sought: _Sought) -> None:
-        super().__init__(scope, len)
+        super().__init__(scope, Basis(NoCount()))
         self._sought = sought
 
     def node(self, frame: Frame, step: Step) -> QuoteRun:

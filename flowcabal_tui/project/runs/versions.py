@@ -21,6 +21,7 @@ from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project.runs import quoting
 from flowcabal_tui.project.runs.graphs import Graphs
+from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.protocol import EditOutput, Event, FreezeBlock, FreezeNode, MarksChanged, UnfreezeNode, WorkflowSaved
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
@@ -47,9 +48,11 @@ class VersionDesk:
         emit: Callable[[Event], None],
         imagined: Callable[[RunRequest], Awaitable[RunScope]],
         graphs: Graphs,
+        trust: Trust,
     ) -> None:
         """`imagined` gives what a run of a request would share, without beginning one."""
         self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
+        self._trust = trust
 
     # what there is
 
@@ -89,17 +92,23 @@ class VersionDesk:
 
     # documents
 
-    async def save(self, workflow: Workflow) -> str:
-        """Stores a document; what was edited is stale from now on, with all behind it. Raises WorkflowError."""
+    async def save(self, workflow: Workflow, *, keep_version: bool = False) -> str:
+        """Stores a document; what was edited is stale from now on, with all behind it. Raises WorkflowError.
+
+        With `keep_version` under its own version, if that is free; an older one than the newest changes no marks.
+        """
         require_valid(workflow)
         try:
             before = await self._store.workflows.get(workflow.id)
         except KeyError:
             before = None
-        saved = await self._store.workflows.save(workflow)
+        hides_nothing = self._trust.confirms(before)
+        saved = await self._store.workflows.save(workflow, keep_version=keep_version)
+        if hides_nothing:
+            await self._trust.renew_workflow(saved)
         if saved != before:
             self._emit(WorkflowSaved(saved.reference))
-            if before is not None:
+            if before is not None and saved.version > before.version:
                 await self._mark_edits(before, saved)
         return saved.reference
 

@@ -13,11 +13,13 @@ from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
 from flowcabal_tui.domain.text import clean, clean_line, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
+from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.book.generations import NOW, next_generation
 from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.book.shelf import (
     CHAPTERS,
     DELETED,
+    EMPTY,
     NewVersion,
     Place,
     append_version,
@@ -186,24 +188,22 @@ class Book:
         note: str = "",
         *,
         expected_version: int | None = None,
+        settles_draft: bool = False,
         tasks: TaskMaker = no_tasks,
     ) -> ChapterVersion:
         """A new version of the text; the same text again is the version that is there.
 
-        Raises VersionConflict when the newest version is not `expected_version`, KeyError for an unknown chapter.
+        With `settles_draft` the chapter's unsaved text goes in the same step. Raises VersionConflict when the newest
+        text is not that of `expected_version`, KeyError for an unknown chapter.
         """
 
         def write(connection: sqlite3.Connection) -> ChapterVersion:
             at = chapter_now(connection, chapter)
-            if expected_version is not None and expected_version != at.version:
-                raise VersionConflict(
-                    _("The chapter was changed meanwhile."),
-                    _("It has version {now}; the edit was made on version {then}.").format(
-                        now=at.version, then=expected_version
-                    ),
-                    _("Compare the two and save again; nothing was overwritten."),
-                )
-            return self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
+            _require_newest(connection, chapter, expected_version, _("The chapter was changed meanwhile."))
+            written = self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
+            if settles_draft:
+                forget_draft(connection, chapter)
+            return written
 
         return await self._database.do(write)
 
@@ -215,11 +215,25 @@ class Book:
         return await self.text(ChapterId(meta_subject(name)))
 
     async def write_meta(
-        self, name: MetaName, text: str, author: Author = "human", *, tasks: TaskMaker = no_tasks
+        self,
+        name: MetaName,
+        text: str,
+        author: Author = "human",
+        *,
+        expected_version: int | None = None,
+        tasks: TaskMaker = no_tasks,
     ) -> ChapterVersion:
-        """A new version of a text about the book; versions as for chapters (`versions("meta/outline")`)."""
+        """A new version of a text about the book; versions as for chapters (`versions("meta/outline")`).
+
+        Raises VersionConflict when the newest text is not that of `expected_version`.
+        """
         new = NewVersion(meta_subject(name), text, author)
-        return await self._database.do(lambda connection: self._write(connection, new, 0, tasks))
+
+        def write(connection: sqlite3.Connection) -> ChapterVersion:
+            _require_newest(connection, new.subject, expected_version, _("The text was changed meanwhile."))
+            return self._write(connection, new, 0, tasks)
+
+        return await self._database.do(write)
 
     async def keep(self, keeping: Keeping, tasks: TaskMaker = no_tasks) -> Kept:
         """The one curation transaction: text, version, tags and background work, or nothing of it.
@@ -274,3 +288,20 @@ class Book:
 
     def _truth(self, connection: sqlite3.Connection, position: int) -> Generation:
         return next_generation(connection, "truth", position, self._clock().isoformat())
+
+
+def _require_newest(connection: sqlite3.Connection, subject: str, expected: int | None, title: str) -> None:
+    """Raises VersionConflict unless the newest text is that of the version `expected` (None: whatever it is)."""
+    newest = latest(connection, subject)
+    now = newest.version if newest else 0
+    if (
+        expected is None
+        or expected == now
+        or text_of_version(connection, subject, expected) == (newest.digest if newest else EMPTY)
+    ):
+        return
+    raise VersionConflict(
+        title,
+        _("It has version {now}; the edit was made on version {then}.").format(now=now, then=expected),
+        _("Compare the two and save again; nothing was overwritten."),
+    )

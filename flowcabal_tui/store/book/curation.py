@@ -46,6 +46,7 @@ class Keeping:
     node: str = ""
     attempt: int = 0
     author: Author = "model"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,9 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
         return Kept(curated_of(row), False)
     before = latest(connection, subject)
     text = _joined(get_text(connection, before.digest), part) if before and keeping.mode == "append" else part
-    new = NewVersion(subject, text, keeping.author, output=output, mode=keeping.mode, part=put_text(connection, part))
+    new = NewVersion(
+        subject, text, keeping.author, keeping.note, output=output, mode=keeping.mode, part=put_text(connection, part)
+    )
     version = _append(connection, new, position, tasks, language, at)
     if keeping.kind == "entity" and entity_now(connection, subject) is None:
         entity = Entity(entity_id(subject), "character", _name(keeping), note=part)

@@ -169,11 +169,11 @@ class Outbox:
         return row is not None
 
     async def reset_running(self) -> None:
-        """What ran when the last process ended waits again."""
+        """What ran when the last process ended waits again, and a file that could not be written."""
         await self._database.do(
             lambda connection: connection.execute(
                 "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
-                " WHERE state='running'"
+                " WHERE state='running' OR state='failed' AND kind='mirror'"
             ).close()
         )
 

@@ -1,6 +1,7 @@
 """Purging: a text leaves the file for good, with all that was made of it. In the writer's thread.
 
-What goes: the text and its versions, what was kept of it, what is derived of it, its drafts, the runs that made it
+What goes: the text and its versions, what was kept of it, what is derived of it, its drafts, all kept vectors (the
+knowledge server has those that it needs; they are paid for again only when it is lost), the runs that made it
 (unless something else that is kept came from them), and answers of agents that repeat it. What stays: what other runs
 quoted of it, documents of workflows, the state of workflows, and what a hand wrote over it or noted of it.
 """
@@ -17,22 +18,22 @@ from typing import Final
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
-from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.memory import BackgroundTask, Evidence
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.book.generations import next_generation
 from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
+from flowcabal_tui.store.book.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
 from flowcabal_tui.store.book.shelf import arrange, chapters_now, places
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
 from flowcabal_tui.store.memory.records import forget_evidence, forget_read
 
-DUE: Final = "compact"
-"""The value that stands while what was deleted is still in the file's free pages."""
+PURGED: Final = Digest("purged")
+"""The source of background steps that take something out elsewhere."""
 _DIGEST: Final = re.compile(r'"([0-9a-f]{32})"')
 _WINDOW: Final = {"zh": 8, "en": 24}
-"""So many characters in a row that stand nowhere else are a repetition of a text."""
 _REFERENCES: Final = """SELECT digest FROM version UNION SELECT part FROM version UNION SELECT digest FROM curated
     UNION SELECT document FROM run UNION SELECT digest FROM derived UNION SELECT digest FROM result
     UNION SELECT digest FROM outcome UNION SELECT digest FROM standing UNION SELECT digest FROM edit
@@ -46,13 +47,28 @@ _FINDS_OF_RECORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What went: versions, runs, derived texts and answers of agents. `chapter` is the one that they belonged to."""
+    """What went: versions, runs, derived texts and answers of agents. `chapter` is the one that they belonged to.
+
+    `words` are sequences of characters that only the purged texts held (see `windows`).
+    """
 
     chapter: ChapterId | None
     versions: int
     runs: int
     derived: int
     answers: int
+    words: frozenset[str]
+
+
+def windows(text: str, size: int) -> Iterator[str]:
+    """All sequences of `size` characters in a text, its spaces and line ends made alike."""
+    text = " ".join(clean(text).split())
+    return (text[at : at + size] for at in range(len(text) - size + 1))
+
+
+def window_size(language: str) -> int:
+    """So many characters in a row that occur nowhere else are a repetition of a text."""
+    return _WINDOW["zh" if language.startswith("zh") else "en"]
 
 
 def purge_chapter(
@@ -75,7 +91,7 @@ def purge_chapter(
     _keep_profiles_by_hand(connection, chapter, row[0])
     gone.derived("anchor=? OR uri=? OR instr(rests, ?)", chapter, f"manuscript/{chapter}", chapter)
     forget_evidence(connection, chapter)
-    for table in ("standing", "edit", "stale", "place"):
+    for table in ("standing", "edit", "stale", "place", "rewrite"):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
     gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
@@ -84,7 +100,7 @@ def purge_chapter(
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", chapter)
     gone.delete("draft", "instr(key, ?)", chapter)
     arrange(connection, places(connection), next_generation(connection, "truth", row[0], at))
-    add_tasks(connection, tasks(chapter, Digest("purged"), row[0]))
+    add_tasks(connection, tasks(chapter, PURGED, row[0]))
     return gone.finish(chapter)
 
 
@@ -130,10 +146,19 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
     for text in changed - {versions[-1].text}:
         gone.derived("instr(rests, ?)", text)
     gone.delete("draft", "instr(key, ?)", subject)
+    _forget_rewrites(connection, subject, part)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", subject)
     if part:
         connection.execute("UPDATE entity SET note='' WHERE 'entity/' || id=? AND instr(note, ?)", (subject, part))
     return gone.finish(kept.chapter)
+
+
+def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) -> None:
+    """Accepted rewrites that hold the purged words, or are a piece of them."""
+    rows = connection.execute("SELECT number, body, after FROM rewrite WHERE chapter=?", (subject,)).fetchall()
+    for number, body, after in rows:
+        if part and (part in unpack(body) or unpack(after).strip() in part):
+            connection.execute("DELETE FROM rewrite WHERE number=?", (number,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +208,10 @@ class _Gone:
 
     def __init__(self, connection: sqlite3.Connection, language: str) -> None:
         self._connection, self._language = connection, language
-        self._window = _WINDOW["zh" if language.startswith("zh") else "en"]
+        self._window = window_size(language)
         self._texts: set[str] = set()
         self._named: set[EntityId] = set()
+        self._uris: set[str] = set()
         self._counts = {"versions": 0, "runs": 0, "derived": 0, "answers": 0}
 
     def delete(self, table: str, where: str, *values: str) -> int:
@@ -230,9 +256,9 @@ class _Gone:
 
     def derived(self, where: str, *values: str) -> None:
         """Texts that were made of it."""
-        self._texts |= {
-            text for (text,) in self._connection.execute(f"SELECT digest FROM derived WHERE {where}", values)
-        }
+        for uri, text in self._connection.execute(f"SELECT uri, digest FROM derived WHERE {where}", values):
+            self._texts.add(text)
+            self._uris.add(uri)
         self._counts["derived"] += self.delete("derived", where, *values)
 
     def runs(self, runs: Iterable[str]) -> None:
@@ -260,9 +286,12 @@ class _Gone:
         self._counts["answers"] = self._forget(words, held)
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
+        connection.execute("DELETE FROM vector")  # none tells whose words it was made of
         rewrite_words(connection)
-        connection.execute("INSERT OR REPLACE INTO value VALUES (?, 'true')", (DUE,))
-        return Purged(chapter, **self._counts)
+        texts = purge_left(connection).texts | {Digest(name) for name in loose}
+        put_purge_left(connection, PurgeLeft(STEPS, texts))
+        add_tasks(connection, (BackgroundTask(0, "knowledge", uri, PURGED, "waiting") for uri in sorted(self._uris)))
+        return Purged(chapter, **self._counts, words=frozenset(words))
 
     def _held_by_runs(self) -> set[str]:
         """Digests that the journals of the remaining runs name."""
@@ -282,8 +311,7 @@ class _Gone:
         return found
 
     def _windows(self, text: str) -> Iterator[str]:
-        text = " ".join(clean(text).split())
-        return (text[at : at + self._window] for at in range(len(text) - self._window + 1))
+        return windows(text, self._window)
 
     def _forget(self, words: set[str], held: set[str]) -> int:
         """Answers that no journal names, and waived findings, that repeat the words; how many answers."""

@@ -9,6 +9,8 @@ from typing import Final
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import digest
 
+LARGEST: Final = 256 << 20
+"""Bytes of one text: as many as a file that is imported may have."""
 _LEVEL: Final = 1
 _SMALL: Final = 400
 
@@ -18,9 +20,15 @@ def pack(text: str) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
-def unpack(body: str | bytes) -> str:
-    """What `pack` or `pack_large` was given."""
-    return body if isinstance(body, str) else zlib.decompress(body).decode("utf-8", "surrogatepass")
+def unpack(body: str | bytes, limit: int = LARGEST) -> str:
+    """What `pack` or `pack_large` got. Raises zlib.error beyond `limit` bytes: a small body can hold much more."""
+    if isinstance(body, str):
+        return body
+    unpacker = zlib.decompressobj()
+    plain = unpacker.decompress(body, limit)
+    if not unpacker.eof:
+        raise zlib.error("the text is cut off or too large")
+    return plain.decode("utf-8", "surrogatepass")
 
 
 def pack_large(text: str) -> str | bytes:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ import aiosqlite
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectError, ProjectReadOnly
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import fault
+from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
+from flowcabal_tui.system.files import PRIVATE
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -36,16 +39,22 @@ _BUSY_MS: Final = 5_000
 _READERS: Final = 2
 
 
-def open_writable(path: Path, *, network: bool, durability: Durability = "FULL") -> sqlite3.Connection:
+def open_writable(
+    path: Path, *, network: bool, durability: Durability = "FULL", mode: int = PRIVATE.file
+) -> sqlite3.Connection:
     """A migrated connection for the writer's thread. Raises ProjectDamaged, ProjectTooNew or DiskFull.
+
+    A new file gets `mode`, and with it those that SQLite puts beside it.
 
     With durability NORMAL the newest commits can be lost with the power, never by a kill. On a network file
     system a rollback journal takes the place of the write-ahead log.
     """
     connection: sqlite3.Connection | None = None
+    with contextlib.suppress(OSError):  # it is there, or SQLite says why it cannot be made
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1_000)
-        require_known(version_of(connection))
+        _look_at(connection)
         connection.execute(f"PRAGMA journal_mode={'DELETE' if network else 'WAL'}")
         connection.execute(f"PRAGMA synchronous={durability}")
         migrate(connection)
@@ -56,6 +65,15 @@ def open_writable(path: Path, *, network: bool, durability: Durability = "FULL")
             raise fault(error) from error
         raise
     return connection
+
+
+def _look_at(connection: sqlite3.Connection) -> None:
+    """Before anything is written: the file may be a stranger's."""
+    for caution in CAUTION:
+        connection.execute(caution)
+    version = version_of(connection)
+    require_known(version)
+    require_own_schema(connection.execute(SCHEMA).fetchall(), version)
 
 
 @dataclass(slots=True)
@@ -209,7 +227,8 @@ class Readers:
     def direct(self) -> sqlite3.Connection:
         """One more, for look-ups on the loop's own thread."""
         connection = sqlite3.connect(_uri(self._path, "mode=ro"), uri=True, isolation_level=None, timeout=0)
-        connection.execute("PRAGMA query_only=1")
+        for pragma in (*CAUTION, "PRAGMA query_only=1"):
+            connection.execute(pragma)
         return connection
 
     async def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
@@ -253,8 +272,11 @@ async def _connect(uri: str) -> aiosqlite.Connection:
     connection = aiosqlite.connect(uri, uri=True, timeout=_BUSY_MS / 1_000)
     try:
         await connection
+        for caution in CAUTION:
+            await connection.execute(caution)
         ((version,),) = await connection.execute_fetchall("PRAGMA user_version")
         require_known(version)
+        require_own_schema([tuple(row) for row in await connection.execute_fetchall(SCHEMA)], version)
         require_current(version)
     except BaseException:  # cut off or failed, the file is let go
         await connection.close()

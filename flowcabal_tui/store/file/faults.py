@@ -10,6 +10,8 @@ from flowcabal_tui.locale import _
 
 _NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NO_TABLE: Final = "no such table"
+"""The migrations make all of them: one that is missing was lost."""
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -29,7 +31,10 @@ def damaged(reason: str) -> ProjectDamaged:
     return ProjectDamaged(
         _("The project's database is damaged."),
         reason,
-        _("Keep a copy of the .flowcabal folder. The kept chapters are in manuscript/ and can be imported anew."),
+        _(
+            "Make a copy of the project's folder first. `flowcabal-tui rescue PROJECT` lists what "
+            "is whole; with `--to FOLDER` it takes it out."
+        ),
     )
 
 
@@ -38,7 +43,7 @@ def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _NO_ROOM:
         return no_room(str(error))
-    if code in _DAMAGED:
+    if code in _DAMAGED or str(error).startswith(_NO_TABLE):
         return damaged(str(error))
     if code in _BUSY:
         return ProjectError(

@@ -16,10 +16,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.errors import ProjectLocked, UnsafeFileSystem
+from flowcabal_tui.domain.errors import ProjectLocked, UnsafeFile, UnsafeFileSystem
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import no_room
+from flowcabal_tui.system.files import PRIVATE, UnsafePath, open_own
 
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _HELD_BY_OTHERS: Final = {errno.EACCES, errno.EAGAIN}
@@ -42,14 +43,20 @@ class Holder:
 
 
 class ProjectLock:
-    """Held from construction to `release`. Raises ProjectLocked, UnsafeFileSystem or DiskFull."""
+    """Held from construction to `release`. Raises ProjectLocked, UnsafeFile, UnsafeFileSystem or DiskFull."""
 
-    def __init__(self, path: Path, now: datetime) -> None:
-        self._path = path.resolve()
+    def __init__(self, path: Path, now: datetime, mode: int = PRIVATE.file) -> None:
+        self._path = path.parent.resolve() / path.name
         if self._path in _held:
             raise _locked(_held[self._path])
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = open_own(self._path, os.O_RDWR | os.O_CREAT, mode, owner=self._path.parent.stat().st_uid)
+        except UnsafePath as error:
+            raise UnsafeFile(
+                _("The project cannot be locked."),
+                error.reason,
+                _("Nothing was changed. Remove it, then open the project again."),
+            ) from error
         except OSError as error:
             raise no_room(os_reason(error)) from error
         try:
@@ -81,11 +88,11 @@ class ProjectLock:
 
 def holder_of(path: Path) -> Holder | None:
     """Who holds the lock now; None when nobody does."""
-    path = path.resolve()
+    path = path.parent.resolve() / path.name
     if path in _held:
         return _held[path]
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_own(path, os.O_RDONLY, owner=path.parent.stat().st_uid)
     except OSError:
         return None
     try:

@@ -9,6 +9,7 @@ import sqlite3
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +18,12 @@ from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.book.outbox import TaskMaker
-from flowcabal_tui.store.book.purge import DUE, Purged, purge_chapter, purge_output
+from flowcabal_tui.store.book.purge import Purged, purge_chapter, purge_output
+from flowcabal_tui.store.book.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database, Row
 from flowcabal_tui.store.file.faults import damaged, fault
+from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.memory.indexing import ChapterIndex, restore_index
 from flowcabal_tui.store.migrations import require_known, version_of
 from flowcabal_tui.store.runs.journal import Clock
@@ -91,20 +94,21 @@ class Upkeep:
         self._forget()
         return purged
 
-    async def compact(self) -> None:
-        """Writes the file anew without what was deleted, and empties its log. Raises DiskFull or ProjectError."""
+    async def purge_left(self) -> PurgeLeft:
+        """What no purge has finished yet."""
+        row = await self._database.row("SELECT json FROM value WHERE key=?", (DUE,))
+        return left_of(row[0]) if row else PurgeLeft()
 
-        def compact(connection: sqlite3.Connection) -> None:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            connection.execute("DELETE FROM value WHERE key=?", (DUE,))
+    async def purge_step_done(self, step: PurgeStep) -> None:
+        """Notes that a step of all purges is done."""
+        await self._database.do(lambda connection: _step_done(connection, step))
 
-        await self._database.alone(compact)
+    async def compact(self) -> bool:
+        """Writes the file anew without what was purged, and empties its log; False while a reader prevents that.
 
-    async def compact_if_due(self) -> None:
-        """The same where a purge was cut off before it. Raises DiskFull or ProjectError."""
-        if await self._database.row("SELECT 1 FROM value WHERE key=?", (DUE,)):
-            await self.compact()
+        Another connection that reads an older state keeps the log from being emptied. Raises DiskFull or ProjectError.
+        """
+        return await self._database.alone(_compact)
 
     async def sweep(self, recent: int = _RECENT) -> None:
         """Forgets what was remembered for generations of the memory that no run will read again."""
@@ -113,6 +117,31 @@ class Upkeep:
     async def copy_to(self, target: Path) -> None:
         """The whole file as of this moment, while others write to it. Raises DiskFull; then nothing is left."""
         await asyncio.to_thread(_copy, self._path, target)
+
+
+def _compact(connection: sqlite3.Connection) -> bool:
+    """The writer does not wait for readers here: what is to be written meanwhile would wait too."""
+    ((patience,),) = connection.execute("PRAGMA busy_timeout").fetchall()
+    connection.execute("PRAGMA busy_timeout=0").fetchall()
+    try:
+        if "pages" in purge_left(connection).steps:
+            connection.execute("VACUUM")
+            _step_done(connection, "pages")
+        ((busy, _frames, _moved),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise
+        return False
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={patience}").fetchall()
+    if not busy:
+        _step_done(connection, "log")
+    return not busy
+
+
+def _step_done(connection: sqlite3.Connection, step: PurgeStep) -> None:
+    left = purge_left(connection)
+    put_purge_left(connection, replace(left, steps=tuple(each for each in left.steps if each != step)))
 
 
 def _copy(path: Path, target: Path) -> None:
@@ -134,14 +163,16 @@ def require_whole(path: Path) -> int:
     """
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            for caution in CAUTION:
+                connection.execute(caution)
             version = version_of(connection)
             require_known(version)
+            require_own_schema(connection.execute(SCHEMA).fetchall(), version)
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
-            active = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchall()
     except sqlite3.Error as error:
         raise fault(error) from error
-    if found != ["ok"] or active or not version:
-        raise damaged("; ".join([*found, *(str(name) for (name,) in active)]))
+    if found != ["ok"] or not version:
+        raise damaged("; ".join(found))
     return version
 
 

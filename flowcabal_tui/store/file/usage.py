@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
 from decimal import Decimal
+from typing import Final
 
+from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import UsageRecord
+from flowcabal_tui.domain.model_calls import OpenCall, UsageRecord
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.runs.journal import Clock
+
+_OPEN: Final = """INSERT OR REPLACE INTO open_call (number, role, purpose, endpoint, estimated, run, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
 
 class UsageLog:
@@ -17,22 +23,47 @@ class UsageLog:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def add(self, record: UsageRecord) -> None:
-        """Books one call."""
+    async def open(self, number: int, call: OpenCall) -> None:
+        """Notes a call before it is sent, under a number by which `add` or `close` ends it."""
+        row = self._row(number, call)
+        await self._database.do(lambda connection: connection.execute(_OPEN, row).close())
+
+    def open_again(self, number: int, call: OpenCall) -> None:
+        """The same call is sent again, after the try before was booked. Does not wait."""
+        row = self._row(number, call)
+        self._database.writer.post(lambda connection: connection.execute(_OPEN, row).close())
+
+    def _row(self, number: int, call: OpenCall) -> tuple[object, ...]:
+        told = to_json(call)
+        return number, call.role, call.purpose, told, call.estimated, call.run, self._clock().isoformat()
+
+    def close(self, number: int) -> None:
+        """The call cost nothing, or is booked. Does not wait."""
+        sql = "DELETE FROM open_call WHERE number=?"
+        self._database.writer.post(lambda connection: connection.execute(sql, (number,)).close())
+
+    async def left_open(self) -> tuple[tuple[int, OpenCall], ...]:
+        """Calls that were under way when the program was killed, with their numbers."""
+        rows = await self._database.rows("SELECT number, endpoint FROM open_call ORDER BY number", ())
+        return tuple((number, from_json(OpenCall, told)) for number, told in rows)
+
+    async def add(self, record: UsageRecord, ends: int | None = None) -> None:
+        """Books one call, and notes in the same transaction that it is open no longer."""
         usage = record.usage
         row = (
-            *(record.role, record.model, record.purpose),
-            *(usage.input_tokens, usage.output_tokens, usage.cached_tokens, record.estimated_input),
+            *(record.role, record.model, record.purpose, usage.input_tokens, usage.output_tokens),
+            *(usage.cached_tokens, usage.written_tokens, record.estimated_input),
             *(None if record.cost is None else str(record.cost), record.currency, record.run, record.node),
             self._clock().isoformat(),
         )
-        await self._database.do(
-            lambda connection: connection.execute(
-                "INSERT INTO usage (role, model, purpose, input, output, cached, estimated, cost, currency, run, node,"
-                f" at) VALUES ({', '.join('?' * len(row))})",
-                row,
-            ).close()
-        )
+        columns = "role, model, purpose, input, output, cached, written, estimated, cost, currency, run, node, at"
+        sql = f"INSERT INTO usage ({columns}) VALUES ({', '.join('?' * len(row))})"
+
+        def book(connection: sqlite3.Connection) -> None:
+            connection.execute(sql, row).close()
+            connection.execute("DELETE FROM open_call WHERE number=?", (ends,)).close()
+
+        await self._database.do(book)
 
     async def totals(self, run: RunId | None = None) -> Totals:
         """Of one run or of all. Tokens that a provider did not report count as estimated (in) and 0 (out).

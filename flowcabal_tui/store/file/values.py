@@ -16,7 +16,10 @@ from flowcabal_tui.store.runs.journal import Clock, Journal
 
 
 class Values:
-    """JSON values by key (token factors, confirmations), and drafts: editor text that survives a crash."""
+    """JSON values by key (token factors, confirmations), and other editor text that survives a crash.
+
+    Unsaved text of chapters is in `Drafts`.
+    """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -46,7 +49,9 @@ class Values:
                 connection.execute("DELETE FROM draft WHERE key=?", (key,))
             else:
                 at = self._clock().isoformat()
-                connection.execute("INSERT OR REPLACE INTO draft VALUES (?, ?, ?)", (key, pack(text), at))
+                connection.execute(
+                    "INSERT OR REPLACE INTO draft (key, body, at) VALUES (?, ?, ?)", (key, pack(text), at)
+                )
 
         await self._database.do(put)
 

@@ -11,11 +11,15 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.store.migrations.m001_initial import m001_initial
 from flowcabal_tui.store.migrations.m002_items_and_state import m002_items_and_state
 from flowcabal_tui.store.migrations.m003_story import m003_story
+from flowcabal_tui.store.migrations.m004_money import m004_money
+from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import m005_drafts_and_rewrites
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
     m002_items_and_state,
     m003_story,
+    m004_money,
+    m005_drafts_and_rewrites,
 )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import EventKind
-from flowcabal_tui.domain.run import NodeState, Question, RunRequest, RunState, RunSummary
+from flowcabal_tui.domain.run import NodeState, Question, RunRequest, RunState, RunSummary, node_state_in
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database, Row
@@ -91,14 +91,15 @@ class Runs(Journal):
             if state == "failed":
                 error = json.loads(unpack(failure))["title"]
         has_ended = kind == "run-ended"
+        run_state: RunState = json.loads(unpack(ended))["state"] if has_ended else self._unended(run, entered, states)
         return RunSummary(
             id=run,
             workflow=workflow,
             chapter=chapter,
-            state=json.loads(unpack(ended))["state"] if has_ended else self._unended(run, entered, states),
+            state=run_state,
             started_at=datetime.fromisoformat(at),
             generation=generation,
-            nodes=tuple(states),
+            nodes=tuple((node, node_state_in(run_state, known)) for node, known in states),
             error=error,
         )
 
@@ -165,6 +166,14 @@ class Runs(Journal):
             (f"{workflow}@", f"{workflow}A", chapter),
         )
         return from_json(RunRequest, row[0]) if row else None
+
+    async def has_overrides(self, request: RunRequest) -> bool:
+        """Was there a run whose nodes got these parameters?"""
+        wanted = json.loads(to_json(request))["overrides"]
+        rows = await self._database.rows(
+            "SELECT DISTINCT json_extract(request, '$.overrides') FROM run WHERE json_valid(request)"
+        )
+        return any(text is not None and json.loads(text) == wanted for (text,) in rows)
 
     async def _run(self, run: RunId) -> Row:
         row = await self._database.row(

@@ -20,10 +20,21 @@ class Workflows:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def save(self, workflow: Workflow) -> Workflow:
-        """Stores it under the next version if its content is new; returns it as stored."""
+    async def save(self, workflow: Workflow, *, keep_version: bool = False) -> Workflow:
+        """Stores it under the next version if its content is new; returns it as stored.
+
+        With `keep_version` it keeps its own version, unless another document has that.
+        """
 
         def save(connection: sqlite3.Connection) -> Workflow:
+            if keep_version:
+                known = connection.execute(
+                    "SELECT document FROM workflow WHERE id=? AND version=?", (workflow.id, workflow.version)
+                ).fetchone()
+                if known is None:
+                    return put(connection, workflow)
+                if from_json(Workflow, get_text(connection, Digest(known[0]))) == workflow:
+                    return workflow
             row = connection.execute(
                 "SELECT version, document FROM workflow WHERE id=? ORDER BY version DESC LIMIT 1", (workflow.id,)
             ).fetchone()
@@ -31,7 +42,9 @@ class Workflows:
             version = latest.version if latest else 0
             if latest is not None and workflow.model_copy(update={"version": version}) == latest:
                 return latest
-            saved = workflow.model_copy(update={"version": version + 1})
+            return put(connection, workflow.model_copy(update={"version": version + 1}))
+
+        def put(connection: sqlite3.Connection, saved: Workflow) -> Workflow:
             document = put_text(connection, to_json(saved))
             connection.execute(
                 "INSERT INTO workflow VALUES (?, ?, ?, ?)",
@@ -66,6 +79,14 @@ class Workflows:
                 WorkflowVersion(saved.reference, version, saved.name, len(saved.nodes), datetime.fromisoformat(at))
             )
         return tuple(found)
+
+    async def documents(self) -> tuple[str, ...]:
+        """The newest version of each as its JSON text, unread."""
+        rows = await self._database.rows(
+            "SELECT body FROM workflow JOIN blob ON digest=document"
+            " WHERE version=(SELECT max(version) FROM workflow AS other WHERE other.id=workflow.id) ORDER BY id"
+        )
+        return tuple(unpack(body) for (body,) in rows)
 
     async def list(self) -> tuple[Workflow, ...]:
         """The newest version of each, in the order in which they first came."""

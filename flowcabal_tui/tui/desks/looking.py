@@ -46,6 +46,12 @@ class LookingDesk:
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
 
+    async def trust(self) -> None:
+        """What the project may send, spend and run, and the user's answer."""
+        from flowcabal_tui.tui.desks.trust import ask_trust
+
+        await ask_trust(self._screen, self._workbench)
+
     # Search
 
     async def find(self) -> None:
@@ -180,7 +186,11 @@ class LookingDesk:
 
     async def _imagined(self, receipt: Receipt, workflow: Workflow | None) -> tuple[Receipt, str] | None:
         """What the node of the workflow in view would be given now for a chapter; spends nothing."""
-        rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in await self._workbench.chapters())
+        unsaved = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
+        rows = tuple(
+            (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")
+            for at in await self._workbench.chapters()
+        )
         chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
         if chosen is None or workflow is None:
             return None

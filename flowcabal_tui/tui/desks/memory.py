@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
+from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol import (
+    AnswerEmbeddings,
     CancelBackground,
     Command,
     PinProfile,
@@ -27,6 +30,7 @@ from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.diff import UnsavedScreen
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 
@@ -104,17 +108,52 @@ class MemoryDesk:
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return
-        command = editor_command(self._editor)
-        edited = await edit_outside(self._screen.app, await self._workbench.meta(name), name, command)
+        command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
+        text, base = await self._workbench.meta(name), await self._newest(subject)
+        edited = await edit_outside(self._screen.app, text, name, command)
         if edited is not None:
-            await self._workbench.carry_out(WriteMeta(name, edited))
+            await self._save_meta(name, edited, base)
+
+    async def _newest(self, subject: ChapterId) -> int:
+        versions = await self._workbench.chapter_versions(subject)
+        return versions[0].version if versions else 0
+
+    async def _save_meta(self, name: MetaName, text: str, base: int) -> None:
+        """Saves what was made of the version `base`; over another text only after both were shown."""
+        command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
+        while True:
+            try:
+                await self._workbench.carry_out(WriteMeta(name, text, base))
+            except VersionConflict:
+                base, newest = await self._newest(subject), await self._workbench.meta(name)
+                title = _("{title}: from the newest version to your unsaved text").format(title=_(META[name]))
+                answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, text))
+                if answer == "newer":
+                    return
+                if answer is None:
+                    text = await edit_outside(self._screen.app, text, name, command) or text
+                continue
             self._screen.notify(_("Saved."), markup=False)
+            return
 
     async def work(self, retry: bool) -> None:
-        """Takes background work up again, or cancels what is left of it."""
+        """Takes background work up again, or cancels what is left of it. A waiting question comes first."""
+        if retry and (asked := await self._workbench.embedding_question()) is not None:
+            await self._ask_embeddings(asked)
+            return
         await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
         words = _("Memory work is taken up again.") if retry else _("Memory work is cancelled; it can be retried.")
         self._screen.notify(words, markup=False)
+
+    async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
+        """Escape answers nothing: the question waits on."""
+        choices = (
+            ("no", _("No: search by words alone, send nothing")),
+            ("yes", _("Yes: send the texts, search by meaning")),
+        )
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(asked.words, choices))
+        if chosen is not None:
+            await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
 
     async def check_models(self) -> None:
         """One small call a model, and what came of it."""

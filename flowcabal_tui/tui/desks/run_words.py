@@ -12,7 +12,7 @@ from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.project.words import RUN_STATES
+from flowcabal_tui.project.words import RUN_STATES, spend_lines
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.cells import padded
 
@@ -28,16 +28,9 @@ INSTRUCTION = "instruction"
 def quote_words(quote: Quote) -> str:
     """A quote as a sentence a line."""
     total = len(quote.would_run) + len(quote.served)
-    tokens = _("about {n:,} tokens in, {out:,} out").format(n=quote.input_tokens, out=quote.output_tokens)
-    lines = [
-        _("{n} of {total} nodes would run, {tokens}; at most {calls} calls.").format(
-            n=len(quote.would_run), total=total, tokens=tokens, calls=quote.calls_at_most
-        )
-    ]
-    if quote.cost is not None and quote.currency:
-        lines.append(_("About {cost} {currency}.").format(cost=quote.cost, currency=quote.currency))
-    if quote.at_most:
-        lines.append(_("Some prompts depend on text that is not written yet, so this is an estimate."))
+    lines = [_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total)]
+    if quote.likely.calls:
+        lines += spend_lines(quote)
     if quote.served:
         lines.append(_("{n} are there already and cost nothing.").format(n=len(quote.served)))
     if quote.frozen:

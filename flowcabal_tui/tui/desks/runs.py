@@ -13,10 +13,12 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.protocol import ConfirmModels, PersistOutput, ResumeRun, RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol import ConfirmModels, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
+from flowcabal_tui.tui.desks.asking import asked_inputs
+from flowcabal_tui.tui.desks.keeping import KeepDesk
 from flowcabal_tui.tui.desks.preparing import preparing
+from flowcabal_tui.tui.desks.resuming import is_to_be_continued, may_continue
 from flowcabal_tui.tui.desks.run_words import (
     INSTRUCTION,
     asks_for_wish,
@@ -24,7 +26,7 @@ from flowcabal_tui.tui.desks.run_words import (
     refuse_without_chapter,
     run_words,
 )
-from flowcabal_tui.tui.desks.unsaved import Unsaved
+from flowcabal_tui.tui.desks.unsaved import Unsaved, as_words
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.messages import WorkflowShown
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
@@ -32,7 +34,7 @@ from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.diff import DiffScreen
+from flowcabal_tui.tui.screens.diff import DiffScreen, UnsavedScreen
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -61,6 +63,7 @@ class RunDesk:
         self._unsaved: Workflow | None = None
         self._drafts = Unsaved(workbench)
         self.stored: Workflow | None = None
+        self.keep = KeepDesk(screen, workbench).keep
 
     @property
     def title(self) -> str:
@@ -122,13 +125,13 @@ class RunDesk:
         await self._show_workflow(document if as_it_was else newest)
 
     async def _show_workflow(self, workflow: Workflow) -> None:
-        edited = await self._drafts.of(workflow)
+        edited = await self._drafts.of(workflow) or await self._edited_before(workflow)
         self.stored, self._unsaved = None if edited is None else workflow, edited
         self.workflow = workflow = edited or workflow
         pane = self._screen.query_one(WorkflowPane)
         pane.show_templates(self._templates, workflow.reference)
         pane.show(workflow, self.node_states)
-        busy = ("waiting", "running", "retrying", "failed", "done")
+        busy = ("waiting", "running", "retrying", "failed", "cancelled", "done")
         latest_first = [(node.id, self.node_states.get(node.id)) for node in reversed(workflow.nodes)]
         latest_first = [item for item in self.node_states.items() if item[1] == "waiting"] + latest_first
         ranked = sorted(latest_first, key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
@@ -138,6 +141,18 @@ class RunDesk:
             pane.follow(node)
             await self.show_node(node)
         self._screen.post_message(WorkflowShown())
+
+    async def _edited_before(self, newest: Workflow) -> Workflow | None:
+        """Unsaved changes of an older version than the newest, after both were shown and the writer wants them."""
+        if newest.reference not in (item.reference for item in self._templates):
+            return None
+        if (edited := await self._drafts.older(newest)) is None:
+            return None
+        title = _("{title}: from the newest version to your unsaved text").format(title=newest.name or newest.id)
+        answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, as_words(newest), as_words(edited)))
+        if answer == "newer":
+            await self._drafts.forget(newest.id)
+        return edited.model_copy(update={"version": newest.version}) if answer == "mine" else None
 
     async def choose_node(self, node: NodeId) -> None:
         """The writer went to a node: the view stays there."""
@@ -251,9 +266,11 @@ class RunDesk:
             if wish is None:
                 return False
             await self._workbench.put_draft(f"{INSTRUCTION}/{chapter}", wish)
-        return await self._begin(
-            RunRequest(self.workflow.reference, chapter, ((INSTRUCTION, wish),), targets, step=step)
-        )
+        inputs = await asked_inputs(self._screen, self._workbench, self.workflow, targets)
+        if inputs is None:
+            return False
+        given = ((INSTRUCTION, wish), *inputs)
+        return await self._begin(RunRequest(self.workflow.reference, chapter, given, targets, step=step))
 
     async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:
         """Another sample of a node, beside those that are there."""
@@ -266,7 +283,10 @@ class RunDesk:
         summary = next((item for item in await self._workbench.runs() if item.id == self.run), None)
         chapter = summary.chapter if summary is not None else chapter
         refuse_without_chapter(self.workflow, chapter)
-        return await self._begin(RunRequest(self.workflow.reference, chapter, again=(node,)))
+        before = RunRequest(self.workflow.reference, chapter)
+        if self.run is not None:  # what the writer wished for then holds for this attempt too
+            before = replace((await self._workbench.run_details(self.run)).request, workflow=before.workflow)
+        return await self._begin(replace(before, chapter=chapter).another(node))
 
     async def _begin(self, request: RunRequest) -> bool:
         known = next((item.reference for item in self._templates if item.reference == request.workflow), None)
@@ -275,44 +295,18 @@ class RunDesk:
             request = replace(request, workflow=newest.reference if newest else request.workflow)
         with preparing(self._screen):
             quote = await self._workbench.quote(request)
-        if quote.calls_at_most and not self._workbench.info.offline:
+        if not quote.is_free:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
         with preparing(self._screen):
-            run = RunId(await self._workbench.carry_out(RunWorkflow(request)))
+            run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
         self.following = True
         summary = next((item for item in await self._workbench.runs() if item.id == run), None)
         if summary is not None:
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
-
-    async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
-        """Keeps an attempt in the memory of the book, where the template says; tells where it went.
-
-        A step on which others build is a plan or a draft more often than a chapter, so that is asked first.
-        Gives "" when the writer would rather not.
-        """
-        summary = next((item for item in await self._workbench.runs() if item.id == run), None)
-        target = summary.chapter if summary is not None else chapter
-        workflow = await self._workbench.run_workflow(run)
-        place = next((item for item in await self._workbench.chapters() if item.id == target), None)
-        needs = dependencies(workflow)
-        later = [item.title for item in workflow.nodes if node in needs.get(item.id, ())]
-        if later and workflow.keep.kind == "chapter" and place is not None:
-            step = workflow.node(node).title
-            title = _("Keep {node} as the text of chapter {n}?").format(node=step, n=place.position)
-            words = _("Later steps build on it ({names}); usually the last one is kept.").format(names=", ".join(later))
-            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
-                return ""
-        await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target))
-        kept = next((item for item in await self._workbench.chapters() if item.id == target), None)
-        if kept is None or workflow.keep.kind not in ("chapter", "scene"):
-            return _("Kept.")
-        return _("Kept as version {version} of chapter {n}. The memory follows.").format(
-            version=kept.version, n=kept.position
-        )
 
     def edited(self, workflow: Workflow) -> None:
         """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
@@ -363,10 +357,20 @@ class RunDesk:
         if summary.state == "interrupted":
             title, words = _("Go on with this run?"), _("What is finished is not run again.")
             if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
-                await self._workbench.carry_out(ResumeRun(summary.id))
-                self.following = True
+                continues = await is_to_be_continued(self._screen, self._workbench, summary)
+                if continues is not None:
+                    await self._workbench.carry_out(ResumeRun(summary.id, continues))
+                    self.following = True
         await self.show_run(summary)
         return summary
+
+    async def go_on(self) -> None:
+        """Continues the texts of the run in view that were cut off, after a question where that costs money."""
+        if self.run is None or not await may_continue(self._screen, self._workbench):
+            return
+        await self._workbench.carry_out(ResumeRun(self.run, continues=True))
+        self.following = True
+        await self.show_run(next(item for item in await self._workbench.runs() if item.id == self.run))
 
     async def compare(self, node: NodeId, number: int) -> None:
         """Two attempts side by side: this one and the one before."""

@@ -104,7 +104,12 @@ class ShelfDesk:
             self._screen.notify(_("Split. `m` on the first part merges the two again."), markup=False)
 
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
-        """Asks first."""
+        """Asks first. Unsaved text of the second chapter would be out of sight, so that is to be settled before."""
+        await self._book.drafts.write()
+        if await self._workbench.unsaved.of(following.id) is not None:
+            words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
+            self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
+            return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second one's text goes to the end of the first; its versions stay in the project.")
         if agents_cost(self._workbench):

@@ -133,6 +133,7 @@ class UpkeepDesk:
         words = " ".join((
             _("This cannot be undone."),
             _("It goes with all its versions, all that was made of it, and the runs that made it."),
+            _("The local knowledge server's folder is emptied; it is filled again from the book."),
             _("Backups and copies elsewhere stay as they are."),
         ))  # fmt: skip
         if not await self._ask(TypeNameScreen(title, words, name)):
@@ -151,6 +152,9 @@ class UpkeepDesk:
             return
         path = typed_path(typed)
         path = path if path.suffix else path.with_suffix(".zip")
+        words = _("The backup holds it as unsaved text; its chapters have the saved text.")
+        if not await self._book.may_leave_unsaved(_("Back up with unsaved text?"), words):
+            return
         manifest = await self._workbench.back_up(path)
         words = _("{file}: {n} files, {size} MiB.")
         self._screen.notify(

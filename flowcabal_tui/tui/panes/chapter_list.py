@@ -30,7 +30,10 @@ class ChapterList(Vertical):
 
     help = HelpData(
         mark("Chapters"),
-        mark("The book in story order. Enter opens a chapter, `r` runs the workflow for it, `/` filters."),
+        mark(
+            "The book in story order. Enter opens a chapter, `r` runs the workflow for it, `/` "
+            "filters. A chapter with * has unsaved text."
+        ),
     )
     jump_key = "c"
     DEFAULT_CSS = """
@@ -88,6 +91,7 @@ class ChapterList(Vertical):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
         self._book: tuple[Chapter, ...] | None = None
+        self._unsaved: frozenset[ChapterId] = frozenset()
         self._opened: ChapterId | None = None
         self._wanted = ""
 
@@ -103,12 +107,14 @@ class ChapterList(Vertical):
         picked = self.query_one(PickList).picked
         return ChapterId(picked) if picked is not None else None
 
-    def show(self, chapters: Sequence[Chapter], current: ChapterId | None) -> None:
+    def show(
+        self, chapters: Sequence[Chapter], current: ChapterId | None, unsaved: frozenset[ChapterId] = frozenset()
+    ) -> None:
         """Shows the book; the cursor stays at its chapter, or goes to `current` when that is another one."""
-        if (tuple(chapters), current) == (self._book, self._opened):
+        if (tuple(chapters), current, unsaved) == (self._book, self._opened, self._unsaved):
             return
         cursor = current if current != self._opened else self.highlighted or current
-        self._book, self._opened = tuple(chapters), current
+        self._book, self._opened, self._unsaved = tuple(chapters), current, unsaved
         self._fill(cursor)
 
     def _fill(self, cursor: ChapterId | None) -> None:
@@ -131,9 +137,10 @@ class ChapterList(Vertical):
         return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
 
     def _row(self, chapter: Chapter) -> EndedRow:
-        """Mark, number, title, length; "empty" stands where nothing is written yet."""
+        """Mark, number, title, length; "empty" stands where nothing is written yet, * where text is unsaved."""
         opened = chapter.id == self._opened
         length = f"{chapter.length:,}" if chapter.version else _("empty")
+        length = f"{length} *" if chapter.id in self._unsaved else length
         title = one_line(chapter.title) or _("untitled")
         return EndedRow(f"{'>' if opened else ' '} {chapter.position:>3} ", title, f" · {length}", is_bold=opened)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,10 +15,11 @@ from textual.reactive import var
 from textual.widgets import ContentSwitcher, Static
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.panes.manuscript_words import FACES, Face, Proposal, head_words
+from flowcabal_tui.tui.panes.manuscript_words import FACES, Face, Proposal, ProposalAccepted, head_words, paragraph_at
+from flowcabal_tui.tui.panes.open_text import OpenText, VersionTexts
 from flowcabal_tui.tui.panes.places_in_text import PlacesInText
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.versions import VersionsScreen
@@ -72,7 +72,15 @@ class ManuscriptPane(PlacesInText):
 
     @dataclass
     class SaveRequested(Message):
-        """The text is to be kept; `version` is the one that it was made from."""
+        """The unsaved text is to be saved; `base` is the version that it was typed over, None: not known."""
+
+        chapter: ChapterId
+        text: str
+        base: int | None
+
+    @dataclass
+    class RestoreRequested(Message):
+        """The text of an older version is to be the newest, which is `version`."""
 
         chapter: ChapterId
         text: str
@@ -80,10 +88,11 @@ class ManuscriptPane(PlacesInText):
 
     @dataclass
     class DraftEdited(Message):
-        """Unsaved text changed; equal to the saved text, it is no draft any more."""
+        """Unsaved text changed, which was typed over the version `base`; None: there is none any more."""
 
         chapter: ChapterId
-        text: str
+        text: str | None
+        base: int | None
 
     @dataclass
     class RewriteRequested(Message):
@@ -110,21 +119,19 @@ class ManuscriptPane(PlacesInText):
 
     @dataclass
     class EditorRequested(Message):
-        """The writer's own editor is wanted."""
+        """The writer's own editor is wanted for the text, which was typed over the version `base`."""
 
         chapter: ChapterId
         text: str
+        base: int | None
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self.book_language = self._notice = ""
+        self.book_language = ""
         self._chapter: Chapter | None = None
-        self._saved_text = ""
-        self._draft_text: str | None = None
-        self._posted_text: str | None = None
-        self._versions: tuple[ChapterVersion, ...] = ()
+        self._known: OpenText | None = None
         self._proposal: Proposal | None = None
-        self._version_texts: dict[int, asyncio.Future[str]] = {}
+        self._older_texts = VersionTexts()
 
     def compose(self) -> ComposeResult:
         """The head, and one of: the text to read, the editor, a proposal."""
@@ -135,51 +142,54 @@ class ManuscriptPane(PlacesInText):
             yield DiffView(id="proposal")
 
     @property
+    def version(self) -> int:
+        """The newest version of the chapter in view, 0 where nothing is written."""
+        return self._known.chapter.version if self._known else 0
+
+    @property
     def text(self) -> str:
         """The text as it stands, saved or not."""
         if self.face == "edit":
             return self.query_one(ProseArea).text
-        return self._saved_text if self._draft_text is None else self._draft_text
+        return self._known.text if self._known else ""
 
     def show(
-        self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: str | None = None,
+        self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
         *, is_changed_outside: bool = False,
     ) -> None:  # fmt: skip
         """Shows a chapter; unsaved text of the same chapter stays, whatever was saved meanwhile."""
         self.is_changed_outside = is_changed_outside
-        text, same = clean(text), self._chapter is not None and self._chapter.id == chapter.id
-        if not same:
+        known, same = self._known, self._chapter is not None and self._chapter.id == chapter.id
+        if same and known is not None:
+            if self.is_unsaved:
+                known.type(self.text)
+            known.refresh(chapter, text, versions)
+        else:
             self._close_chapter()
-            self._draft_text = clean(draft) if draft is not None else None
-        elif self.is_unsaved:
-            self._draft_text = self.text
-            if text not in (self._saved_text, self._posted_text):
-                words = _(
-                    "The chapter was changed elsewhere (version {n}). Yours is unsaved; both are kept if you save."
-                )
-                self._notice = words.format(n=chapter.version)
-        if same and text == self._posted_text:
-            self._posted_text, self._notice = None, ""
-        self._chapter, self._saved_text, self._versions = chapter, text, tuple(versions)
-        self._draft_text = None if self._draft_text == text else self._draft_text
-        self.is_unsaved = self._draft_text is not None
-        if self.face == "edit" and not self.is_unsaved and self.query_one(ProseArea).text != text:
-            self.query_one(ProseArea).load_text(text)
+            known = OpenText(chapter, text, versions, draft)
+        self._known, self._chapter, self.is_unsaved = known, chapter, known.is_unsaved
+        if self.face == "edit" and not self.is_unsaved and self.query_one(ProseArea).text != known.saved:
+            self.query_one(ProseArea).load_text(known.saved)
         self._refresh_reading(follow_start=not same)
         self._refresh_head()
 
+    def drop_unsaved(self) -> None:
+        """Unsaved text goes, in the editor too."""
+        if self._known is not None:
+            self._turn_to("read")
+            self._take_draft(self._known.saved)
+            self._refresh_reading(follow_start=False)
+
     def show_version(self, version: int, text: str) -> None:
         """The text of a version that was asked for."""
-        if (waiting := self._version_texts.pop(version, None)) is not None and not waiting.done():
-            waiting.set_result(clean(text))
+        self._older_texts.arrive(version, text)
 
     def take_edited(self, chapter: ChapterId, text: str) -> None:
-        """Text from the writer's own editor takes the place of what was unsaved, and is to be saved."""
+        """Shows text from the writer's own editor in the place of what was unsaved."""
         if self._chapter is not None and self._chapter.id == chapter:
             self._turn_to("read")
             self._take_draft(clean(text))
             self._refresh_reading(follow_start=False)
-            self.action_save()
 
     def edit(self) -> None:
         """Opens the editor at about the place that was being read."""
@@ -203,8 +213,8 @@ class ManuscriptPane(PlacesInText):
 
     def _close_chapter(self) -> None:
         self._report_typed()
-        self._proposal, self._posted_text, self._notice = None, None, ""
-        self._version_texts.clear()
+        self._proposal = None
+        self._older_texts.clear()
         self._turn_to("read")
 
     def _turn_to(self, face: Face) -> None:
@@ -219,16 +229,16 @@ class ManuscriptPane(PlacesInText):
 
     def _report_typed(self) -> None:
         """Takes what the editor holds, without waiting for its own report."""
-        known = self._saved_text if self._draft_text is None else self._draft_text
-        if self.face == "edit" and self.text != known:
+        if self.face == "edit" and self._known is not None and self.text != self._known.text:
             self._take_draft(self.text)
 
     def _take_draft(self, text: str) -> None:
         """Remembers unsaved text, or that there is none."""
-        self._draft_text = text if text != self._saved_text else None
-        self.is_unsaved = self._draft_text is not None
-        if self._chapter is not None:
-            self.post_message(self.DraftEdited(self._chapter.id, text))
+        if self._known is None:
+            return
+        self._known.type(text)
+        self.is_unsaved = self._known.is_unsaved
+        self.post_message(self.DraftEdited(self._known.chapter.id, self._known.typed, self._known.base))
         self._refresh_head()
 
     def _refresh_reading(self, *, follow_start: bool) -> None:
@@ -239,13 +249,11 @@ class ManuscriptPane(PlacesInText):
             reader.scroll_to(y=row, animate=False, force=True)
 
     def _refresh_head(self) -> None:
-        chapter = self._chapter
-        if chapter is None:
+        if self._known is None:
             return
         words = head_words(
-            chapter, self.text, self.face, self._proposal,
-            is_unsaved=self.is_unsaved, is_changed_outside=self.is_changed_outside,
-            notice=self._notice, book_language=self.book_language,
+            self._known, self.text, self.face, self._proposal,
+            is_unsaved=self.is_unsaved, is_changed_outside=self.is_changed_outside, book_language=self.book_language,
         )  # fmt: skip
         self.query_one(".head", Static).update(words)
 
@@ -271,7 +279,7 @@ class ManuscriptPane(PlacesInText):
     def _mark_unsaved(self, message: ProseArea.Changed) -> None:
         message.stop()
         if self.face == "edit" and not self.is_unsaved:
-            self.is_unsaved = self.query_one(ProseArea).text != self._saved_text
+            self.is_unsaved = self._known is not None and self.text != self._known.saved
             self._refresh_head()
 
     # Keys
@@ -288,26 +296,25 @@ class ManuscriptPane(PlacesInText):
         self._report_typed()
         self._turn_to("read")
         self._refresh_reading(follow_start=False)
-        if self._draft_text is not None:
+        if self.is_unsaved:
             self.notify(_("Your text is not saved yet. It is kept as a draft; Ctrl+s saves it."), markup=False)
 
     def action_save(self) -> None:
         """Ask to keep the text."""
-        if self._chapter is None or (text := self.text) == self._saved_text:
+        self._report_typed()
+        if self._known is None or not self._known.is_unsaved:
             self.notify(_("There is nothing new to save."), markup=False)
             return
-        self._posted_text = text
-        self.post_message(self.SaveRequested(self._chapter.id, text, self._chapter.version))
+        self.post_message(self.SaveRequested(self._known.chapter.id, self._known.post(), self._known.base))
 
     def action_discard(self) -> None:
         """Throw unsaved text away after a question, and show the saved text."""
 
         def discard(agreed: bool | None) -> None:
             if agreed:
-                self._take_draft(self._saved_text)
-                self._refresh_reading(follow_start=False)
+                self.drop_unsaved()
 
-        if self._draft_text is None:
+        if not self.is_unsaved:
             self.notify(_("Nothing is unsaved here."), markup=False)
         else:
             title = _("Throw the unsaved text away?")
@@ -316,8 +323,9 @@ class ManuscriptPane(PlacesInText):
 
     def action_editor(self) -> None:
         """Ask for the writer's own editor."""
-        if (chapter := self._need_chapter()) is not None:
-            self.post_message(self.EditorRequested(chapter.id, self.text))
+        if self._need_chapter() is not None and self._known is not None:
+            self._report_typed()
+            self.post_message(self.EditorRequested(self._known.chapter.id, self.text, self._known.base))
 
     def action_outside(self) -> None:
         """Ask for the file's text beside the book's."""
@@ -334,9 +342,7 @@ class ManuscriptPane(PlacesInText):
             return
         text = self.text
         start, end = self.query_one(ProseArea).selected_span
-        if start == end:
-            start = text.rfind("\n", 0, start) + 1
-            end = text.find("\n", start) if "\n" in text[start:] else len(text)
+        start, end = (start, end) if start != end else paragraph_at(text, start)
         passage = text[start:end]
         if not passage.strip():
             self.notify(_("There is no text at the cursor to rewrite."), markup=False)
@@ -359,6 +365,7 @@ class ManuscriptPane(PlacesInText):
             self.propose(proposal.start, proposal.end, proposal.before, proposal.after)
             return
         self._proposal = None
+        self.post_message(ProposalAccepted(proposal, self.text))
         self.edit()
         area = self.query_one(ProseArea)
         area.replace_span(proposal.start, proposal.end, proposal.after)
@@ -372,25 +379,22 @@ class ManuscriptPane(PlacesInText):
 
     def action_versions(self) -> None:
         """Show the earlier versions."""
-        if (chapter := self._need_chapter()) is None:
+        if self._need_chapter() is None or (known := self._known) is None:
             return
-        if not self._versions:
+        if not known.versions:
             self.notify(_("There is no earlier version."), markup=False)
             return
 
         def restore(text: str | None) -> None:
-            if text is not None and text != self._saved_text:
-                self._posted_text = text
-                self.post_message(self.SaveRequested(chapter.id, text, chapter.version))
+            if text is not None and text != known.saved:
+                self.post_message(self.RestoreRequested(known.chapter.id, text, known.chapter.version))
 
-        versions = VersionsScreen(chapter.title, self._versions, self._load_version, self.book_language)
+        versions = VersionsScreen(known.chapter.title, known.versions, self._load_version, self.book_language)
         self.app.push_screen(versions, restore)
 
     async def _load_version(self, version: int) -> str:
         """The text of a version, as soon as `show_version` brings it."""
-        if self._chapter is None:
+        if (chapter := self._chapter) is None:
             return ""
-        if version not in self._version_texts:
-            self._version_texts[version] = asyncio.get_running_loop().create_future()
-            self.post_message(self.VersionRequested(self._chapter.id, version))
-        return await asyncio.shield(self._version_texts[version])
+        asked = self.VersionRequested(chapter.id, version)
+        return await self._older_texts.wait(version, partial(self.post_message, asked))

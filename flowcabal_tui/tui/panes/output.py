@@ -27,6 +27,11 @@ ARRIVING: Final[tuple[NodeState, ...]] = ("running", "retrying")
 NO_OUTPUT: Final = mark("This node has no output yet. F5 runs the workflow.")
 
 
+def _or(key: Binding, excuse: str) -> tuple[Binding, Binding]:
+    """A key, and the action that says why it has nothing to act on; `check_action` turns on one of the two."""
+    return key, replace(key, action=excuse, show=False)
+
+
 class OutputPane(Vertical):
     """Shows one node of one run: the attempt that arrives, or the one that the writer chose.
 
@@ -46,23 +51,20 @@ class OutputPane(Vertical):
     OutputPane > StreamView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
-        Binding("x", "stop_nothing", mark("Stop"), show=False, tooltip=mark("Stop this node at once."),
-                id="output.stop"),
-        Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."), id="output.keep"),
-        Binding("s,ctrl+s", "keep_later", mark("Keep"), show=False, tooltip=mark("Keep this attempt in the book."),
-                id="output.keep"),
+        *_or(Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
+             "stop_nothing"),
+        *_or(Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
+                     id="output.keep"), "keep_later"),
         Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; pays again."), id="output.again"),
-        Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
-                tooltip=mark("Attempt before")),
-        Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
-        Binding("left_square_bracket", "no_other", mark("Attempts"), show=False, tooltip=mark("Attempt before"),
-                id="output.previous"),
-        Binding("right_square_bracket", "no_other", mark("Next attempt"), show=False, id="output.next"),
+        *_or(Binding("C", "go_on", mark("Continue"), id="output.continue",
+                     tooltip=mark("Continue the cut-off text from where it stopped; pays.")), "no_rest"),
+        *_or(Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
+                     tooltip=mark("Attempt before")), "no_other"),
+        *_or(Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
+             "no_other"),
         Binding("c", "receipt", mark("Context"), tooltip=mark("What the model was given."), id="output.receipt"),
-        Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
-        Binding("d", "no_other", mark("Diff"), show=False, tooltip=mark("Compare with the attempt before."),
-                id="output.diff"),
+        *_or(Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
+             "no_other"),
     ]  # fmt: skip
 
     @dataclass
@@ -75,9 +77,10 @@ class OutputPane(Vertical):
 
     @dataclass
     class AgainRequested(Message):
-        """Another sample is wanted."""
+        """Another sample is wanted, or with `continues` the rest of the text that was cut off."""
 
         node: NodeId
+        continues: bool = False
 
     @dataclass
     class ReceiptRequested(Message):
@@ -269,18 +272,15 @@ class OutputPane(Vertical):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys between attempts are on when there are some to go between."""
         match action:
-            case "attempt" | "diff":
-                return len(self._numbers()) > 1
-            case "no_other":
-                return len(self._numbers()) < 2
-            case "keep":
-                return self._settled() is not None
-            case "keep_later":
-                return self._settled() is None
-            case "stop":
-                return self._arrives
-            case "stop_nothing":
-                return not self._arrives
+            case "attempt" | "diff" | "no_other":
+                return (len(self._numbers()) > 1) == (action != "no_other")
+            case "keep" | "keep_later":
+                return (self._settled() is not None) == (action == "keep")
+            case "go_on" | "no_rest":
+                is_cut_off = (settled := self._settled()) is not None and not settled.complete
+                return is_cut_off == (action == "go_on")
+            case "stop" | "stop_nothing":
+                return self._arrives == (action == "stop")
             case _:
                 return True
 
@@ -310,13 +310,14 @@ class OutputPane(Vertical):
         lines = [self._wait] if self._wait else []
         if self._view is not None and self._view.error:
             lines.append(clean(self._view.error))
-        settled = self._settled()
-        if settled is None:
+        if self._view is not None and self._view.item_errors:
+            lines += [f"! {clean(one)}" for one in self._view.item_errors[:3]]
+        if (settled := self._settled()) is None:
             return lines
         if settled.finish in FINISHES:
             lines.append(_(FINISHES[settled.finish]))
         if not settled.complete:
-            lines.append(_("incomplete: the text ended before the model did"))
+            lines.append(_("incomplete: the text was cut off; `C` continues it, `s` keeps it as it is"))
         if settled.evaluation is not None:
             lines.append(verdict_words(settled.evaluation))
         return lines
@@ -350,6 +351,11 @@ class OutputPane(Vertical):
         if (view := self._need_view()) is not None:
             self.post_message(self.AgainRequested(view.node))
 
+    def action_go_on(self) -> None:
+        """Ask for the rest of a text that was cut off."""
+        if (view := self._need_view()) is not None:
+            self.post_message(self.AgainRequested(view.node, continues=True))
+
     def action_attempt(self, step: int) -> None:
         """Show the attempt before or after."""
         numbers = self._numbers()
@@ -378,6 +384,11 @@ class OutputPane(Vertical):
         """Say that there is nothing to go to or to compare with."""
         if self._need_view() is not None:
             self.notify(_("There is no other attempt: `a` writes one."), markup=False)
+
+    def action_no_rest(self) -> None:
+        """Say that there is nothing to continue."""
+        if self._need_view() is not None:
+            self.notify(_("The text was not cut off: there is nothing to continue."), markup=False)
 
     def action_stop_nothing(self) -> None:
         """Say that there is nothing to stop."""

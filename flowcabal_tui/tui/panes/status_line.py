@@ -20,6 +20,8 @@ from flowcabal_tui.tui.panes.words import one_line
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.memory import BootstrapStatus, Totals
+    from flowcabal_tui.domain.trust import TrustState
+    from flowcabal_tui.project.views import ProjectInfo
 
 _SPINNER: Final = "|/-\\"
 _SPIN_SECONDS: Final = 0.25
@@ -56,8 +58,9 @@ class StatusLine(Horizontal):
     StatusLine > .status-words { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
-    def __init__(self, *, offline: bool = False, read_only: bool = False) -> None:
+    def __init__(self, *, offline: bool = False, read_only: bool = False, trust: TrustState = "trusted") -> None:
         super().__init__()
+        self._trust_state = trust
         self._offline_model, self._only_reading = offline, read_only
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = 0
@@ -70,6 +73,11 @@ class StatusLine(Horizontal):
         self._owed_reason = self._reading_words = ""
         self._spin_timer: Timer | None = None
         self._spin_step = 0
+
+    @classmethod
+    def of(cls, info: ProjectInfo) -> StatusLine:
+        """The line of a project as it was opened."""
+        return cls(offline=info.offline, read_only=info.read_only, trust=info.trust)
 
     def compose(self) -> ComposeResult:
         """One cell that turns while something runs, and the words."""
@@ -86,6 +94,11 @@ class StatusLine(Horizontal):
         go on."""
         self._running_count, self._paused_count = running, paused
         self._question_count, self._interrupted_count = waiting, interrupted
+        self._show_words()
+
+    def update_trust(self, state: TrustState) -> None:
+        """Whether the user has confirmed all that the project asks for."""
+        self._trust_state = state
         self._show_words()
 
     def update_totals(self, totals: Totals) -> None:
@@ -145,6 +158,7 @@ class StatusLine(Horizontal):
             "external": _("knowledge: ready (elsewhere)"),
             "starting": _("knowledge: starting"),
             "restarting": _("knowledge: restarting"),
+            "asks": _("knowledge: waiting for your answer: R"),
         }.get(state, _("knowledge: off"))
         waiting = self._owed_count if state in ("external", "starting", "restarting", "failed") else 0
         return _("{words}, {n} wait").format(words=words, n=waiting) if waiting else words
@@ -160,6 +174,10 @@ class StatusLine(Horizontal):
 
     def _parts(self) -> list[_Part]:
         parts = []
+        if self._trust_state == "restricted":
+            parts.append(_Part(_("RESTRICTED: F10"), 0))
+        elif self._trust_state == "changed":
+            parts.append(_Part(_("not confirmed: F10"), 0))
         if self._only_reading:
             parts.append(_Part(_("READ ONLY"), 0))
         if self._offline_model:

@@ -139,6 +139,9 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def _words(self, told: Provenance) -> Iterator[str]:
         origin = told.line.origin
         yield self._origin_words(origin)
+        for span in told.line.spans if len(told.line.spans) > 1 else ():
+            if span.origin.version == origin.version and (said := told.line.text[span.start : span.end].strip()):
+                yield _("“{text}”: {words}").format(text=one_line(said, 60), words=self._origin_words(span.origin))
         if (written := told.written) is not None:
             words = _("written by {model}: {workflow}, {node}, attempt {n}").format(
                 model=one_line(written.model) or _("a model"), workflow=one_line(written.workflow),
@@ -157,6 +160,9 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         parts = [_("version {n}").format(n=origin.version), _(AUTHORS[origin.author]), f"{origin.at:%Y-%m-%d %H:%M}"]
         if origin.chapter != self._chapter.id:
             parts.insert(0, _("another chapter"))
+        if origin.model:
+            words = _("rewritten by {model}: {instruction}")
+            parts.append(words.format(model=one_line(origin.model), instruction=one_line(origin.instruction, 80)))
         return " · ".join([*parts, *([one_line(origin.note, 80)] if origin.note else [])])
 
     def _sources(self) -> tuple[ContextSource, ...]:
@@ -242,5 +248,6 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
 def _short(origin: Origin) -> str:
     """The version, and the author or the node that wrote the line."""
-    made = f"{one_line(origin.node)} #{origin.attempt}" if origin.run else _(AUTHORS[origin.author])
+    made = f"{one_line(origin.node)} #{origin.attempt}" if origin.run else one_line(origin.model)
+    made = made or _(AUTHORS[origin.author])
     return f"v{origin.version} {made}"

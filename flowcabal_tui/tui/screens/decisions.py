@@ -277,7 +277,7 @@ class DecisionsScreen(TypingScreen):
             self._decide(Decision("choose", self.query_one(Bench).number))
         elif question.kind == "choice":
             self.query_one(AnswerList).action_select()
-        elif question.kind in ("confirm", "gate") or self.shown_attempt() is not None:
+        elif question.kind in ("confirm", "gate", "limit") or self.shown_attempt() is not None:
             self.past_unsent(lambda: self._decide(Decision("approve", self._number)))
 
     def action_retry(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,7 +19,7 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class DiffScreen(ModalScreen[bool | None]):
+class DiffScreen(ModalScreen[Any]):
     """Shows how `old` becomes `new`."""
 
     help = HelpData(mark("Difference"), mark("What went and what came between two texts. Esc goes back."))
@@ -53,6 +53,46 @@ class DiffScreen(ModalScreen[bool | None]):
         """`/` asks what to look for."""
         message.stop()
         ask_to_find(self.app, message.stream)
+
+
+UnsavedAnswer = Literal["mine", "newer"]
+
+
+class UnsavedScreen(DiffScreen):
+    """The newest text of a chapter or another text, and unsaved text that was typed over an older one.
+
+    Gives back which of the two is to be the newest version; None: neither yet.
+    """
+
+    help = HelpData(
+        mark("Unsaved text on an older version"),
+        mark("The text was changed after you began to type. Below are the changes from the newest "
+             "version to your text. `m` saves your text as a new version; the other one stays "
+             "among the versions. `t` takes the newest version and discards your text. Esc goes "
+             "back to your text, which stays unsaved."),
+    )  # fmt: skip
+    told = mark("`m` saves yours as a new version, `t` takes the newest and discards yours, Esc goes back to edit.")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
+                id="unsaved.mine"),
+        Binding("t", "dismiss('newer')", mark("Take the newest"),
+                tooltip=mark("Discard your unsaved text."), id="unsaved.newer"),
+    ]  # fmt: skip
+
+
+class ReplacedScreen(DiffScreen):
+    """The writer's text of a chapter and an output that would take its place: True keeps the output."""
+
+    help = HelpData(
+        mark("Text of your own"),
+        mark("You wrote or imported the chapter's text. Below is how the output would change it. `a` keeps the output "
+             "as the newest version; yours stays among the versions. Esc keeps nothing."),
+    )  # fmt: skip
+    told = mark("You wrote or imported this text. `a` keeps the output, yours stays as an older version; Esc: no.")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "dismiss(True)", mark("Keep it"), tooltip=mark("Make the output the newest version."),
+                id="replaced.keep"),
+    ]  # fmt: skip
 
 
 class OutsideScreen(DiffScreen):

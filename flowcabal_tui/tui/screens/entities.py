@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
@@ -23,6 +23,7 @@ from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.ego import EgoScreen
 from flowcabal_tui.tui.screens.filtered_page import FilteredPage
+from flowcabal_tui.tui.screens.many_names import change_kind, join_names, remove_names
 from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.record_forms import entity_form, person_form
 from flowcabal_tui.tui.screens.records import RecordsScreen
@@ -48,7 +49,8 @@ class EntitiesScreen(FilteredPage):
         mark("Names"),
         mark("Everyone and everything with a name. `/` finds as you type, digits choose a kind. `?` before a name "
              "says that further names wait for your word: `c` confirms the one under the cursor, `x` rejects it. "
-             "Enter shows the places, `r` who stands around."),
+             "Enter shows the places, `r` who stands around. Space marks names: `d` removes the marked ones, `M` makes "
+             "one of them, `K` changes their kind."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EntitiesScreen { background: $background; }
@@ -78,6 +80,12 @@ class EntitiesScreen(FilteredPage):
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="names.edit"),
         Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Take this name out of the book's "
                 "memory."), id="names.remove"),
+        Binding("space", "mark", mark("Mark"), tooltip=mark("Mark this name, or take the mark away: `d`, `M` and `K` "
+                "then act on all that are marked."), id="names.mark"),
+        Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all names that are listed; "
+                "again: none."), id="names.mark-all"),
+        Binding("K", "change_kind", mark("Kind"), show=False, tooltip=mark("Make the marked names, or this one, of "
+                "another kind."), id="names.change-kind"),
         Binding("M", "merge", mark("Merge"), show=False, tooltip=mark("Two names of one: choose the one that stays."),
                 id="names.merge"),
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
@@ -88,12 +96,19 @@ class EntitiesScreen(FilteredPage):
         super().__init__(doors)
         self._first_entity, self._kind_shown = entity, _ALL
         self._name_rows: list[tuple[str, str]] = []
+        self._marked: dict[EntityId, None] = {}
 
     @property
     def entity(self) -> Entity | None:
         """The one under the cursor."""
         picked = self.listing.picked
         return self.cast.entity(EntityId(picked)) if self.cast and picked else None
+
+    @property
+    def chosen(self) -> tuple[Entity, ...]:
+        """The marked ones, else the one under the cursor."""
+        marked = tuple(each for each in self.cast.entities if each.id in self._marked) if self.cast else ()
+        return marked or ((self.entity,) if self.entity is not None else ())
 
     def compose(self) -> ComposeResult:
         """Kinds, the line to type in, the list, and beside it the one under the cursor."""
@@ -134,7 +149,8 @@ class EntitiesScreen(FilteredPage):
         seen = cast.seen.get(entity.id)
         count, places = (f"{seen.mentions:,}", f"{seen.first}-{seen.last}") if seen else ("-", "-")
         kind = f"  {_(ENTITY_KINDS[entity.kind])}" if self._kind_shown == _ALL else ""
-        return EndedRow(f"{'?' if entity.proposed else ' '} {count:>6} {places:>9}  ", others, kind)
+        signs = ("?" if entity.proposed else " ") + ("*" if entity.id in self._marked else " ")
+        return EndedRow(f"{signs}{count:>6} {places:>9}  ", others, kind)
 
     def tell(self) -> None:
         """Its names that wait come first."""
@@ -144,7 +160,7 @@ class EntitiesScreen(FilteredPage):
             told.update(_("Nothing fits.") if cast and cast.entities else _("No names are known yet: `a` adds one."))
             self._name_rows = []
         else:
-            told.update("\n".join(entity_lines(entity, cast)))
+            told.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
             groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
             self._name_rows = [(state, name) for state, names in groups for name in names]
         words = {"alias": "", "proposed": _("waits for your word"), "rejected": _("rejected")}
@@ -152,6 +168,12 @@ class EntitiesScreen(FilteredPage):
                 for state, name in self._name_rows]  # fmt: skip
         self.query_one("#names", PickList).set_options(rows)
         self.query_one("#names", PickList).action_first()
+
+    def _marked_line(self) -> list[str]:
+        n = len(self.chosen) if self._marked else 0
+        words = ngettext("{n} name marked", "{n} names marked", n).format(n=n)
+        keys = _("`d` removes, `M` makes one, `K` changes the kind")
+        return [f"{words} · {keys}", ""] if n else []
 
     @on(OptionList.OptionSelected)
     def open_places(self, message: OptionList.OptionSelected) -> None:
@@ -223,22 +245,55 @@ class EntitiesScreen(FilteredPage):
             self._first_entity = known.id
             await self.reload()
 
-    def action_remove(self) -> None:
-        """Take it out after a question."""
+    def action_mark(self) -> None:
+        """Mark the one under the cursor or take its mark away, and go on to the next."""
         if (entity := self.entity) is not None:
-            self.work(self._remove(entity))
+            if entity.id in self._marked:
+                del self._marked[entity.id]
+            else:
+                self._marked[entity.id] = None
+            self.refill()
+            self.listing.action_cursor_down()
 
-    async def _remove(self, entity: Entity) -> None:
-        title = _("Remove {name}?").format(name=one_line(entity.name, 40))
-        words = _("The name leaves the memory, and its relations are not shown any more. The manuscript stays.")
-        if await self.confirm(title, words):
-            await self.doors.remove_entity(entity.id)
-            await self.reload()
+    def action_mark_all(self) -> None:
+        """Mark all that are listed, or none where all are marked."""
+        if self.cast is not None:
+            listed = dict.fromkeys(each.id for each in self._found(self.cast))
+            self._marked = {} if listed.keys() <= self._marked.keys() else {**self._marked, **listed}
+            self.refill()
+
+    async def _done(self, cursor: EntityId | None = None) -> None:
+        self._marked, self._first_entity = {}, cursor
+        await self.reload()
+
+    def action_remove(self) -> None:
+        """Take the marked ones, or the one under the cursor, out after a question."""
+        if chosen := self.chosen:
+            self.work(self._remove(chosen))
+
+    async def _remove(self, chosen: tuple[Entity, ...]) -> None:
+        if await remove_names(self, chosen):
+            await self._done()
+
+    def action_change_kind(self) -> None:
+        """Make the marked ones, or the one under the cursor, of another kind."""
+        if chosen := self.chosen:
+            self.work(self._change_kind(chosen))
+
+    async def _change_kind(self, chosen: tuple[Entity, ...]) -> None:
+        if await change_kind(self, chosen):
+            await self._done(chosen[0].id)
 
     def action_merge(self) -> None:
-        """Two names of one."""
-        if (entity := self.entity) is not None and self.cast is not None:
-            self.work(self._merge(entity, self.cast))
+        """Two names of one, or all that are marked."""
+        if len(self.chosen) > 1:
+            self.work(self._join(self.chosen))
+        elif self.chosen and self.cast is not None:
+            self.work(self._merge(self.chosen[0], self.cast))
+
+    async def _join(self, chosen: tuple[Entity, ...]) -> None:
+        if (kept := await join_names(self, chosen)) is not None:
+            await self._done(kept)
 
     async def _merge(self, entity: Entity, cast: Cast) -> None:
         title = _("{name} is another name of whom?").format(name=one_line(entity.name, 40))
@@ -249,5 +304,4 @@ class EntitiesScreen(FilteredPage):
         words = _("Its names and all that is said of it move to {name}.").format(name=one_line(kept.name, 40))
         if await self.confirm(_("Make one of two?"), words):
             await self.doors.merge(entity, kept, cast)
-            self._first_entity = kept.id
-            await self.reload()
+            await self._done(kept.id)

@@ -39,8 +39,7 @@ class FactsScreen(ColumnsScreen):
     """The seven panes, kept up to date."""
 
     def __init__(self, workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
-        info = workbench.info
-        super().__init__(OutputPane(id="output"), StatusLine(offline=info.offline, read_only=info.read_only))
+        super().__init__(OutputPane(id="output"), StatusLine.of(workbench.info))
         self._workbench, self._now, self._editor = workbench, now, editor
         self.bridge = Bridge(workbench, self.output, self.post_message)
         self.book = BookDesk(self, workbench, now, editor)
@@ -106,6 +105,11 @@ class FactsScreen(ColumnsScreen):
         """Stars, findings and what stands, beside the nodes of what is in view."""
         self.control.tell_level()
         self._work(self.graph.opened(), "marks", exclusive=True)
+
+    @on(messages.TrustMoved)
+    def show_trust(self, event: messages.TrustMoved) -> None:
+        """Whether something waits for the user's confirmation."""
+        self.status.update_trust(event.state)
 
     @on(messages.MarksMoved)
     def read_marks(self) -> None:

@@ -70,6 +70,7 @@ _ALLOWED: Final = {
     "input": ("approve", "edit", "editor"),
     "confirm": ("approve", "reject"),
     "gate": ("approve", "reject"),
+    "limit": ("approve", "reject"),
     "choice": ("approve", "edit"),
 }
 _OPTIONS: Final = {"retry": "retry", "edit": "edit", "editor": "edit", "reject": "reject"}
@@ -129,6 +130,7 @@ def heading(question: Question) -> str:
         "input": _("Your words are wanted"),
         "confirm": _("Confirm a model"),
         "gate": _("May this be carried out?"),
+        "limit": _("May this run cost more?"),
         "choice": _("Choose"),
     }
     title = one_line(question.node_title or question.node)
@@ -149,6 +151,8 @@ def proposal_hint(question: Question) -> str:
     """How an input or a confirmation is answered."""
     if question.kind == "gate":
         return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
+    if question.kind == "limit":
+        return _("`a` lets the run cost as much again, `x` ends it here. What was paid for is kept either way.")
     if question.kind == "choice":
         return _("A digit, or enter, takes an answer.")
     if question.kind == "input":

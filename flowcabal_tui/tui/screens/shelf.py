@@ -220,6 +220,8 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             parts.append(f"{chapter.length / goal:.0%}")
         if chapter.version > 1:
             parts.append(_("version {n}").format(n=chapter.version))
+        if standing.is_unsaved:
+            parts.append(_("* unsaved text"))
         if standing.changed_outside:
             parts.append(_("changed outside"))
         if standing.failed:

@@ -18,6 +18,7 @@ from flowcabal_tui.tui.bridge import drain_seconds
 from flowcabal_tui.tui.panes.block_editor import BlockEditor
 from flowcabal_tui.tui.panes.chapter_list import ChapterList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
+from flowcabal_tui.tui.panes.manuscript_words import ProposalAccepted
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
@@ -78,7 +79,7 @@ class WorkspaceScreen(FactsScreen):
 
     async def save_drafts(self) -> None:
         """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
-        await self.book.save_drafts()
+        await self.book.drafts.write()
         await self.runs.put_away()
 
     def action_pane(self, pane: str, focus: bool = True) -> None:
@@ -130,17 +131,27 @@ class WorkspaceScreen(FactsScreen):
     @on(ManuscriptPane.SaveRequested)
     def save_chapter(self, event: ManuscriptPane.SaveRequested) -> None:
         """What the writer typed is kept."""
-        self._work(self.book.save(event.chapter, event.text, event.version))
+        self._work(self.book.save(event.chapter, event.text, event.base))
+
+    @on(ManuscriptPane.RestoreRequested)
+    def restore_version(self, event: ManuscriptPane.RestoreRequested) -> None:
+        """An older text becomes the newest version."""
+        self._work(self.book.restore(event.chapter, event.text, event.version))
 
     @on(ManuscriptPane.DraftEdited)
     def keep_draft(self, event: ManuscriptPane.DraftEdited) -> None:
         """Unsaved text survives a crash."""
-        self.book.draft_edited(event.chapter, event.text)
+        self.book.drafts.edited(event.chapter, event.text, event.base)
 
     @on(ManuscriptPane.RewriteRequested)
     def rewrite(self, event: ManuscriptPane.RewriteRequested) -> None:
         """A passage with an instruction."""
         self._work(self.book.rewrite(event.chapter, event.start, event.end, event.text, event.instruction))
+
+    @on(ProposalAccepted)
+    def note_rewrite(self, event: ProposalAccepted) -> None:
+        """The words of the passage are the model's."""
+        self._work(self.book.accepted(event.proposal, event.text))
 
     @on(ManuscriptPane.VersionRequested)
     def show_version(self, event: ManuscriptPane.VersionRequested) -> None:
@@ -150,7 +161,7 @@ class WorkspaceScreen(FactsScreen):
     @on(ManuscriptPane.EditorRequested)
     def edit_outside(self, event: ManuscriptPane.EditorRequested) -> None:
         """The writer's own editor."""
-        self._work(self.book.edit_outside(event.chapter, event.text))
+        self._work(self.book.edit_outside(event.chapter, event.text, event.base))
 
     @on(ManuscriptPane.OutsideRequested)
     def compare_outside(self, event: ManuscriptPane.OutsideRequested) -> None:
@@ -279,7 +290,8 @@ class WorkspaceScreen(FactsScreen):
     @on(OutputPane.AgainRequested)
     def run_again(self, event: OutputPane.AgainRequested) -> None:
         """Another sample."""
-        self._work(self.runs.again(self.book.current, event.node), "start", exclusive=True)
+        work = self.runs.go_on() if event.continues else self.runs.again(self.book.current, event.node)
+        self._work(work, "start", exclusive=True)
 
     @on(OutputPane.ReceiptRequested)
     def show_receipt(self, event: OutputPane.ReceiptRequested) -> None:
@@ -340,8 +352,9 @@ class WorkspaceScreen(FactsScreen):
         self._work(self.memory.make_profile(event.uri))
 
     def action_look(self, what: str) -> None:
-        """Search, the manuscript as a whole, or the background work, over the workspace; this also to rebuild."""
+        """A page over the workspace: search, the whole manuscript, trust, the background work, this also to rebuild."""
         pages = {"search": self.looking.find, "shelf": self.shelf.browse, "queue": self._queue}
+        pages["trust"] = self.looking.trust
         self._work(self._queue(rebuilds=True) if what == "rebuild" else pages[what](), "looking")
 
     async def _queue(self, *, rebuilds: bool = False) -> None:

@@ -11,6 +11,7 @@ from textual.app import App
 
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.files import Folder
 
 LARGEST: Final = 100_000
 """UTF-8 bytes that are sent to a terminal; many drop longer sequences."""
@@ -33,8 +34,8 @@ def copy(app: App[Any], text: str, folder: Path) -> Copied:
     if len(encoded) > LARGEST:
         path = folder / "clipboard.txt"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(encoded)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            Folder(folder).write(encoded, path.name)
         except OSError as error:
             raise DiskFull(_("The text could not be copied."), str(error), _("Select a shorter part.")) from error
         return Copied(path, _("Too long for the clipboard: written to {path}.").format(path=path))

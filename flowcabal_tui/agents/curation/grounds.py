@@ -1,0 +1,67 @@
+"""Does a quotation bear out what a model says with it: by its length, by whom it names, by a word in common?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.context.intent import EMPTY_HAN, search_terms
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.text import han_count
+
+LEAST_WORDS: Final = 4
+LEAST_HAN: Final = 8
+_WORD: Final = re.compile(r"[^\W\d_\u3007\u4e00-\u9fff]+(?:['’-][^\W\d_]+)*")
+_HAN: Final = re.compile(r"[\u3007\u4e00-\u9fff]")
+_STEM: Final = 5
+"""Letters that words must share: carries and carried."""
+_LEAST_CHARACTERS: Final = 2
+"""Chinese characters that count as a word in common where no pair of them is."""
+
+
+class Grounds:
+    """Judges quotations of one text by the names of all entities."""
+
+    def __init__(self, text: str, entities: Iterable[Entity], language: str) -> None:
+        self._text, self._language = text, language
+        known = tuple(entities)
+        self._index = NameIndex(known)
+        self._forms = {entity.id: entity.names for entity in known}
+
+    def bear_out(self, span: Span, words: str, about: Collection[EntityId], *, all_named: bool) -> bool:
+        """Is the quotation at `span` enough for `words` about these? A record about nobody needs no name.
+
+        `all_named` is for a relation: it says its ends as well, so both must be named near, and a name that stands in
+        the quotation itself is a word in common.
+        """
+        quote = self._text[span.start : span.end]
+        if len(_WORD.findall(quote)) < LEAST_WORDS and han_count(quote) < LEAST_HAN:
+            return False
+        present = [each in self._named_near(span) for each in about]
+        if about and not (all(present) if all_named else any(present)):
+            return False
+        names = [form for each in about for form in self._forms.get(each, ())]
+        if all_named and any(name in quote for name in names):
+            return True
+        return self._shares_a_word(words, quote, names)
+
+    def _named_near(self, span: Span) -> frozenset[EntityId]:
+        """Who is named in the paragraphs of the quotation."""
+        start = self._text.rfind("\n", 0, span.start) + 1
+        end = self._text.find("\n", span.end)
+        return frozenset(hit.entity for hit in self._index.find(self._text[start : end if end >= 0 else None]))
+
+    def _shares_a_word(self, words: str, quote: str, names: Sequence[str]) -> bool:
+        if not self._language.startswith("zh"):
+            stems = {term.lower()[:_STEM] for term in search_terms(words, names, self._language)}
+            return not stems or any(word.lower()[:_STEM] in stems for word in _WORD.findall(quote))
+        terms = search_terms(words, names, self._language)
+        for name in names:
+            words = words.replace(name, "")
+        single = set(_HAN.findall(words)) - EMPTY_HAN
+        shared = single & set(quote)
+        return not single or any(term in quote for term in terms) or len(shared) >= min(_LEAST_CHARACTERS, len(single))

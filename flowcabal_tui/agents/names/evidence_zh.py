@@ -1,0 +1,283 @@
+"""Which of the Chinese names that rules propose are used as names are: by what stands before and behind them.
+
+Nothing here knows a book. It rests on closed classes of words (adverbs, conjunctions, nouns for people and places
+in general) and on distribution: a common noun is counted and pointed at ("个", "众", "那"), a piece of a longer word
+has nearly always the same neighbour, a person speaks, acts and is spoken to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from flowcabal_tui.agents.names.names_context import ADDRESS
+from flowcabal_tui.agents.words import word_list
+
+_HAN: Final = re.compile("[\u3007\u4e00-\u9fff]")
+_FUNCTION: Final = word_list("function.zh")
+_ROLES: Final = word_list("roles.zh") | ADDRESS
+_PLACES: Final = word_list("places.zh")
+_COUNTED: Final = frozenset("个位众诸群些伙每各")
+_POINTED_AT: Final = frozenset("那这此该")
+_PLURAL: Final = "们"
+_COMPANY: Final = frozenset("与和同向替被给对叫见请")
+"""Before a person: with, to, for, by, call, see, ask."""
+_ACTS: Final = frozenset("道说笑听忙便又就见也在不问因即将只正却已曾自")
+"""Behind a subject: verbs of speech and the adverbs that open a predicate."""
+_INSIDE: Final = frozenset("上下里内外中间旁侧边者罢毕讫")
+"""No name of a person ends so: these make a place, a time or a kind of person of the word before."""
+_PLACED: Final = frozenset("上下里内外中前后边旁在到往至去来")
+"""Beside a place: on, in, to, come, go."""
+_CLOSED: Final = frozenset(
+    "为于与及和同从向对把被将让使令给替连就也又便还更再才却只若如虽但则即既因故所以而且或并况今昔昨每各某何谁孰这那此其"
+    "假好"
+)
+_NEGATES: Final = frozenset("未不勿毋弗没")
+_PLACE_ENDS: Final = frozenset("山国庄洞河宫寺庙观府州城岭关村镇岛峰湖江海")
+_TOWNS: Final = frozenset("州府国县城山江河湖寺庙岭岛海郡京关镇")
+"""A place of two characters with another ending is a building like any other (花厅, 高楼)."""
+_TAKES_A_NOUN: Final = _COMPANY | frozenset("那这的是了着到问随教命把救")
+_SMALL: Final = frozenset("大小老男女好假真贼那一二两三四五六七八九十众群诸多")
+_HEADS: Final = frozenset("妖怪魔精僧人官奴仆童兵将神仙鬼贼盗翁妪婆猴丁汉尼道客妇卒吏")
+"""老僧, 女童, 二魔: a modifier and a noun for a kind of being."""
+_PART_OF: Final = 0.6
+_LEAST_TO_JUDGE: Final = 3
+_MOST_COUNTED: Final = 0.03
+_MOST_POINTED_AT: Final = 0.3
+_EVERYWHERE: Final = 0.6
+"""Who stands in so many chapters and is hardly ever counted is one figure, also where every mention points ("那")."""
+_LEAST_PLURAL: Final = 0.02
+_LEAST_SHARE: Final = 0.2
+_SURELY: Final = 10
+_ALWAYS: Final = 0.9
+_LEAST_UNNAMED: Final = 6
+_LEAST_SILENT: Final = 8
+"""Mentions of a name without surname or form of address, and of one that never speaks."""
+_LEAST_IN_COMPANY: Final = 4
+_COMPANION: Final = 0.4
+"""Few mentions will do for whom somebody sees, calls or is with in so many of them."""
+_SPEAKER: Final = 0.5
+_LEAST_FREE: Final = 0.5
+_LEAST_SHORT_PLACE: Final = 10
+_LEAST_EPITHET: Final = 5
+_PREFIXED: Final = 20
+_KIN: Final = frozenset("哥姐弟妹爷娘奶妈叔伯婶嫂爹父母")
+_OFTEN: Final = 8
+_ENOUGH: Final = 5
+_BORNE: Final = 0.1
+_RIVALS: Final = 0.4
+"""A form of address is one person's when such a share of its mentions has one surname, and others have far fewer."""
+_HEAVIER: Final = 4
+_BOUND: Final = 3.0
+"""Two characters that stand together so many times oftener than by chance are a word."""
+_AT: Final = frozenset("于得归往过到望离出入进回奔投走转见听有无是在至从向上下来去将把")
+_CLASSIFIERS: Final = frozenset("座个间所处道条一二三四五六七八九十百千万")
+_NUMERALS: Final = frozenset("一二两三四五六七八九十百千万几")
+_GENERAL: Final = frozenset(
+    "本此那这何某各众诸上下前后内外里中左右南北正偏旁侧边大小高深远近新旧老古荒野空寒石土木竹草花柳水宝仙贵尊敝"
+    "山江河湖海城乡村庄宫殿庙寺州府县国家宅王官客书厨卧半满满数"
+)
+
+
+@dataclass(slots=True)
+class _Use:
+    """How a name is used: its mentions, the characters beside them, and the chapters that have it."""
+
+    count: int
+    before: Counter[str]
+    behind: Counter[str]
+    acts: int
+    chapters: float
+
+    def share_before(self, chars: Collection[str]) -> float:
+        return sum(n for char, n in self.before.items() if char in chars) / self.count
+
+    def counted(self) -> int:
+        return sum(n for char, n in self.before.items() if char in _COUNTED)
+
+    def company(self) -> int:
+        return sum(n for char, n in self.before.items() if char in _COMPANY)
+
+
+class Evidence:
+    """Judges names by the texts of the chapters of one book."""
+
+    def __init__(
+        self, texts: Sequence[str], speeches: Mapping[str, int], surnames: Collection[str], called: Collection[str]
+    ) -> None:
+        """`speeches` counts how often each name is the subject of a verb of speech; `surnames` are no common words.
+
+        `called` are names that the text itself introduces as such.
+        """
+        self._texts, self._book = texts, "\n".join(texts)
+        self._speeches, self._surnames, self._called = speeches, surnames, called
+        self._used: dict[str, _Use] = {}
+        self._singles, self._pairs = Counter(self._book), Counter(map("".join, pairwise(self._book)))
+
+    def people(self, found: Mapping[str, int]) -> dict[str, int]:
+        """Those of `found` that are used as names of people are."""
+        heavy = {name for name, n in found.items() if n >= _OFTEN}
+        used = {
+            name: n
+            for name, n in found.items()
+            if not _is_word(name, known=name[1:] in heavy or self._speeches.get(name, 0) >= _OFTEN)
+            and not self._is_phrase(name, n, found, heavy)
+            and self._is_used_as_a_name(name, found)
+        }
+        return {name: n for name, n in used.items() if not self._has_title(name) or self._is_epithet(name, n, used)}
+
+    def places(self, found: Mapping[str, int], people: Collection[str]) -> dict[str, int]:
+        """Those of `found` that are places with a name of their own."""
+        return {
+            name: n
+            for name, n in found.items()
+            if not _is_common_place(name)
+            and (len(name) > 2 or (n >= _LEAST_SHORT_PLACE and name[-1] in _TOWNS))
+            and (name[2:] not in _PLACES or any(name.startswith(person) for person in people))
+            and not self._is_piece(name, self._use(name), found)
+        }
+
+    def count(self, name: str) -> int:
+        """How often `name` stands in the book, also inside longer words."""
+        return self._book.count(name)
+
+    def free(self, name: str) -> int:
+        """How often `name` stands where its first character ends no longer word (嫡孙宝玉 is not 孙宝玉)."""
+        before = self._use(name).before
+        others = {char: self._pairs[char + name[0]] - n for char, n in before.items() if _HAN.match(char)}
+        bound = {
+            char
+            for char, n in others.items()
+            if n >= _LEAST_TO_JUDGE and n * len(self._book) > _BOUND * self._singles[char] * self._singles[name[0]]
+        }
+        return sum(n for char, n in before.items() if char not in bound)
+
+    def _use(self, name: str) -> _Use:
+        if name not in self._used:
+            self._used[name] = self._seen(name)
+        return self._used[name]
+
+    def _seen(self, name: str) -> _Use:
+        before, behind, acts = Counter[str](), Counter[str](), 0
+        for match in re.finditer(re.escape(name), self._book):
+            left = self._book[max(0, match.start() - 1) : match.start()] or "\n"
+            right = self._book[match.end() : match.end() + 1] or "\n"
+            before[left] += 1
+            behind[right] += 1
+            acts += right in _ACTS and not _HAN.match(left)
+        chapters = sum(name in text for text in self._texts) / max(1, len(self._texts))
+        return _Use(max(1, before.total()), before, behind, acts, chapters)
+
+    def _is_used_as_a_name(self, name: str, found: Mapping[str, int]) -> bool:
+        use = self._use(name)
+        family = name[0] in self._surnames
+        titled = len(name) > 2 and (name[1:] in _ROLES or name[2:] in _ROLES)
+        if name in _ROLES or _is_general(name):
+            return self._is_one_persons(name, use)
+        spoken = self._speeches.get(name, 0)
+        if spoken >= max(_LEAST_TO_JUDGE, _SPEAKER * use.count):
+            return True
+        if self._is_piece(name, use, found) and not name.endswith("家"):
+            return False
+        if name in self._called:
+            return max(use.behind.values()) < use.count or use.behind.keys() <= {"\n", "，", "。"}
+        if use.behind[_PLURAL] >= 2 and use.behind[_PLURAL] >= _LEAST_PLURAL * use.count:
+            return False
+        if not family and self._is_common(use):
+            return False
+        seen = use.acts + use.company() + spoken
+        if family:
+            known = titled or seen >= 1 or use.count >= _ENOUGH or name[1:] in found
+            return known and self.free(name) >= max(2, _LEAST_FREE * use.count)
+        if titled:
+            return use.count >= 2
+        if len(name) > 2 and not spoken and name[-1] not in _PLACE_ENDS:
+            return False
+        if use.count >= _LEAST_IN_COMPANY and use.company() >= max(2, _COMPANION * use.count):
+            return True
+        least = _LEAST_UNNAMED if spoken else _LEAST_SILENT
+        if use.count >= _OFTEN and not use.share_before(_TAKES_A_NOUN):
+            return False
+        return use.count >= least and seen >= max(2, min(_SURELY, _LEAST_SHARE * use.count))
+
+    def _has_title(self, name: str) -> bool:
+        return name[0] not in self._surnames and len(name) > 2 and (name[1:] in _ROLES or name[2:] in _ROLES)
+
+    def _is_epithet(self, name: str, count: int, names: Mapping[str, int]) -> bool:
+        """Is a form of address with something before it somebody's: 哪吒太子, 托塔天王, not 公主娘娘?"""
+        if len(name) == 3:
+            return count >= _LEAST_EPITHET or self._speeches.get(name, 0) >= _LEAST_TO_JUDGE
+        if name[:2] in _ROLES or name[:2] in _FUNCTION:
+            return False
+        return name[:2] in names or (count >= _LEAST_EPITHET and name[-1] not in _KIN)
+
+    def _is_piece(self, name: str, use: _Use, found: Mapping[str, int]) -> bool:
+        """Has it nearly always the same character before or behind it, and is it no short form of a known name?"""
+        beside = [*use.before.items(), *use.behind.items()]
+        most = max((n for char, n in beside if _HAN.match(char) and char not in _PLACED), default=0)
+        if most < max(_LEAST_TO_JUDGE, _PART_OF * use.count):
+            return False
+        if most >= _ALWAYS * use.count:
+            return True
+        return not any(other != name and (other.startswith(name) or other.endswith(name)) for other in found)
+
+    def _is_common(self, use: _Use) -> bool:
+        """Is it counted or pointed at as common nouns are?"""
+        counted = use.counted()
+        if counted >= 2 and counted >= _MOST_COUNTED * use.count:
+            return True
+        pointed = use.count >= _ENOUGH and use.share_before(_POINTED_AT) >= _MOST_POINTED_AT
+        return pointed and use.chapters < _EVERYWHERE
+
+    def _is_one_persons(self, title: str, use: _Use) -> bool:
+        """Is a form of address nearly always that of one with a surname: 大圣 where 孙大圣 stands so often?"""
+        if self._is_common(use):
+            return False
+        borne = sorted((n for char, n in use.before.items() if char in self._surnames), reverse=True) or [0]
+        rivals = sum(borne[1:])
+        return use.count >= _LEAST_UNNAMED * _OFTEN and borne[0] >= _BORNE * use.count and rivals <= _RIVALS * borne[0]
+
+    def _is_phrase(self, name: str, count: int, found: Mapping[str, int], heavy: Collection[str]) -> bool:
+        """A known name or noun with a word before or behind it: 行者看, 刚才老爷, 连王夫人, 尤氏李纨."""
+        for at in range(2, len(name)):
+            head, tail = name[:at], name[at:]
+            if head in heavy and found[head] >= _HEAVIER * count and tail not in _ROLES and tail not in "儿家女":
+                return True
+            if head in _ROLES and tail not in found:
+                return True
+        for at in range(1, len(name) - 1):
+            head, tail = name[:at], name[at:]
+            if at == 1 and head in _CLOSED and (tail in found or tail in _ROLES or tail[-2:] in _ROLES):
+                return True
+            known = tail in heavy and found[tail] >= _HEAVIER * count and tail not in _ROLES
+            if known and not (at == 1 and (head in self._surnames or (count >= _PREFIXED and head not in _SMALL))):
+                return True
+        return False
+
+
+def _is_word(name: str, *, known: bool) -> bool:
+    """Is it a word of a closed class, or does it begin or end with one? `known`: its end is surely no such word."""
+    if name[0] in _NEGATES or name[0] == "假" or name in _FUNCTION or name[:2] in _FUNCTION or name[:3] in _FUNCTION:
+        return True
+    if len(set(name)) == 1:
+        return True
+    return name[-1] in _INSIDE and not known
+
+
+def _is_general(name: str) -> bool:
+    """Is it a modifier with a noun for a kind of being, or for a role (老僧, 二魔, 小太监)?"""
+    return name[0] in _SMALL and (name[1:] in _HEADS or name[1:] in _ROLES)
+
+
+def _is_common_place(name: str) -> bool:
+    if name in _PLACES or name in _FUNCTION or name[0] in _AT:
+        return True
+    if name[:2] in _ROLES or name[:2] in _FUNCTION:
+        return True
+    if name[0] in _NUMERALS and (len(name) == 2 or name[1] in _CLASSIFIERS or name[2] in _NUMERALS):
+        return True
+    return name[0] in _GENERAL and (len(name) == 2 or name[1:] in _PLACES)

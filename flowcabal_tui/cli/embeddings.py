@@ -1,0 +1,20 @@
+"""The question whether texts may be sent to an embedding model, on the command line."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from flowcabal_tui.cli.terminal import say
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.consent import not_agreed
+from flowcabal_tui.protocol import AnswerEmbeddings
+
+
+async def settle_embeddings(project: Project, arguments: Namespace) -> None:
+    """Passes on the flag. Raises EmbeddingsNotAgreed when the server is wanted and nobody has answered."""
+    if arguments.embeddings is not None:
+        await project.carry_out(AnswerEmbeddings(arguments.embeddings == "yes"))
+    elif arguments.knowledge and (asked := await project.embedding_question()) is not None:
+        say(asked.words, file=sys.stderr)
+        raise not_agreed(asked.embedder)

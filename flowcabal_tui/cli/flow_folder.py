@@ -1,0 +1,125 @@
+"""A folder of flows: documents that may call each other, each with what was found in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.cli.documents import conversion_of, read_document
+from flowcabal_tui.dialects.detect import Document, findings_of
+from flowcabal_tui.dialects.report import Conversion
+from flowcabal_tui.domain.errors import UnknownName, WorkflowError
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.calls import calls
+from flowcabal_tui.nodes.validation import Actions
+from flowcabal_tui.settings.paths import PROJECT_FILE
+
+MOST_FILES: Final = 500
+_ENDINGS: Final = (".json", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class FlowFile:
+    """One document of the folder; `refused` says why it could not be read."""
+
+    path: Path
+    document: Document | None = None
+    conversion: Conversion | None = None
+    refused: WorkflowError | None = None
+
+
+@dataclass(frozen=True)
+class FlowFolder:
+    """The documents in the order of their names."""
+
+    path: Path
+    files: tuple[FlowFile, ...]
+    library: Mapping[str, Workflow] = field(default_factory=dict)
+    """What could be read, by id and by `id@version`."""
+
+    def findings(self, file: FlowFile, actions: Actions | None) -> tuple[Finding, ...]:
+        """What is wrong with one of them, knowing the others. A document that cannot be read is one finding."""
+        if file.document is None:
+            error = file.refused
+            said = f"{error.title} {error.detail}".strip() if error else ""
+            return (Finding(code="INVALID_SCHEMA", message=said),)
+        try:
+            return findings_of(file.document, actions, library=self.library)
+        except WorkflowError as error:
+            return (Finding(code="INVALID_SCHEMA", message=f"{error.title} {error.detail}".strip()),)
+
+    def chosen(self, reference: str | None) -> Workflow:
+        """The flow of an id or `id@version`; without one, the only one that no other calls. Raises WorkflowError."""
+        if refused := next((file.refused for file in self.files if file.refused), None):
+            raise refused
+        if reference is not None and reference in self.library:
+            return self.library[reference]
+        known = ", ".join(sorted({one.reference for one in self.library.values()})) or _("none")
+        if reference is not None:
+            title = _("There is no flow {name}.").format(name=reference)
+            raise UnknownName(title, _("There are: {names}").format(names=known))
+        called = {call.ref for one in self.library.values() for call in calls(one)}
+        first = {one.reference: one for one in self.library.values() if not {one.id, one.reference} & called}
+        if len(first) == 1:
+            return next(iter(first.values()))
+        raise WorkflowError(
+            _("Which flow of the folder?"),
+            _("There are: {names}").format(names=known),
+            _("Write its id after the folder."),
+        )
+
+
+def is_flow_folder(path: Path) -> bool:
+    """Is it a folder, and not that of a project?"""
+    return path.is_dir() and not (path / PROJECT_FILE).exists()
+
+
+def read_folder(path: Path) -> FlowFolder:
+    """The documents in a folder and in those below it; links are not followed. Raises WorkflowError."""
+    found = sorted(_documents(path))
+    if not found:
+        said = _("There is no flow in {folder}.").format(folder=path)
+        raise WorkflowError(said, _("Files that end in {names} are read.").format(names=", ".join(_ENDINGS)))
+    if len(found) > MOST_FILES:
+        said = _("There are too many files in {folder}.").format(folder=path)
+        raise WorkflowError(said, _("{n} files; at most {most} are read.").format(n=len(found), most=MOST_FILES))
+    files = [_read(file) for file in found]
+    known: dict[str, Workflow] = {}
+    for number, file in enumerate(files):
+        if file.conversion is None:
+            continue
+        for one in (*file.conversion.others, file.conversion.workflow):
+            double = known.get(one.reference)
+            if double is not None and double != one:
+                title = _("The flow {ref} stands in two files.").format(ref=one.reference)
+                advice = _("Give one of them another version.")
+                files[number] = FlowFile(file.path, refused=WorkflowError(title, file.path.name, advice))
+                continue
+            known[one.reference] = one
+            newest = known.get(one.id)
+            known[one.id] = one if newest is None or newest.version <= one.version else newest
+    return FlowFolder(path, tuple(files), known)
+
+
+def _documents(path: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(path, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in names:
+            file = Path(folder) / name
+            if file.suffix in _ENDINGS and not file.is_symlink():
+                yield file
+
+
+def _read(path: Path) -> FlowFile:
+    try:
+        document = read_document(path)
+    except WorkflowError as error:
+        return FlowFile(path, refused=error)
+    try:
+        return FlowFile(path, document, conversion_of(path, document))
+    except WorkflowError as error:
+        return FlowFile(path, document, refused=error)

@@ -1,0 +1,32 @@
+"""Notes on standard error about text of the writer's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from flowcabal_tui.cli.terminal import say
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.words import unsaved_words
+
+
+def _note(text: str) -> None:
+    say(_("note: {text}").format(text=text), file=sys.stderr)
+
+
+async def note_unsaved(project: Project, words: str) -> None:
+    """Names the chapters with unsaved text, and says what that means here."""
+    if names := unsaved_words([chapter for chapter, _draft in await project.unsaved.all()]):
+        _note(f"{names} {words}")
+
+
+async def note_replaced(project: Project, before: Mapping[ChapterId, Chapter]) -> None:
+    """Names the chapters whose text a hand had written and whose newest version is another now."""
+    for chapter in await project.chapters():
+        known = before.get(chapter.id)
+        if known and known.digest and known.author != "model" and known.version != chapter.version:
+            words = _("Chapter {n} had text of your own, version {version}. It is kept among the versions.")
+            _note(words.format(n=known.position, version=known.version))

@@ -1,0 +1,35 @@
+"""Opens the project of a command that writes, with the user's word on trust."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.cli.terminal import say
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.trust.service import not_confirmed
+
+
+async def opened(arguments: Namespace, *, uses_models: bool = False, **how: Any) -> Project:
+    """The project; `--trust` says yes for this process. A restricted one is open for edits, and a note says so.
+
+    With `uses_models` it must be confirmed. Raises ProjectNotConfirmed, which lists all that the project asks for, and
+    what `Project.open` raises; then nothing is open.
+    """
+    folder: Path = arguments.project
+    project = await Project.open(folder, trust=getattr(arguments, "trust", False), **how)
+    if project.info.trust != "restricted":
+        return project
+    try:
+        if uses_models:
+            raise not_confirmed((await project.trust()).asked)
+    except BaseException:
+        await project.close()
+        raise
+    if not project.info.read_only:
+        words = _("the project is restricted, so its memory waits: see `flowcabal-tui trust {folder}`.")
+        say(_("note: {text}").format(text=words.format(folder=folder)), file=sys.stderr)
+    return project

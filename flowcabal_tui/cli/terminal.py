@@ -1,0 +1,57 @@
+"""The only place of the command line that writes: what it is given loses the power to command the terminal.
+
+Titles, settings, rows and model text may be a stranger's. `domain.text.clean` takes control sequences, bidirectional
+overrides and invisible marks out of words; in JSON they are escaped, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import traceback
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Final, TextIO
+
+from flowcabal_tui.domain.text import clean, clean_line
+
+_HARMFUL: Final = re.compile("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+"""What JSON lets stand in a string and a terminal may obey; characters below U+0020 are escaped in any JSON."""
+_BACK_TO_START: Final = "\r\x1b[K"
+
+
+def say(*words: object, sep: str = " ", end: str = "\n", file: TextIO | None = None, flush: bool = False) -> None:
+    """Prints like `print`, to standard output where no `file` is named."""
+    print(clean(sep.join(map(str, words)) + end), end="", file=file, flush=flush)
+
+
+def say_row(cells: Iterable[object], file: TextIO | None = None) -> None:
+    """Prints one line of a table: cells between tabs, each on one line whatever it holds."""
+    say("\t".join(clean_line(str(cell)) for cell in cells), file=file)
+
+
+def say_json(value: Any, *, indent: int | None = None, file: TextIO | None = None, flush: bool = False) -> None:
+    """Prints a JSON value."""
+    say(json_text(value, indent=indent), file=file, flush=flush)
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON in which every character that a terminal may obey is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say_over(words: str, file: TextIO | None = None) -> None:
+    """Replaces the line of a terminal that was printed last by this one; "" only takes it away."""
+    print(_BACK_TO_START + clean_line(words), end="", file=file, flush=True)
+
+
+def give_bytes(content: bytes) -> None:
+    """Writes what is no text to standard output, which must not be a terminal."""
+    sys.stdout.buffer.write(content)
+
+
+def say_trace(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What `sys.excepthook` does, cleaned: the message of an error may hold a stranger's words."""
+    say("".join(traceback.format_exception(kind, error, trace)), end="", file=sys.stderr)

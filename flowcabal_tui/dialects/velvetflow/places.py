@@ -1,0 +1,109 @@
+"""Where parts of a converted document came from, so that what is found in it can be said of the document itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from flowcabal_tui.dialects.report import ConversionNote, Level
+from flowcabal_tui.domain.workflow import Finding
+
+_EDGE: Final = re.compile(r"^(?P<edge>(?:.*\.)?edges\[\d+\])(?P<rest>.*)$")
+_ENDS: Final = {".source": ".from", ".target": ".to"}
+Severity = Literal["error", "warning"]
+Fields = Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    name: str
+    fields: tuple[tuple[str, str], ...]
+    """Prefixes of our fields with theirs, the longest first."""
+
+
+@dataclass
+class Places:
+    """Of each node and edge of the converted document, by its path in ours, the place in theirs."""
+
+    nodes: dict[str, _Node] = field(default_factory=dict)
+    edges: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    """Paths of nodes that stand for what could not be read: what is said of them is not said of the document."""
+
+    def node(self, path: str, name: str, fields: Fields = ()) -> None:
+        """The node `name` of the document is ours at `path`."""
+        given = sorted(fields, key=lambda pair: -len(pair[0]))
+        self.nodes[path] = _Node(name, tuple(given))
+
+    def theirs(self, finding: Finding) -> Finding | None:
+        """The finding with node and field of the document; None for what is only ours."""
+        if any(finding.node == path or finding.node.startswith(f"{path}/") for path in self.broken):
+            return None
+        if (match := _EDGE.match(finding.field)) and (finding.node, match["edge"]) in self.edges:
+            node, place = self.edges[finding.node, match["edge"]]
+            rest = _ENDS.get(match["rest"], match["rest"]) if "edges[" in place else ""
+            return finding.model_copy(update={"node": node, "field": place + rest})
+        known = self.nodes.get(finding.node)
+        if known is None:
+            return finding
+        return finding.model_copy(update={"node": known.name, "field": _field(finding.field, known.fields)})
+
+
+def _field(ours: str, fields: tuple[tuple[str, str], ...]) -> str:
+    for prefix, theirs in fields:
+        rest = ours.removeprefix(prefix)
+        if ours.startswith(prefix) and (not rest or rest[0] in ".["):
+            return theirs + rest if theirs else rest.removeprefix(".")
+    return ours
+
+
+@dataclass
+class Telling:
+    """What is told while a document is read: notes on what was said differently, and findings."""
+
+    notes: list[ConversionNote]
+    findings: list[Finding] = field(default_factory=list)
+    fatal: list[Finding] = field(default_factory=list)
+    """Findings for which there is no workflow."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The id of the node at each place."""
+
+    def note(self, level: Level, place: str, message: str) -> None:
+        """What was lost is a finding as well: `validate` says what `convert` says."""
+        self.notes.append(ConversionNote(level, place, message))
+        if level == "lost":
+            self._add("NOT_CARRIED_OVER", place, message, "warning")
+
+    def wrong(
+        self,
+        code: str,
+        place: str,
+        message: str,
+        *,
+        severity: Severity = "error",
+        fatal: bool = False,
+    ) -> None:
+        """Something that would not run as it is meant, or only with what is not in the document."""
+        if severity == "error":
+            self.notes.append(ConversionNote("lost", place, message))
+        finding = self._add(code, place, message, severity)
+        if fatal:
+            self.fatal.append(finding)
+
+    def _add(self, code: str, place: str, message: str, severity: Severity) -> Finding:
+        node, inside = self.at(place)
+        finding = Finding(code=code, node=node, field=inside, message=message, severity=severity)
+        self.findings.append(finding)
+        return finding
+
+    def at(self, place: str) -> tuple[str, str]:
+        """The node at a place of the document, and the field in it as VelvetFlow names it."""
+        start = place.rfind("nodes[")
+        while start >= 0:
+            end = place.find("]", start) + 1
+            if (name := self.names.get(place[:end])) is not None:
+                return name, place[end:].removeprefix(".").removeprefix("params.")
+            start = place.rfind("nodes[", 0, start)
+        return "", place

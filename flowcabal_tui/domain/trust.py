@@ -1,0 +1,100 @@
+"""What a project folder asks for: everything in it that can send, spend or run, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.text import clean, clean_line, digest_of
+from flowcabal_tui.locale import _, mark
+
+TrustKind = Literal["model", "key", "knowledge", "command", "action", "gate", "plugin", "agent", "workflow", "prompt"]
+TRUST_KINDS: Final[dict[TrustKind, str]] = {
+    "model": mark("Models that the text of the book is sent to"),
+    "key": mark("Your keys, and the host that each is sent to"),
+    "knowledge": mark("Knowledge servers"),
+    "command": mark("Commands that run on this machine"),
+    "action": mark("Actions that ask you each time"),
+    "gate": mark("Actions and steps that run WITHOUT asking you"),
+    "plugin": mark("Installed plug-ins that it uses"),
+    "agent": mark("Agents that it uses"),
+    "workflow": mark("Workflows whose prompts are sent to the models"),
+    "prompt": mark("Its own prompts for background work"),
+}
+"""Every kind with the heading under which its items are listed, in the order of the list."""
+TrustState = Literal["trusted", "changed", "restricted"]
+"""trusted: all of it is confirmed; changed: some items are new; restricted: this user never confirmed the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustItem:
+    """One thing that a project asks for.
+
+    `name` identifies it within its kind; `target` is the host, command line or file; `text` is all that the user
+    may want to read before the answer. All three are cleaned. `digest` covers everything that makes it this item.
+    """
+
+    kind: TrustKind
+    name: str
+    target: str
+    digest: Digest
+    text: str = ""
+
+    @classmethod
+    def of(cls, kind: TrustKind, name: str, target: str, *, binds: Any, text: str = "") -> TrustItem:
+        """`binds` is the JSON value that must not change unnoticed; the kind and the name are always part of it."""
+        return cls(kind, clean_line(name), clean_line(target), digest_of([kind, name, binds]), clean(text))
+
+    @property
+    def description(self) -> str:
+        """One line for a person, in the language of the screen."""
+        words = _("{name} to {host}") if self.kind == "key" else _("{name}: {target}")
+        return words.format(name=self.name, target=self.target, host=self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """All that a project asks for, in the order of the kinds."""
+
+    items: tuple[TrustItem, ...] = ()
+
+    @classmethod
+    def of(cls, items: Iterable[TrustItem]) -> TrustRequest:
+        """Each item once."""
+        order = list(TRUST_KINDS)
+        once = {item.digest: item for item in items}.values()
+        return cls(tuple(sorted(once, key=lambda item: (order.index(item.kind), item.target, item.name))))
+
+    @property
+    def digest(self) -> Digest:
+        """Of all items, in any order."""
+        return digest_of(sorted(item.digest for item in self.items))
+
+    def beyond(self, confirmed: Collection[str]) -> TrustRequest:
+        """What is not among these digests."""
+        return TrustRequest(tuple(item for item in self.items if item.digest not in confirmed))
+
+    def lines(self) -> tuple[str, ...]:
+        """A heading for each kind, and below it an indented line for each item."""
+        found: list[str] = []
+        for kind, title in TRUST_KINDS.items():
+            listed = [f"  {item.description}" for item in self.items if item.kind == kind]
+            found += [_("{title}:").format(title=_(title)), *listed] if listed else []
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustView:
+    """How a project stands with this user.
+
+    `asked` is what waits for an answer, `confirmed` the rest of what the project asks for. `for_this_run`: the
+    user said yes until the program ends. `problem` says why the answer could not be recorded ("": it was).
+    """
+
+    state: TrustState
+    asked: TrustRequest
+    confirmed: TrustRequest = TrustRequest()
+    for_this_run: bool = False
+    problem: str = ""

@@ -1,0 +1,52 @@
+"""What exports have in common: the paragraphs of a chapter, scene breaks, the language tag, text that XML may hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.text import han_count
+
+_ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SCENE_BREAK: Final = re.compile(r"(?:([*＊\-_=~·•])[ \u3000]*(?:\1[ \u3000]*){2,}|(?:[※⁂◇◆☆★❖][ \u3000]*)+|#|\*|＊)")
+_TRADITIONAL: Final = frozenset("這個來說們為時會過對還沒後發學國門問間見車長東風馬魚鳥點無聽讓給嗎嘆")
+_SIMPLIFIED: Final = frozenset("这个来说们为时会过对还没后发学国门问间见车长东风马鱼鸟点无听让给吗叹")
+_SAMPLE: Final = 20_000
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text: separated by blank lines, or one a line where there are none (Chinese)."""
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def volume_starts(chapters: Sequence[ImportedChapter]) -> list[bool]:
+    """For each chapter: does a volume with a name begin here?"""
+    names = ["", *(chapter.volume for chapter in chapters)]
+    return [bool(name) and name != before for before, name in pairwise(names)]
+
+
+def is_scene_break(paragraph: str) -> bool:
+    """A line of ornaments (***, ---, ※, ◇ ◇ ◇, a lone #); …… and —— are speech."""
+    return len(paragraph) <= 40 and _SCENE_BREAK.fullmatch(paragraph.strip()) is not None
+
+
+def language_tag(language: str, chapters: Sequence[ImportedChapter]) -> str:
+    """zh-CN, zh-TW (where traditional characters are the more frequent) or the language of the project."""
+    if language != "zh":
+        return language
+    sample = "".join(chapter.text[:2000] for chapter in chapters[:10])[:_SAMPLE]
+    traditional = sum(character in _TRADITIONAL for character in sample)
+    return "zh-TW" if traditional > sum(character in _SIMPLIFIED for character in sample) else "zh-CN"
+
+
+def legal(text: str) -> str:
+    """`text` without the characters that XML 1.0 forbids."""
+    return _ILLEGAL.sub("", text)
+
+
+def bracketed(note: str) -> str:
+    """A footnote inside of the text: 〔…〕 for Chinese, [...] with a space before it for others."""
+    return f"〔{note}〕" if han_count(note) else f" [{note}]"

@@ -1,0 +1,1 @@
+"""EPUB books: read and written with zipfile and lxml."""

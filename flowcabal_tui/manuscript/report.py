@@ -1,0 +1,63 @@
+"""An import report in the reader's words."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.manuscript import FileComment, ImportReport
+from flowcabal_tui.locale import _, ngettext
+
+
+def report_lines(report: ImportReport) -> tuple[str, ...]:
+    """What the file held and what became of it, a sentence each; () for a text file, never () for a document."""
+    if not report.paragraphs and not report.rule:
+        return ()
+    rules = {
+        "headings": _("Chapters begin at the headings of the document."),
+        "contents": _("Chapters begin where the table of contents says."),
+        "lines": _("The document has no headings; chapters begin at lines such as “Chapter 1” or 第一章."),
+        "none": _("The document has no headings, and no line looks like one: it is one chapter."),
+        "": _("The documents differ in how they mark chapters."),
+    }
+    n = report.paragraphs
+    paragraphs = ngettext("{n} paragraph was read.", "{n} paragraphs were read.", n).format(n=f"{n:,}")
+    first = _("{paragraphs} {rule}").format(paragraphs=paragraphs, rule=rules[report.rule])
+    return (first, *_kept(report), *_left_out(report))
+
+
+def comment_line(comment: FileComment) -> str:
+    """A comment with its author and the words that it is about, in one line."""
+    about = _("on “{words}”").format(words=" ".join(comment.anchor.split())) if comment.anchor else ""
+    words = " ".join(part for part in (comment.author, about) if part)
+    line = _("{who}: {words}").format(who=words, words=" ".join(comment.text.split()))
+    return _("{comment} (resolved)").format(comment=line) if comment.resolved else line
+
+
+def _kept(report: ImportReport) -> list[str]:
+    comments = len(report.comments)
+    counted = (
+        (report.insertions, _("Tracked insertions accepted: {n}.")),
+        (report.moves, _("Moved passages, read at their new places: {n}.")),
+        (report.notes, _("Footnotes and endnotes, put in brackets where they are referred to: {n}.")),
+        (report.tables, _("Tables, read row by row: {n}.")),
+        (report.text_boxes, _("Text boxes, read after their paragraphs: {n}.")),
+        (report.fields, _("Fields, replaced by the text that they last showed: {n}.")),
+        (report.numbered_headings, _("Headings numbered by Word, their numbers written out: {n}.")),
+        (comments, _("Comments, listed but not imported: {n}.")),
+    )
+    return [words.format(n=f"{n:,}") for n, words in counted if n]
+
+
+def _left_out(report: ImportReport) -> list[str]:
+    counted = (
+        (report.deletions, _("Tracked deletions left out: {n}.")),
+        (report.hidden, _("Hidden passages left out: {n}.")),
+        (report.ruby, _("Readings above characters (ruby) left out: {n}.")),
+        (report.symbols, _("Symbols without a known character, shown as “?”: {n}.")),
+        (report.list_items, _("List items without their numbers or bullets: {n}.")),
+        (report.contents_lines, _("Lines of a table of contents left out: {n}.")),
+        (report.margins, _("Headers and footers left out: {n}.")),
+        (report.pictures, _("Pictures left out: {n}.")),
+        (report.embedded, _("Embedded objects left out: {n}.")),
+        (report.pages_left_out, _("Pages that only present the book (cover, title, contents) left out: {n}.")),
+        (report.pages_missing, _("Pages that are listed but missing or unreadable: {n}.")),
+    )
+    return [words.format(n=f"{n:,}") for n, words in counted if n]

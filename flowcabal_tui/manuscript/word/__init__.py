@@ -1,0 +1,1 @@
+"""Word documents (DOCX): read from their XML, written with python-docx."""

@@ -1,0 +1,49 @@
+"""The inputs that a workflow reads, so that they can be asked for before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from flowcabal_tui.domain import paths
+from flowcabal_tui.domain.bindings import paths_in
+from flowcabal_tui.domain.errors import BindingError, WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.prompt_text import block_paths
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.nodes.graph import dependencies, kind_and_params, needed_for
+
+INPUT: Final = "input"
+ALWAYS_THERE: Final = ("instruction",)
+"""Inputs that every run has, if only empty."""
+
+
+def inputs_of(workflow: Workflow, targets: Collection[NodeId] = ()) -> tuple[str, ...]:
+    """The names behind `input.` that the nodes read, in order; with targets, those that are needed for them."""
+    try:
+        wanted = needed_for(dependencies(workflow), targets)
+        found = dict.fromkeys(_inputs([node for node in workflow.nodes if node.id in wanted]))
+    except (WorkflowError, RecursionError):
+        return ()  # validation says what is wrong with it
+    return tuple(found)
+
+
+def missing_inputs(
+    workflow: Workflow, given: Mapping[str, Any] | Collection[str], targets: Collection[NodeId] = ()
+) -> tuple[str, ...]:
+    """The inputs that the nodes read and that are not given."""
+    return tuple(name for name in inputs_of(workflow, targets) if name not in given and name not in ALWAYS_THERE)
+
+
+def _inputs(nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        kind, params = kind_and_params(node)
+        for path in (*block_paths(kind.blocks(params)), *(path for _place, path in paths_in(kind.bound(params)))):
+            try:
+                parts = paths.parse(path).parts
+            except BindingError:
+                continue
+            if parts[0] == INPUT and len(parts) > 1:
+                yield str(parts[1])
+        for _field, body in kind.bodies(params):
+            yield from _inputs(body.nodes)

@@ -1,0 +1,204 @@
+"""What a node yields as its own graph sees it: the exports of loops and what conditions compare, followed to schemas.
+
+A kind alone knows its parameters only; where a path in them leads is known by the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from flowcabal_tui.domain.bindings import AGG, FROM, paths_in
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.paths import LENGTH
+from flowcabal_tui.domain.schemas import ANYTHING, Schema, follow, follow_field, literal, options_of, types_of
+from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.nodes.validation.params import read_node
+from flowcabal_tui.nodes.validation.scope import ActionShape, Read, Scope, Seen
+
+_NUMBER: Final[Schema] = {"type": "integer"}
+_TEXT: Final[Schema] = {"type": "string"}
+_MADE: Final[Mapping[str, Schema]] = {
+    **dict.fromkeys(("count", "count_if"), _NUMBER),
+    **dict.fromkeys(("join", "format_join", "filter_map"), _TEXT),
+}
+
+
+@dataclass
+class Yields:
+    """The schemas of the nodes of one graph, worked out when they are first asked for."""
+
+    scope: Scope
+    actions: Mapping[str, ActionShape] | None
+    _known: dict[NodeId, Schema | None] = field(default_factory=dict)
+
+    def __call__(self, read: Read) -> Schema | None:
+        """What a node of the graph yields; None: anything. A node that is asked for while it is worked out is open."""
+        if read.node.id not in self._known:
+            self._known[read.node.id] = read.schema
+            self._known[read.node.id] = self._refined(read)
+        return self._known[read.node.id]
+
+    def _refined(self, read: Read) -> Schema | None:
+        if read.params is None or read.schema is None:
+            return read.schema
+        match read.node.kind:
+            case "loop":
+                return self._loop(read)
+            case "condition":
+                return self._condition(read)
+        return read.schema
+
+    def _condition(self, read: Read) -> Schema:
+        """The schema of a condition, with what its source yields."""
+        schema, params = read.schema or ANYTHING, read.params
+        source = getattr(params, "source", None)
+        return _with(schema, resolved_value=schema_at(_as_path(source), self.scope)) if source is not None else schema
+
+    def _loop(self, read: Read) -> Schema:
+        params: Any = read.params
+        inner = inside(read, self.scope, self.actions)
+        taken: dict[str, Schema] = {}
+        if params.exports.items is not None:
+            taken["items"] = {"type": "array", "items": _items(params.exports.items, inner)}
+        if params.exports.aggregates:
+            schema = dict(read.schema or ANYTHING)["properties"]["aggregates"]
+            collected = {
+                one.name: {"type": "array", "items": _values(one, inner)}
+                for one in params.exports.aggregates
+                if one.kind == "collect"
+            }
+            taken["aggregates"] = _with(schema, **collected)
+        roots = loop_roots(params, self.scope)
+        leaving = params.body.exit or params.body.nodes[-1].id
+        left = inner.schemas[leaving] if params.body.exit and leaving in inner.schemas else None
+        turn = {"index": _NUMBER, "item": roots.get("item") or ANYTHING, "exit_result": left or ANYTHING}
+        turns = {"type": "array", "items": {"type": "object", "properties": turn, "additionalProperties": False}}
+        exports = {"type": "object", "properties": taken, "additionalProperties": False}
+        return _with(
+            read.schema or ANYTHING, **taken, exports=exports, iterations=turns, accumulator=_accumulator(params)
+        )
+
+
+def inside(read: Read, scope: Scope, actions: Mapping[str, ActionShape] | None) -> Scope:
+    """What the nodes in the body of a loop can name."""
+    params: Any = read.params
+    own: dict[NodeId, Read] = {}
+    for node in params.body.nodes:
+        own.setdefault(node.id, read_node(node, f"{read.path}/{node.id}", actions)[0])
+    return scope_of(own, scope, {**scope.roots, **loop_roots(params, scope)}, read.path, "body", actions)
+
+
+def scope_of(
+    own: Mapping[NodeId, Read],
+    around: Scope | None,
+    roots: Mapping[str, Schema | None],
+    owner: str,
+    place: str,
+    actions: Mapping[str, ActionShape] | None,
+) -> Scope:
+    """The scope of a graph in which every node yields what `Yields` works out."""
+    seen = Seen(own, around.schemas if around else None)
+    scope = Scope(own, seen, roots, owner, place)
+    seen.of = Yields(scope, actions)
+    return scope
+
+
+def loop_roots(params: Any, scope: Scope) -> dict[str, Schema | None]:
+    """The names that the nodes of a loop's body find, with what they can hold."""
+    turn: dict[str, Schema | None] = {"index": _NUMBER, "size": _NUMBER}
+    if params.mode == "for_each":
+        item = item_schema(schema_at(_as_path(params.source), scope))
+        turn |= {"item": item, **({params.item: item} if params.item else {})}
+    fields = {name: schema or ANYTHING for name, schema in turn.items()}
+    fields |= {"last": ANYTHING} if params.mode == "while" else {}
+    if "loop" in scope.roots:
+        fields["outer"] = scope.roots["loop"] or ANYTHING
+    fields["accumulator"] = _accumulator(params)
+    return {**turn, "loop": {"type": "object", "properties": fields, "additionalProperties": False}}
+
+
+def item_schema(schema: Schema | None) -> Schema | None:
+    """What the items of a list can be; None: anything."""
+    found: list[Schema] = []
+    for option in options_of(schema, schema) if schema else ():
+        items = option.get("items")
+        if "array" not in types_of(option) or not isinstance(items, Mapping) or not items:
+            return None
+        found.append(items)
+    top = {key: schema[key] for key in ("$defs", "definitions") if schema and key in schema}
+    return {**(found[0] if len(found) == 1 else {"anyOf": found}), **top} if found else None
+
+
+def schema_at(value: Any, scope: Scope) -> Schema:
+    """The schema of a parameter: where a binding leads, or the value that stands in the document."""
+    if isinstance(value, Mapping) and FROM in value:
+        made, path = str(value.get(AGG, "identity")), value[FROM]
+        if made != "identity":
+            return _MADE.get(made, ANYTHING)
+        if not isinstance(path, str):
+            return {"type": "array"}
+        found = follow(path, scope.schemas, roots=scope.roots)
+        return ANYTHING if isinstance(found, Finding) else found
+    if isinstance(value, str) and (read := paths_in(value, scope.schemas, roots=scope.roots)):
+        whole = len(read) == 1 and value.strip().startswith("{{") and value.strip().endswith("}}")
+        return schema_at({FROM: read[0][1]}, scope) if whole else {"type": "string"}
+    return literal(value, open_text=lambda text: bool(paths_in(text, scope.schemas, roots=scope.roots)))
+
+
+def _items(items: Any, inner: Scope) -> Schema:
+    """One item that a loop exports: the fields that it takes of a node's output."""
+    whole = inner.schemas.get(items.from_node)
+    if whole and items.list_field:
+        found = follow_field(whole, items.list_field, path=items.from_node)
+        whole = None if isinstance(found, Finding) else item_schema(found)
+    elif whole and all("array" in types_of(option) for option in options_of(whole, whole)):
+        whole = item_schema(whole)
+    if not items.fields:
+        return whole or ANYTHING
+    fields = {}
+    for name in items.fields:
+        part = follow_field(whole, name, path=items.from_node) if whole else ANYTHING
+        fields[name] = ANYTHING if isinstance(part, Finding) else part
+    return {"type": "object", "properties": fields, "additionalProperties": False}
+
+
+def _values(export: Any, inner: Scope) -> Schema:
+    """One value that an aggregate takes of a round: a list counts entry by entry."""
+    schema = schema_at(_as_path(export.source), inner)
+    if export.field == LENGTH:
+        return _NUMBER
+    options = [one for option in options_of(schema, schema) for one in _entries(option)]
+    if export.field and schema:
+        found = follow_field(schema, export.field, path="", field="")
+        options = (
+            [] if isinstance(found, Finding) else [one for each in options_of(found, found) for one in _entries(each)]
+        )
+    if not options or any(not option for option in options):
+        return ANYTHING
+    return options[0] if len(options) == 1 else {"anyOf": options}
+
+
+def _entries(schema: Schema) -> Iterator[Schema]:
+    if "array" in types_of(schema):
+        items = schema.get("items")
+        yield items if isinstance(items, Mapping) else ANYTHING
+    else:
+        yield schema
+
+
+def _accumulator(params: Any) -> Schema:
+    """What the accumulator holds in every round: what it began with."""
+    began = params.accumulator.initial if params.accumulator else {}
+    fields: dict[str, Schema] = dict.fromkeys(began, ANYTHING)
+    return {"type": "object", "properties": fields, "additionalProperties": False}
+
+
+def _as_path(source: Any) -> Any:
+    return {FROM: source} if isinstance(source, str) and "{" not in source else source
+
+
+def _with(schema: Schema, **fields: Schema) -> Schema:
+    """An object's schema with some fields described better."""
+    return {**schema, "properties": {**schema.get("properties", {}), **fields}}

@@ -1,0 +1,47 @@
+"""Writes the book to a file; the same text gives the same file."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
+from flowcabal_tui.manuscript.epub.cover import MOST_BYTES
+from flowcabal_tui.manuscript.writer import export_manuscript
+from flowcabal_tui.settings.project_file import ProjectTable
+from flowcabal_tui.store import Store
+from flowcabal_tui.system.files import Folder
+
+COVERS: Final = ("cover.jpg", "cover.jpeg", "cover.png")
+"""A picture of this name in the project's folder is the cover of an EPUB; without one the title is drawn."""
+
+
+async def export_book(store: Store, folder: Path, project: ProjectTable, target: Path) -> Path:
+    """Writes all chapters with text in the form of the target's suffix. Raises ManuscriptError, DiskFull."""
+    there = [chapter for chapter in await store.book.chapters() if chapter.digest]
+    chapters = [
+        ImportedChapter(chapter.title, await store.book.text(chapter.id), chapter.volume, chapter.position)
+        for chapter in there
+    ]
+    written = await store.book.versions(there[0].id) if there else ()
+    details = BookDetails(
+        title=project.name,
+        language=project.language,
+        author=project.author,
+        identifier=project.id,
+        created=written[-1].at if written else None,
+        modified=max((chapter.changed_at for chapter in there if chapter.changed_at), default=None),
+        cover=await asyncio.to_thread(_cover, folder),
+    )
+    await asyncio.to_thread(export_manuscript, target, details, chapters)
+    return target
+
+
+def _cover(folder: Path) -> bytes:
+    """The picture in the project's folder; b"" when there is none that may be read."""
+    for name in COVERS:
+        with suppress(OSError):
+            return Folder(folder).read(name, limit=MOST_BYTES)
+    return b""

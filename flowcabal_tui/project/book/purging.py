@@ -1,0 +1,258 @@
+"""Purging a text: out of the tables at once, then out of every file that the program writes, however long that takes.
+
+What is left to do is noted in the database in the transaction that purges, so a kill delays it to the next opening.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.curation import AFTER_FORGET, following, tasks
+from flowcabal_tui.project.book.mirror import Mirror
+from flowcabal_tui.project.memory.background import Background
+from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.protocol import BookChanged, Event, OutputDeleted, Purge, PurgeFinished, Status, TextPurged
+from flowcabal_tui.settings.paths import PROJECT_STATE
+from flowcabal_tui.settings.project_file import ProjectTable
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.book.purge import Purged, window_size, windows
+from flowcabal_tui.store.book.purge_left import PurgeLeft
+
+log = logging.getLogger(__name__)
+RETRY_SECONDS: Final = 2.0
+_MOST_DOUBLINGS: Final = 5
+_TRIES: Final = 20
+_TRY_SECONDS: Final = 0.05
+"""Readers of this process end within that time; another process may read for longer."""
+_MOST_FILES: Final = 5_000
+_LARGEST_FILE: Final = 4 << 20
+_TEXT_FILES: Final = (".md", ".txt", ".toml", ".json", ".yaml", ".yml", ".html", ".log", "")
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeTools:
+    """What a purge works with.
+
+    `start_knowledge` starts the knowledge server again; `idle` tells whether no run and no paid job goes on; `placed`
+    gets the chapters as they were before some moved; `forget_in_log` removes the lines that its argument is true of.
+    """
+
+    folder: Path
+    project: ProjectTable
+    store: Store
+    mirror: Mirror
+    background: Background
+    knowledge: KnowledgeDesk
+    start_knowledge: Callable[[], Awaitable[None]]
+    idle: Callable[[], Awaitable[bool]]
+    placed: Callable[[Sequence[Chapter]], Awaitable[None]]
+    forget_in_log: Callable[[Callable[[str], bool]], None]
+    emit: Callable[[Event], None]
+
+
+class Purging:
+    """Lives on the engine's loop."""
+
+    def __init__(self, tools: PurgeTools) -> None:
+        self._tools, self._store = tools, tools.store
+        self._due, self._one_at_a_time = asyncio.Event(), asyncio.Lock()
+
+    async def purge(self, command: Purge) -> None:
+        """Takes a text out for good. Raises RunError while runs go on.
+
+        Background work is suspended meanwhile: a step under way could write down what it has just read.
+        """
+        await self._require_possible(command)
+        before = await self._store.book.chapters()
+        async with self._tools.background.standing():
+            if command.output is not None:
+                purged = await self._store.upkeep.purge_output(command.output, following(AFTER_FORGET))
+                self._tools.emit(OutputDeleted(command.output))
+            else:
+                assert command.chapter is not None
+                purged = await self._store.upkeep.purge_chapter(command.chapter, _after_purge)
+                await self._tools.mirror.remove(command.chapter)
+            left = await self._forgotten_in_log(purged)
+            pending = await self.finish()
+        counts = (purged.versions, purged.runs, purged.derived, purged.answers)
+        left += await asyncio.to_thread(self._holding, purged.words)
+        left += await self._backups()
+        self._tools.emit(TextPurged(purged.chapter, *counts, tuple(pending), tuple(left)))
+        if pending:
+            self._due.set()
+        if command.chapter is not None:
+            await self._tools.placed([chapter for chapter in before if chapter.id != command.chapter])
+        self._tools.emit(BookChanged())
+
+    async def _require_possible(self, command: Purge) -> None:
+        if not await self._tools.idle():
+            raise RunError(
+                _("Something is running."),
+                _("Nothing was purged."),
+                _("Stop the runs of this project, then try again."),
+            )
+        if (command.chapter is None) == (command.output is None):
+            raise RunError(_("Purge what?"), "", _("Name a chapter or a kept output, not both."))
+
+    async def _forgotten_in_log(self, purged: Purged) -> list[str]:
+        """Removes the lines of the log that repeat the text; returns the log where that failed."""
+        size = window_size(self._tools.project.language)
+        try:
+            await asyncio.to_thread(
+                self._tools.forget_in_log, lambda line: not purged.words.isdisjoint(windows(line, size))
+            )
+        except OSError as error:
+            return [_("the log: {reason}").format(reason=os_reason(error))]
+        return []
+
+    async def finish(self) -> list[str]:
+        """Does what is left of all purges as far as that is possible; returns why it is not finished."""
+        async with self._one_at_a_time:
+            left, pending = await self._store.upkeep.purge_left(), []
+            if "files" in left.steps:
+                pending += await self._files(left)
+            if "knowledge" in left.steps:
+                pending += await self._knowledge()
+            if left.steps and (hindrance := await self._compacted()):
+                pending.append(hindrance)
+            return pending
+
+    async def _files(self, left: PurgeLeft) -> list[str]:
+        try:
+            await self._tools.mirror.purge(left.texts)
+        except OSError as error:
+            words = _("a file of the manuscript folder could not be deleted: {reason}")
+            return [words.format(reason=os_reason(error))]
+        await self._store.upkeep.purge_step_done("files")
+        return []
+
+    async def _knowledge(self) -> list[str]:
+        try:
+            if hindrance := await self._wiped():
+                return [hindrance]
+        except OSError as error:
+            words = _("the knowledge server's folder could not be emptied: {reason}")
+            return [words.format(reason=os_reason(error))]
+        await self._store.upkeep.purge_step_done("knowledge")
+        return []
+
+    async def _wiped(self) -> str:
+        """Empties the local knowledge server, which starts again if it ran; returns why it could not, "" when done.
+
+        One elsewhere deletes what it is told to delete; until it was told, that is the reason.
+        """
+        knowledge = self._tools.knowledge
+        if knowledge.is_elsewhere:
+            owed = any(task.kind == "knowledge" for task in await self._store.outbox.all())
+            return _("the remote knowledge server has not deleted its copy yet") if owed else ""
+        ran = knowledge.began
+        wiped = await knowledge.wipe()
+        if ran:
+            await self._tools.start_knowledge()
+        return "" if wiped else _("a knowledge server from an earlier start still runs")
+
+    async def _compacted(self) -> str:
+        """Writes the database anew; returns why it still holds what was deleted, "" when it does not."""
+        for _number in range(_TRIES):
+            try:
+                if await self._store.upkeep.compact():
+                    return ""
+            except FlowCabalError as error:
+                return error.title
+            await asyncio.sleep(_TRY_SECONDS)
+        return _("another program reads the project's database")
+
+    async def begin(self) -> None:
+        """What an earlier process left, before anything reads the files; what cannot be done now is tried again."""
+        try:
+            await self.finish()
+        except FlowCabalError as error:
+            self._tools.emit(Status("error", error.title))
+
+    async def keep_finishing(self) -> None:
+        """Finishes what was delayed, also by an earlier process, as soon as nothing delays it."""
+        tries = 0
+        while True:
+            try:
+                finished = await self._finished()
+            except FlowCabalError as error:
+                log.warning("purge: %s", error.title)
+                finished = False
+            if not finished:
+                await asyncio.sleep(RETRY_SECONDS * 2 ** min(tries, _MOST_DOUBLINGS))
+                tries += 1
+                continue
+            tries = 0
+            await self._due.wait()
+            self._due.clear()
+
+    async def _finished(self) -> bool:
+        """Tries what is left; background work is suspended only for what it could undo."""
+        left = (await self._store.upkeep.purge_left()).steps
+        if not left:
+            return True
+        undone = "files" in left or ("knowledge" in left and not self._tools.knowledge.is_elsewhere)
+        async with self._tools.background.standing() if undone else nullcontext():
+            pending = await self.finish()
+        if not pending:
+            self._tools.emit(PurgeFinished())
+        return not pending
+
+    def _holding(self, words: frozenset[str]) -> list[str]:
+        """Files in the project's folder that hold the words and are not ours: an edit from outside, an export."""
+        size = window_size(self._tools.project.language)
+        texts = ((path, _text(path)) for path in _text_files(self._tools.folder) if words)
+        return [str(path) for path, text in texts if not words.isdisjoint(windows(text, size))]
+
+    async def _backups(self) -> list[str]:
+        """Backups of this project in its folder and beside it."""
+        from flowcabal_tui.project.book.backup import backups_of  # a project is opened sooner without
+
+        try:
+            found = await asyncio.to_thread(backups_of, self._tools.folder, self._tools.project.id)
+        except OSError:
+            return []
+        return [str(path) for path in found]
+
+
+def _after_purge(chapter: str, text: Digest, position: int) -> tuple[BackgroundTask, ...]:
+    """Its file goes, and what the knowledge server has of it and of the records that begin in it."""
+    of_chapter = tasks(("mirror", "knowledge"), chapter, text, position)
+    return (*of_chapter, *tasks(("knowledge",), f"story/{chapter}", text, position))
+
+
+def _text_files(folder: Path) -> Iterator[Path]:
+    """Regular text files below the folder, links not followed, the program's own left out; so many at most."""
+    found = 0
+    for place, folders, names in os.walk(folder):
+        if Path(place) == folder:
+            folders[:] = [name for name in folders if name != PROJECT_STATE]
+        for name in sorted(names):
+            path = Path(place) / name
+            if path.suffix.lower() not in _TEXT_FILES or path.is_symlink() or not path.is_file():
+                continue
+            found += 1
+            if found > _MOST_FILES:
+                return
+            yield path
+
+
+def _text(path: Path) -> str:
+    """What a file says; "" where it is too large or cannot be read."""
+    try:
+        return path.read_text("utf-8", "replace") if path.stat().st_size <= _LARGEST_FILE else ""
+    except OSError:
+        return ""

@@ -1,0 +1,234 @@
+"""Writes what was found in a damaged project into a new folder: Markdown, metadata, a report, and a new project."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectExists
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Author, ImportedChapter
+from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
+from flowcabal_tui.project.book.curation import AFTER_IMPORT, following
+from flowcabal_tui.project.book.rescue import FoundChapter, Rescue
+from flowcabal_tui.project.create import create_project
+from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.file.salvage import FoundVersion
+
+REPORT: Final = "REPORT.md"
+PROJECT: Final = "project"
+_SHORTEST_LOOSE: Final = 200
+_MOST_LOOSE: Final = 10_000
+_CHINESE: Final = ("\u4e00", "\u9fff")
+_LANGUAGE_SAMPLE: Final = 5_000
+
+
+def described(rescue: Rescue) -> Iterator[str]:
+    """The report, line by line: what is whole and what is lost."""
+    whole = [chapter for chapter in rescue.chapters if not chapter.is_lost]
+    if not rescue.database_exists:
+        yield _("The project has no database; the chapters are those of the manuscript folder.")
+    else:
+        yield _("Database: {pages} pages read, {texts} whole texts, {damaged} damaged texts.").format(
+            pages=rescue.found.pages, texts=len(rescue.found.texts), damaged=rescue.found.damaged_texts
+        )
+    yield _("Can be taken out: {chapters} chapters with {versions} versions.").format(
+        chapters=len(whole), versions=sum(len(chapter.versions) for chapter in whole)
+    )
+    for chapter in rescue.chapters:
+        yield _line(chapter)
+    for name, versions in rescue.meta.items():
+        yield _("text about the book: {name}, {n} versions").format(name=name, n=len(versions))
+    if rescue.entities:
+        yield _("names that you wrote: {n}").format(n=len(rescue.entities))
+    if rescue.loose:
+        yield _("texts that no chapter names any more: {n}, among them those of runs").format(n=len(rescue.loose))
+
+
+def _line(chapter: FoundChapter) -> str:
+    title = clean_line(chapter.title) or chapter.id
+    state = _("whole")
+    if chapter.is_lost:
+        state = _("LOST")
+    elif chapter.newest_is_lost:
+        state = _("the newest text is LOST; an older one is whole")
+    elif chapter.file is not None:
+        state = _("from the file {name}").format(name=clean_line(chapter.file.path.name))
+    elif not chapter.versions:
+        state = _("never written")
+    if chapter.deleted:
+        state = _("deleted before; {state}").format(state=state)
+    parts = [state, ngettext("{n} version", "{n} versions", len(chapter.versions)).format(n=len(chapter.versions))]
+    if chapter.lost:
+        parts.append(_("versions lost: {numbers}").format(numbers=", ".join(map(str, chapter.lost))))
+    return "\t".join((str(chapter.position or "-"), title, "; ".join(parts)))
+
+
+async def take_out(rescue: Rescue, source: Path, target: Path) -> bool:
+    """Writes everything that is whole into a new folder; False when no new project could be made of it.
+
+    Raises ProjectExists for a folder that holds something, DiskFull; then nothing was written.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ProjectExists(
+            _("{folder} is not empty.").format(folder=target), _("Nothing was changed."), _("Name a new folder.")
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        workplace = Path(tempfile.mkdtemp(prefix=".rescue-", dir=target.parent))
+        try:
+            await asyncio.to_thread(_write_files, rescue, workplace)
+            if target.exists():
+                target.rmdir()
+            workplace = workplace.rename(target)
+            problem = await _make_project(rescue, source, target / PROJECT)
+            await asyncio.to_thread(_write_report, rescue, source, target, problem)
+        except BaseException:  # cut off or not, no half folder stays
+            shutil.rmtree(workplace, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise DiskFull(
+            _("Cannot write {file}.").format(file=target),
+            _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
+            _("Make room, or choose another folder."),
+        ) from error
+    return not problem
+
+
+def _write_files(rescue: Rescue, folder: Path) -> None:
+    for chapter in rescue.chapters:
+        name = mirror_name(chapter.position, chapter.title or chapter.id)
+        texts = list(_texts(rescue, chapter))
+        if not texts:
+            continue
+        place = folder / ("deleted" if chapter.deleted else "chapters")
+        _write_text(place / name, chapter, texts[-1][1])
+        for version, text in texts[:-1]:
+            number = f"v{version.number:04}" if version else "file"
+            _write_text(folder / "versions" / f"{Path(name).stem}-{chapter.id}" / f"{number}.md", chapter, text)
+    for meta, versions in rescue.meta.items():
+        _write(folder / "about" / f"{meta}.md", rescue.text(versions[-1].digest))
+    for digest in rescue.loose[:_MOST_LOOSE]:
+        text = rescue.text(digest)
+        if len(text) >= _SHORTEST_LOOSE:
+            _write(folder / "loose" / f"{digest}.md", text)
+    metadata = {
+        "chapters": [asdict(one) | {"file": one.file.path.name if one.file else None} for one in rescue.chapters],
+        "about": {name: [asdict(version) for version in versions] for name, versions in rescue.meta.items()},
+        "names": [asdict(entity) for entity in rescue.entities],
+    }
+    _write(folder / "metadata.json", json.dumps(metadata, ensure_ascii=False, indent=2) + "\n")
+
+
+def _write_text(path: Path, chapter: FoundChapter, text: str) -> None:
+    """A second chapter of the same name gets its id into the name of its file."""
+    free = path if not path.exists() else path.with_stem(f"{path.stem}-{chapter.id}")
+    _write(free, render_mirror(chapter.title or chapter.id, text))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(clean(text), encoding="utf-8", errors="surrogatepass")
+
+
+def _texts(rescue: Rescue, chapter: FoundChapter) -> Iterator[tuple[FoundVersion | None, str]]:
+    """The whole texts of a chapter, oldest first, the file's last."""
+    for version in chapter.versions:
+        yield version, rescue.text(version.digest)
+    if chapter.file is not None:
+        yield None, rescue.text(chapter.file.digest)
+
+
+def _write_report(rescue: Rescue, source: Path, folder: Path, problem: str) -> None:
+    lines = [f"- {line}".replace("\t", " · ") for line in described(rescue)]
+    made = _("The folder {name} holds a new project with these chapters, versions, texts and names.")
+    made = made.format(name=PROJECT)
+    lines.append(f"- {problem or made}")
+    lines.append("- " + _("Settings, prompts, workflows, runs and texts derived by agents are not included."))
+    head = _("# Rescued from {folder}").format(folder=clean_line(str(source)))
+    _write(folder / REPORT, "\n\n".join((head, "\n".join(lines))) + "\n")
+
+
+async def _make_project(rescue: Rescue, source: Path, folder: Path) -> str:
+    """A new project with what was found; returns why there is none, "" when it was made."""
+    if not any(not chapter.is_lost for chapter in rescue.chapters):
+        return _("No new project was made: no chapter is whole.")
+    try:
+        known = load_project(source).project
+        name, language = known.name, known.language
+    except FlowCabalError:
+        name, language = source.resolve().name, _language(rescue)
+    try:
+        await create_project(folder, name=name, language=language)
+        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)
+        try:
+            await _fill(rescue, store)
+            await store.check()
+        finally:
+            await store.close()
+    except FlowCabalError as error:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        return _("No new project was made: {reason}").format(reason=error.title)
+    return ""
+
+
+async def _fill(rescue: Rescue, store: Store) -> None:
+    book, follow = store.book, following(AFTER_IMPORT)
+    for chapter in rescue.chapters:
+        if chapter.is_lost:
+            continue
+        identity = None
+        for version, text in _texts(rescue, chapter):
+            if identity is None:
+                named = ImportedChapter(clean_line(chapter.title), text, clean_line(chapter.volume), chapter.position)
+                identity = (await book.import_chapters([named], follow))[0].id
+            else:
+                author = _author(version)
+                await book.write(identity, text, author, clean_line(version.note if version else ""), tasks=follow)
+        if identity is None:
+            identity = (await book.add_chapter(clean_line(chapter.title), clean_line(chapter.volume))).id
+        if chapter.deleted:
+            await book.delete(identity)
+    for meta, versions in rescue.meta.items():
+        for version in versions:
+            await book.write_meta(meta, rescue.text(version.digest), _author(version))
+    for entity in rescue.entities:
+        if entity.kind in get_args(EntityKind):
+            kind: EntityKind = entity.kind  # type: ignore[assignment]  # just looked at
+            aliases = tuple(map(str, _json_list(entity.aliases)))
+            made = Entity(EntityId(entity.identity), kind, clean_line(entity.name), aliases, clean(entity.note), "hand")
+            await store.memory.put_entity(made)
+
+
+def _author(version: FoundVersion | None) -> Author:
+    return next((one for one in get_args(Author) if version and one == version.author), "outside")
+
+
+def _json_list(text: str) -> list[object]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return []
+    return value if isinstance(value, list) else []
+
+
+def _language(rescue: Rescue) -> Literal["zh", "en"]:
+    """By the first text that can be read: the settings could not be."""
+    for chapter in rescue.chapters:
+        for _version, text in _texts(rescue, chapter):
+            sample = text[:_LANGUAGE_SAMPLE]
+            chinese = sum(_CHINESE[0] <= character <= _CHINESE[1] for character in sample)
+            return "zh" if chinese * 3 > len(sample) else "en"
+    return "en"

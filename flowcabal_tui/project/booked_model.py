@@ -1,0 +1,114 @@
+"""A model whose whole answers wait for a place, ask the budget first, and are booked."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
+
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelPort, ModelRequest, Role, T, Usage
+from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
+from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, Arrived
+from flowcabal_tui.project.reservations import Reservation
+from flowcabal_tui.project.spending import Spending
+from flowcabal_tui.runner.effects import whole
+from flowcabal_tui.runner.limits import Limits
+from flowcabal_tui.runner.ports import ASK_AT_LIMIT
+
+R = TypeVar("R")
+
+
+def _priority(request: ModelRequest) -> float:
+    """What a running node waits for goes before other nodes; work in the background goes after them."""
+    return math.inf if request.purpose.startswith(("monitor.", "context.")) else 0.0
+
+
+class BookedModel:
+    """A model whose whole answers wait for a place, ask the budget first, and are booked."""
+
+    def __init__(self, spending: Spending, role: Role, model: ModelPort, limits: Limits) -> None:
+        self._spending, self._role, self._model, self._limits = spending, role, model, limits
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._model.endpoint
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        return self._model.stream(request)
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        async def call() -> Answer:
+            async with self._place(request):
+                answer = await self._model.answer(request)
+                await self._book(request, answer)
+            return answer
+
+        return await self._agreed(call)
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+        async def call() -> tuple[T, Answer]:
+            async with self._place(request, structured_extra(self._spending.counter, self.endpoint, shape)):
+                value, answer = await self._model.structured(request, shape)
+                await self._book(request, answer)
+            return value, answer
+
+        return await self._agreed(call)
+
+    @staticmethod
+    async def _agreed(call: Callable[[], Awaitable[R]]) -> R:
+        """The call; where it could take its run past the limit, a person is asked first, and nobody holds a place."""
+        while True:
+            try:
+                return await call()
+            except LimitReached as reached:
+                if (ask := ASK_AT_LIMIT.get()) is None:
+                    raise
+                await ask(reached)
+
+    async def _book(self, request: ModelRequest, answer: Answer) -> None:
+        """A cancel comes too late for it: the answer is paid for, and who asked may keep it."""
+        book = self._spending.book if answer.summed else self._spending.spent
+        await whole(book(self._role, request.purpose, self.endpoint, request, answer.usage))
+
+    @asynccontextmanager
+    async def _place(self, request: ModelRequest, extra: int = 0) -> AsyncIterator[None]:
+        """A place for one call, to be booked before another has it. Raises BudgetExceeded.
+
+        The budget is asked after the wait: the calls before this one may have reached the cap. So may a try that
+        failed, which is booked before it is repeated.
+        """
+        async with (
+            self._limits.slot(self.endpoint, _priority(request)),
+            self._spending.reserved(
+                self.endpoint, request, self._role, request.purpose, extra=extra, answer=USUAL_OUTPUT
+            ) as reservation,
+        ):
+            arrived = Arrived(partial(self._spending.took, reservation))
+            holder = ARRIVED.set(arrived)
+            outside = BEFORE_REPEATING.set(partial(self._before_repeating, request, arrived, reservation))
+            try:
+                yield
+            except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
+                await whole(self._lost(request, arrived, getattr(error, "usage", None)))
+                raise
+            finally:
+                BEFORE_REPEATING.reset(outside)
+                ARRIVED.reset(holder)
+
+    async def _before_repeating(
+        self, request: ModelRequest, arrived: Arrived, reservation: Reservation, usage: Usage | None
+    ) -> None:
+        await self._lost(request, arrived, usage)
+        self._spending.require_again(reservation)
+
+    async def _lost(self, request: ModelRequest, arrived: Arrived, usage: Usage | None) -> None:
+        """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
+        if usage is not None:
+            await self._spending.book(self._role, request.purpose, self.endpoint, request, usage)
+        elif arrived.pieces:
+            await self._spending.cut(self._role, request.purpose, self.endpoint, request, "".join(arrived.pieces))
+        arrived.pieces.clear()

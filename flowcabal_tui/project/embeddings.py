@@ -1,0 +1,99 @@
+"""The vectors of a project: which embedder makes them, whether texts may be sent to it, and what that would cost."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
+from flowcabal_tui.domain.model_calls import EmbeddingPort, Endpoint
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.lexical import LexicalEmbedder
+from flowcabal_tui.project.consent import EmbeddingConsent, EmbeddingQuote, not_agreed
+from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
+from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.runs.basis import usual_length
+from flowcabal_tui.store import Store
+
+PASSAGE: Final = 1_000
+"""Characters, or fifths of a word, of a text that is indexed."""
+DERIVED: Final = 3
+"""Texts about a chapter that are indexed beside its own: a line, an overview, what it adds to the story."""
+_MILLION: Final = Decimal(1_000_000)
+
+
+class Embeddings:
+    """Lives on the engine's loop."""
+
+    def __init__(self, models: ModelDesk, store: Store, project: str, folder: Path, language: str) -> None:
+        self._models, self._store, self._language = models, store, language
+        self._consent = EmbeddingConsent(project, folder)
+
+    def _paid(self) -> Endpoint | None:
+        return self._models.paid_embedding()
+
+    @property
+    def waits(self) -> bool:
+        """True when a person has to say first whether texts may be sent."""
+        endpoint = self._paid()
+        return endpoint is not None and self._consent.answer(_name(endpoint)) is None
+
+    async def question(self) -> EmbeddingQuote | None:
+        """What a person is asked; None when there is nothing to ask."""
+        endpoint = self._paid()
+        if endpoint is None or not self.waits:
+            return None
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.length]
+        size = 1 if self._language == "zh" else 5
+        texts = sum(-(-chapter.length * size // PASSAGE) + DERIVED for chapter in chapters)
+        texts += len(await self._store.memory.entities())
+        length = sum(chapter.length for chapter in chapters)
+        tokens = usual_length(self._models.counter, self._language, length, ()) if length else 0
+        tokens += tokens // 5 + 100 * len(chapters)
+        cost = None if endpoint.price_in is None else endpoint.price_in * tokens / _MILLION
+        return EmbeddingQuote(endpoint.model, texts, tokens, cost, endpoint.currency)
+
+    async def answer(self, *, allow: bool) -> None:
+        """Keeps what the person says. Raises SettingsError when it cannot be written."""
+        endpoint = self._paid()
+        if endpoint is None:
+            return
+        try:
+            await asyncio.to_thread(self._consent.put, _name(endpoint), "yes" if allow else "no")
+        except OSError as error:
+            raise SettingsError(
+                _("Your answer could not be saved."), os_reason(error), _("Nothing was sent. You will be asked again.")
+            ) from error
+
+    def embedder(self) -> EmbeddingPort:
+        """The project's embedder, its vectors kept; where texts may not be sent, the one that needs no network."""
+        endpoint = self._paid()
+        made = self._models.embedder()
+        if isinstance(made, LexicalEmbedder):
+            return made
+        if endpoint is not None and self._consent.answer(_name(endpoint)) == "no":
+            return LexicalEmbedder()
+        return KeptEmbedder(made, self._store.vectors, partial(self._require, endpoint), costs=endpoint is not None)
+
+    def for_search(self) -> EmbeddingPort:
+        """The same for a search that can do without: words alone where nothing may be sent or spent now."""
+        try:
+            self._require(self._paid())
+            self._models.require_vector_budget()
+            return self.embedder()
+        except FlowCabalError:
+            return LexicalEmbedder()
+
+    def _require(self, endpoint: Endpoint | None) -> None:
+        """Raises EmbeddingsNotAgreed."""
+        if endpoint is not None and self._consent.answer(_name(endpoint)) != "yes":
+            raise not_agreed(endpoint.model)
+
+
+def _name(endpoint: Endpoint) -> str:
+    """Whom the answer is about: another model or another size is asked about again."""
+    return f"{endpoint.identity}:{endpoint.dimensions}"

@@ -1,0 +1,73 @@
+"""An embedder whose vectors are kept in the project: each text is sent, and paid for, once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.store.file.vectors import Vectors, rounded
+
+TOGETHER: Final = 10
+"""Texts that are kept before the next are sent: what a stop can lose."""
+
+
+class KeptEmbedder:
+    """An EmbeddingPort over another."""
+
+    def __init__(self, embedder: EmbeddingPort, vectors: Vectors, allow: Callable[[], None], *, costs: bool) -> None:
+        """`allow` is asked before a text is sent; it raises FlowCabalError when that may not be.
+
+        `costs`: a text that is sent costs money, or leaves this machine.
+        """
+        self.costs = costs
+        self._embedder, self._vectors, self._allow = embedder, vectors, allow
+        self._sending = asyncio.Lock()
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector a text, in order. Raises ModelError, or what `allow` raises when a text would be sent."""
+        names = [digest(text) for text in texts]
+        known = await self._known(names)
+        missing = {name: text for name, text in zip(names, texts, strict=True) if name not in known}
+        if missing:
+            async with self._sending:  # who asked for the same text meanwhile finds it
+                known |= await self._known(list(missing))
+                left = {name: text for name, text in missing.items() if name not in known}
+                for start in range(0, len(left), TOGETHER):
+                    known |= await self._sent(dict(list(left.items())[start : start + TOGETHER]))
+        return [known[name] for name in names]
+
+    async def _known(self, names: Sequence[Digest]) -> dict[Digest, list[float]]:
+        """Those that are kept and have the right length."""
+        found = await self._vectors.get(self.identity, names)
+        return {name: vector for name, vector in found.items() if len(vector) == self.dimensions}
+
+    async def _sent(self, texts: dict[Digest, str]) -> dict[Digest, list[float]]:
+        self._allow()
+        made = await self._embedder.embed(list(texts.values()))
+        fresh = {name: rounded(vector) for name, vector in zip(texts, made, strict=True)}
+        await self._vectors.put(self.identity, fresh)
+        return fresh
+
+    async def stored(self, texts: Sequence[str]) -> list[list[float]] | None:
+        """The vectors if all of them are there; sends nothing."""
+        names = [digest(text) for text in texts]
+        known = await self._known(names)
+        return [known[name] for name in names] if known.keys() >= set(names) else None
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        close: Callable[[], Awaitable[None]] | None = getattr(self._embedder, "aclose", None)
+        if close is not None:
+            await close()

@@ -1,0 +1,226 @@
+"""What calls under way may still cost, so that caps hold although calls go on side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
+from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.model_calls import Endpoint, OpenCall, UsageRecord
+from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import CallBound, bound_of
+from flowcabal_tui.project.words import money
+from flowcabal_tui.settings.project_file import BudgetSettings
+
+
+@dataclass(slots=True, eq=False)
+class Reservation:
+    """A call that waits or is under way, with the most that its next try takes."""
+
+    bound: CallBound
+    run: RunId | None = None
+    unlimited: Endpoint | None = None
+    """The model, when it is sent no limit: then the answer is counted while it arrives."""
+    number: int = field(default_factory=lambda: secrets.randbits(62))
+    """Under which the store knows the call while it is open; it tells nothing else."""
+    call: OpenCall | None = None
+    arrived: int = 0
+    """Tokens of the answer that were counted."""
+    uncounted: list[str] = field(default_factory=list)
+    """What came after them, until it is worth counting."""
+
+    @property
+    def tokens(self) -> int:
+        """In and out together."""
+        return self.bound.tokens
+
+    def starts_again(self) -> None:
+        """A failed try is repeated: nothing of the new answer has arrived."""
+        self.arrived = 0
+        self.uncounted.clear()
+
+    @property
+    def cost(self) -> Decimal:
+        """0 where it cannot be known: then a cap holds the calls after it."""
+        return self.bound.cost or Decimal(0)
+
+
+@dataclass(slots=True)
+class RunSpending:
+    """A run that is held to a limit, and what it has cost so far."""
+
+    agreed: SpendLimit
+    """What the run was quoted."""
+    limit: SpendLimit
+    """The same, and as much again for each time that a person said so."""
+    spent: Totals
+    answers: int = 0
+    """How often a person was asked and has answered."""
+
+
+class Reservations:
+    """Lets a call begin only when it fits beside what was spent and what is under way.
+
+    The project's caps let one call pass at a time, however dear: they are passed by that call at most. A run's own
+    limit is not passed: LimitReached is raised instead, for a person to be asked.
+    """
+
+    def __init__(self, budget: Callable[[], BudgetSettings], totals: Callable[[], Totals]) -> None:
+        self._budget, self._totals = budget, totals
+        self._under_way: set[Reservation] = set()
+        self._changed = asyncio.Event()
+        self.runs: dict[RunId, RunSpending] = {}
+        self.jobs: dict[RunId, tuple[Decimal | None, Totals]] = {}
+        """Caps of background jobs and what these have cost; like the project's, passed by one call at most."""
+
+    def hold(self, run: RunId, held: RunSpending) -> None:
+        """From now on no call begins that could take this run past its limit."""
+        self.runs[run] = held
+
+    def spent(self, run: RunId, call: UsageRecord) -> None:
+        """A call of this run or job was booked."""
+        if (held := self.runs.get(run)) is not None:
+            held.spent = held.spent.plus(call)
+        if run in self.jobs:
+            limit, so_far = self.jobs[run]
+            self.jobs[run] = (limit, so_far.plus(call))
+
+    def release_run(self, run: RunId) -> None:
+        """The run has ended."""
+        self.runs.pop(run, None)
+
+    async def admit(self, asked: Reservation, require: Callable[[], None]) -> None:
+        """Waits until the call fits, and reserves it. `require` raises BudgetExceeded when a cap is used up.
+
+        Raises LimitReached when it cannot fit into the limit of its run.
+        """
+        while True:
+            require()
+            of_run = [each for each in self._under_way if each.run is not None and each.run == asked.run]
+            if not self._fits_run(asked, of_run):
+                if not of_run:
+                    raise self._reached(asked)
+            elif (self._fits_project(asked, self._under_way) and self._fits_job(asked, of_run)) or not self._under_way:
+                self._under_way.add(asked)
+                return
+            self._changed.clear()
+            await self._changed.wait()
+
+    def require_again(self, asked: Reservation) -> None:
+        """A call repeats a failed try. Raises LimitReached when that could take its run past the limit."""
+        asked.starts_again()
+        if not self._fits_run(asked, [each for each in self._under_way if each.run == asked.run and each is not asked]):
+            raise self._reached(asked)
+
+    def enlarge(self, asked: Reservation, output_tokens: int) -> None:
+        """Reserves a longer answer for a call that is under way.
+
+        Raises LimitReached when the limit of its run has no room for it, BudgetExceeded when a cap has none.
+        """
+        if asked.unlimited is None or output_tokens <= asked.bound.output_tokens:
+            return
+        larger = Reservation(bound_of(asked.unlimited, asked.bound.input_tokens, output_tokens), asked.run)
+        others = [each for each in self._under_way if each is not asked]
+        of_run = [each for each in others if each.run is not None and each.run == asked.run]
+        if not self._fits_run(larger, of_run):
+            raise self._cut(asked)
+        if not self._fits_project(larger, others) or not self._fits_job(larger, of_run):
+            raise BudgetExceeded(
+                _("A cap is reached: an answer was stopped while it arrived."),
+                _("It grew longer than was reserved for it. What arrived of it is kept and was paid for."),
+                _("Raise max_cost or max_tokens under [budget] in flowcabal.toml, or start again with a higher cap."),
+            )
+        asked.bound = larger.bound
+
+    def release(self, asked: Reservation) -> None:
+        """The call has ended and is booked."""
+        self._under_way.discard(asked)
+        self._changed.set()
+
+    def raise_limit(self, run: RunId, asked: Reservation) -> SpendLimit:
+        """The run may cost as much again as was agreed to, and at least the call that was asked for; the new limit."""
+        held = self.runs[run]
+        spent, limit, agreed = held.spent, held.limit, held.agreed
+        if limit.cost is not None:
+            most = max(limit.cost, spent.cost or Decimal(0)) + max(agreed.cost or Decimal(0), asked.cost)
+            limit = replace(limit, cost=most)
+        if limit.tokens is not None:
+            limit = replace(limit, tokens=max(limit.tokens, _tokens(spent)) + max(agreed.tokens or 0, asked.tokens))
+        held.limit = limit
+        self._changed.set()
+        return limit
+
+    def fits_run(self, asked: Reservation) -> bool:
+        """Does it fit into the limit of its run when nothing else of it is under way?"""
+        return self._fits_run(asked, ())
+
+    def _fits_run(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:
+        held = self.runs.get(asked.run) if asked.run is not None else None
+        if held is None:
+            return True
+        calls = [asked, *beside]
+        if held.limit.cost is not None:
+            spent = held.spent.cost
+            return spent is not None and spent + sum(each.cost for each in calls) <= held.limit.cost
+        if held.limit.tokens is not None:
+            return _tokens(held.spent) + sum(each.tokens for each in calls) <= held.limit.tokens
+        return True
+
+    def _fits_project(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:
+        budget, spent, calls = self._budget(), self._totals(), [asked, *beside]
+        cost = None if spent.cost is None else spent.cost + sum(each.cost for each in calls)
+        if budget.max_cost is not None and cost is not None and cost > budget.max_cost:
+            return False
+        if budget.max_tokens is None:
+            return True
+        return _tokens(spent) + sum(each.tokens for each in calls) <= budget.max_tokens
+
+    def _fits_job(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:
+        limit, spent = self.jobs.get(asked.run, (None, Totals())) if asked.run is not None else (None, Totals())
+        if limit is None or spent.cost is None:
+            return True
+        return spent.cost + sum(each.cost for each in (asked, *beside)) <= limit
+
+    def _cut(self, asked: Reservation) -> LimitReached:
+        held = self.runs[asked.run] if asked.run is not None else None
+        words = _("An answer grew longer than was reserved for it and was stopped. What arrived of it is kept.")
+        reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
+        reached.asked, reached.number, reached.cut = asked, held.answers if held else 0, True
+        return reached
+
+    def _reached(self, asked: Reservation) -> LimitReached:
+        nothing = SpendLimit()
+        held = self.runs[asked.run] if asked.run is not None else RunSpending(nothing, nothing, Totals())
+        limit, spent = held.limit, held.spent
+        if limit.cost is not None:
+            words = _(
+                "You agreed to at most {limit} {currency}; {spent} is spent, and the next call may cost up to {next}."
+            )
+            words = words.format(
+                limit=money(limit.cost),
+                currency=limit.currency,
+                spent=_("an unknown amount") if spent.cost is None else money(spent.cost),
+                next=_("an unknown amount") if asked.bound.cost is None else money(asked.cost),
+            )
+        else:
+            words = _(
+                "You agreed to at most {limit:,} tokens; {spent:,} are used, and the next call may use up to {next:,}."
+            )
+            words = words.format(limit=limit.tokens or 0, spent=_tokens(spent), next=asked.tokens)
+        reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
+        reached.asked, reached.number = asked, held.answers
+        return reached
+
+
+def _advice() -> str:
+    return _("Start the run again to continue: what you paid for is kept and costs nothing again.")
+
+
+def _tokens(spent: Totals) -> int:
+    return spent.input_tokens + spent.output_tokens

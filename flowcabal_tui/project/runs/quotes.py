@@ -1,0 +1,71 @@
+"""The quotes of a project: by its settings, its models and the lengths of its chapters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.memory import TaskKind
+from flowcabal_tui.domain.run import Quote, Spend, SpendLimit
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.memory import bootstrap_plan
+from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.runs import quoting
+from flowcabal_tui.project.runs.basis import Basis, longest_answer, usual_length
+from flowcabal_tui.runner.scope import RunScope
+from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.store import Store
+
+
+class Quotes:
+    """Lives on the engine's loop. Nothing is spent."""
+
+    def __init__(self, store: Store, models: ModelDesk, settings: Callable[[], ProjectSettings]) -> None:
+        self._store, self._models, self._settings = store, models, settings
+
+    async def quote(self, scope: RunScope) -> Quote:
+        """What a run would cost."""
+        stale = await self._store.standings.stale(scope.workflow.id, scope.request.chapter)
+        basis = await self._basis()
+        quote = await quoting.quote(scope, basis, stale)
+        keeps = scope.workflow.keep.kind == "chapter" and scope.request.chapter is not None
+        return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
+
+    def _keeping(self, length: int) -> Spend | None:
+        """What the agents' model and the embedding model likely take after a chapter of so many tokens was kept."""
+        agents, spend = self._settings().agents, Spend()
+        endpoint = self._models.endpoint("agent")
+        if agents.curator and endpoint is not None and endpoint.provider != "offline":
+            calls: Counter[TaskKind] = Counter({"story": 1, "l1": 1, "l0": 1, "profile": agents.profiles})
+            read = bootstrap_plan.quote(1, calls, length, endpoint)
+            spend = spend.plus(Spend(read.calls, read.input_tokens, read.output_tokens, read.cost))
+        if (embedding := self._models.paid_embedding()) is not None:
+            price = None if embedding.price_in is None else embedding.price_in * length / 1_000_000
+            spend = spend.plus(Spend(1, length, 0, price))
+        return spend if spend.calls else None
+
+    async def agreed(self, scope: RunScope) -> SpendLimit | None:
+        """What a run may cost when nobody has said so: the most of its quote. Free models need no limit."""
+        if all(self._models.is_offline(role) for role in ("user", "agent")):
+            return None
+        return (await self.quote(scope)).limit
+
+    async def preview(self, scope: RunScope, node: NodeId) -> Receipt:
+        """What a node would be given now. Raises RunError for one that gets no context."""
+        receipt = await quoting.preview(scope, node, self._models.counter)
+        if receipt is None:
+            why = _("Its context is switched off, in the node or in the project's [agents].")
+            unplaced = _("Without a chapter it has no place in the book.")
+            raise RunError(_("{node} gets no context.").format(node=node), why if scope.request.chapter else unplaced)
+        return receipt
+
+    async def _basis(self) -> Basis:
+        settings = self._settings()
+        written = [chapter.length for chapter in await self._store.book.chapters() if chapter.length]
+        counter, language = self._models.counter, settings.project.language
+        lengths = counter, language, settings.goals.chapter, written
+        return Basis(counter, usual_length(*lengths), longest_answer(*lengths), self._models.paid_embedding())

@@ -1,0 +1,288 @@
+"""What was spent in a project, the caps that hold it, and the booking of each paid call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, OpenCall, Role, Usage, UsageRecord
+from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import USUAL_OUTPUT, CallBound, bound_of_request, sent_limit, with_margin
+from flowcabal_tui.models.registry import cost
+from flowcabal_tui.models.tokens import Calibration, TokenEstimator
+from flowcabal_tui.project.reservations import Reservation, Reservations, RunSpending
+from flowcabal_tui.protocol import Event, UsageChanged
+from flowcabal_tui.settings.project_file import BudgetSettings
+from flowcabal_tui.store import Store
+
+CALIBRATION: Final = "tokens"
+LIMIT: Final = "limit"
+COUNTED_AT_ONCE: Final = 200
+"""Characters of an answer that are counted together while it arrives."""
+ROOM_TOKENS: Final = 512
+"""By how much more than has arrived a reservation grows."""
+FREE: Final = CallBound(0, 0, Decimal(0))
+PAYING_RUN: Final[ContextVar[RunId | None]] = ContextVar("PAYING_RUN", default=None)
+"""The run on whose behalf calls are made in this task and those that it begins."""
+BOOKED_CALL: Final[ContextVar[Reservation | None]] = ContextVar("BOOKED_CALL", default=None)
+"""The call that this task makes and books."""
+
+
+class Spending:
+    """Implements the runner's `SpendPort`. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        budget: Callable[[], BudgetSettings],
+        store: Store,
+        counter: TokenEstimator,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._budget, self._store, self.counter, self._emit = budget, store, counter, emit
+        self.totals = Totals()
+        self.reservations = Reservations(budget, lambda: self.totals)
+
+    async def begin(self) -> None:
+        """Reads what was spent and learned before, and books what a killed program had no time to book."""
+        if learned := await self._store.values.get(CALIBRATION):
+            self.counter.calibration = Calibration(**learned)
+        if not self._store.read_only:
+            await self._book_left_open()
+        self.totals = await self._store.usage.totals()
+
+    async def embedded(self, endpoint: Endpoint, texts: Sequence[str], tokens: int | None) -> None:
+        """Books vectors that have a price. Others are not booked: most are made on this machine, and a price that is
+        not known would leave the cap on money without a sum to be held to."""
+        if endpoint.price_in is None:
+            return
+        request = ModelRequest(tuple(Message("user", text) for text in texts), "embedding")
+        paid = Usage(self.counter.count_request(request) if tokens is None else tokens, 0)
+        priced = replace(endpoint, price_out=Decimal(0))
+        await self._enter("embedding", request.purpose, priced, request, Usage(tokens, 0), paid)
+
+    def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
+        """From now on no call of this job begins once it has cost so much; `spent` is what it has cost already."""
+        self.reservations.jobs[job] = (max_cost, spent)
+
+    def _require_job_budget(self, job: RunId | None) -> None:
+        limit, spent = self.reservations.jobs.get(job, (None, Totals())) if job else (None, Totals())
+        if limit is not None and (spent.cost is None or spent.cost >= limit):
+            raise BudgetExceeded(
+                _("The cap of {limit} {currency} is reached.").format(limit=limit, currency=spent.currency),
+                _("No new call was made. What was answered is kept."),
+                _("Start again with a higher cap to go on."),
+            )
+
+    async def hold(self, run: RunId, agreed: SpendLimit) -> None:
+        """Holds a run to what it was quoted, or to what a person has raised that to."""
+        known = await self._store.values.get(f"{LIMIT}/{run}")
+        answers, limit = (known["answers"], from_plain(SpendLimit, known["limit"])) if known else (0, agreed)
+        spent = await self._store.usage.totals(run)
+        self.reservations.hold(run, RunSpending(agreed, limit, spent, answers))
+
+    def fits(self, reached: LimitReached) -> bool:
+        """Would the call fit now, for which a limit was reached before?"""
+        asked = reached.asked
+        return not isinstance(asked, Reservation) or self.reservations.fits_run(asked)
+
+    async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
+        """A person has answered; with `more` the run may cost as much again as was agreed to."""
+        held = self.reservations.runs.get(run)
+        if held is None or not isinstance(reached.asked, Reservation):
+            return
+        held.answers += 1
+        if more:
+            self.reservations.raise_limit(run, reached.asked)
+        known = {"answers": held.answers, "limit": to_plain(held.limit)}
+        await self._store.values.put(f"{LIMIT}/{run}", known)
+
+    @asynccontextmanager
+    async def reserved(
+        self,
+        endpoint: Endpoint,
+        request: ModelRequest,
+        role: Role,
+        purpose: str,
+        *,
+        attempt: int = 0,
+        before: str = "",
+        extra: int = 0,
+        answer: int = 0,
+    ) -> AsyncIterator[Reservation]:
+        """Holds the most that a try of the request may cost, from before it is sent until it is booked.
+
+        Until then the store knows the call as open: of a program that is killed it is booked at the next opening.
+        `attempt` is that of a node that streams a text, `before` what it continues.
+        `extra` are tokens sent beside it, such as a schema; `answer` are those that an answer is taken to have at most
+        where no limit is sent, 0: as many as the run's quote assumed. Raises BudgetExceeded, or LimitReached for a
+        run's limit.
+        """
+        if endpoint.provider == "offline":
+            yield Reservation(FREE)
+            return
+        run = PAYING_RUN.get()
+        held = self.reservations.runs.get(run) if run else None
+        assumed = answer or (held.limit.answer if held else 0) or USUAL_OUTPUT
+        bound = bound_of_request(self.counter, endpoint, request, extra, assumed)
+        limited = sent_limit(endpoint, request.max_tokens) is not None
+        asked = Reservation(bound, run, None if limited else endpoint)
+        asked.call = OpenCall(
+            role,
+            purpose,
+            _priced(endpoint),
+            self.counter.count_request(request) + extra,
+            run or "",
+            attempt,
+            len(before),
+        )
+        await self.reservations.admit(asked, self.require_budget)
+        outside = BOOKED_CALL.set(asked)
+        try:
+            await self._store.usage.open(asked.number, asked.call)
+            yield asked
+        finally:
+            BOOKED_CALL.reset(outside)
+            self._store.usage.close(asked.number)
+            self.reservations.release(asked)
+
+    def took(self, asked: Reservation, piece: str) -> None:
+        """A piece of an answer has arrived, thoughts too: where no limit was sent, it must fit what is reserved.
+
+        Raises LimitReached when it does not and the run's limit has no room, BudgetExceeded when a cap has none.
+        """
+        if asked.unlimited is None:
+            return
+        asked.uncounted.append(piece)
+        if sum(map(len, asked.uncounted)) < COUNTED_AT_ONCE:
+            return
+        asked.arrived += self.counter.count("".join(asked.uncounted))
+        asked.uncounted.clear()
+        if (most := with_margin(self.counter, asked.arrived)) > asked.bound.output_tokens:
+            self.reservations.enlarge(asked, most + ROOM_TOKENS)
+
+    def require_again(self, asked: Reservation) -> None:
+        """Asked before a failed try is repeated. Raises BudgetExceeded, or LimitReached for a run's limit."""
+        self.require_budget()
+        self.reservations.require_again(asked)
+        if asked.call is not None:
+            self._store.usage.open_again(asked.number, asked.call)
+
+    def require_budget(self) -> None:
+        """Raises BudgetExceeded when the hard cap on money or tokens is reached, or that of the job that pays."""
+        self._require_job_budget(PAYING_RUN.get())
+        budget, spent = self._budget(), self.totals
+        tokens = spent.input_tokens + spent.output_tokens
+        if budget.max_cost is not None and spent.cost is None:
+            raise BudgetExceeded(
+                _("The cap on money cannot be kept, so no new call was made."),
+                _("What was spent is not known: a model has no price, or there are two currencies."),
+                _("Set price_in and price_out of the models, or cap tokens with max_tokens instead."),
+            )
+        over_cost = budget.max_cost is not None and (spent.cost or Decimal(0)) >= budget.max_cost
+        if over_cost or (budget.max_tokens is not None and tokens >= budget.max_tokens):
+            raise BudgetExceeded(
+                _("The cap of this project is reached: no new call was made."),
+                _("Spent: {cost}, {tokens} tokens.").format(
+                    cost=_("unknown") if spent.cost is None else f"{spent.cost} {spent.currency}", tokens=tokens
+                ),
+                _("Raise max_cost or max_tokens under [budget] in flowcabal.toml."),
+            )
+
+    async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Books one try and learns from its usage. The offline model costs nothing and is not booked."""
+        await self.book(role, purpose, endpoint, request, usage)
+        if endpoint.provider != "offline":
+            self.counter.learn(request, usage)
+            await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
+
+    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
+        """Books without learning: the usage may be the sum of several tries, or a count cut short."""
+        await self._enter(role, purpose, endpoint, request, usage, usage)
+
+    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+        """Books an estimate of a call that was cut off before the provider had counted it; `arrived`: thoughts too."""
+        out = self.counter.count(arrived)
+        estimate = Usage(self.counter.count_request(request), out)
+        await self._enter(role, purpose, endpoint, request, Usage(None, out), estimate)
+
+    async def _enter(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, counted: Usage, paid: Usage
+    ) -> None:
+        if endpoint.provider == "offline":
+            return
+        record = UsageRecord(
+            role,
+            endpoint.model,
+            purpose,
+            counted,
+            self.counter.count_request(request),
+            cost(endpoint, paid),
+            endpoint.currency,
+            run=PAYING_RUN.get() or "",
+            node=purpose.removeprefix("node:") if purpose.startswith("node:") else "",
+        )
+        self.totals = self.totals.plus(record)  # first: it was spent, whatever becomes of the writing
+        if (job := PAYING_RUN.get()) is not None:
+            self.reservations.spent(job, record)
+        self._emit(UsageChanged(self.totals))
+        booked = BOOKED_CALL.get()
+        await self._store.usage.add(record, booked.number if booked else None)
+
+    async def _book_left_open(self) -> None:
+        """Books calls that were under way when the program was killed: what was sent, and the text that had come."""
+        for number, call in await self._store.usage.left_open():
+            node = NodeId(call.purpose.removeprefix("node:")) if call.attempt else NodeId("")
+            usage = await self._journalled(call, node) if call.attempt else Usage(None, 0)
+            paid = replace(usage, input_tokens=call.estimated if usage.input_tokens is None else usage.input_tokens)
+            money = cost(call.endpoint, paid)
+            record = UsageRecord(
+                call.role,
+                call.endpoint.model,
+                call.purpose,
+                usage,
+                call.estimated,
+                money,
+                call.endpoint.currency,
+                run=call.run,
+                node=node,
+            )
+            await self._store.usage.add(record, number)
+
+    async def _journalled(self, call: OpenCall, node: NodeId) -> Usage:
+        """What the journal tells of an attempt; from now on it also says that this is booked, so that resuming does
+        not book it again."""
+        run = RunId(call.run)
+        for event in reversed(await self._store.runs.history(run)):
+            if (event.kind, event.node, event.attempt) == (
+                "attempt-done",
+                node,
+                call.attempt,
+            ) and "usage" in event.payload:
+                return from_plain(Usage, event.payload["usage"])
+        text = await self._store.runs.partial_text(run, node, call.attempt)
+        await self._store.runs.record(RunEvent(run, "attempt-cut", node, call.attempt, {}, at=datetime.now(UTC)))
+        return Usage(None, self.counter.count(text[call.before :]))
+
+
+def _priced(endpoint: Endpoint) -> Endpoint:
+    """Only what a call is booked by: the model and its prices."""
+    return Endpoint(
+        endpoint.provider,
+        endpoint.model,
+        price_in=endpoint.price_in,
+        price_out=endpoint.price_out,
+        price_cached=endpoint.price_cached,
+        price_cache_write=endpoint.price_cache_write,
+        currency=endpoint.currency,
+    )

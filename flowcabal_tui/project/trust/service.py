@@ -1,0 +1,356 @@
+"""Says what a project may send, spend and run: what this user has confirmed, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final, get_args
+
+from flowcabal_tui.actions.registry import Action
+from flowcabal_tui.agents.profile_kinds import ProfileKind
+from flowcabal_tui.demo import BookLanguage, templates
+from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.codec import to_json
+from flowcabal_tui.domain.errors import ModelError, ModelFault, ProjectNotConfirmed, SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustState, TrustView
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.examples import NAMES, example
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import all_nodes
+from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust.collect import (
+    Collected,
+    collect,
+    document_digest,
+    function_items,
+    function_of,
+    model_items,
+)
+from flowcabal_tui.protocol import Event, TrustChanged
+from flowcabal_tui.settings.key_hosts import KeyHost, bind_keys, is_safe_transport, key_hosts
+from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings
+from flowcabal_tui.settings.secrets import find_key
+from flowcabal_tui.settings.trust import TrustRecord
+from flowcabal_tui.store import Store
+
+log = logging.getLogger(__name__)
+CALLING: Final = frozenset({"prompt", "llm_chat", "recursive", "evolution"})
+"""Kinds of nodes that call a model."""
+
+
+class Trust:
+    """Of one open project. Every place that sends, spends or runs asks it at the moment of use."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Callable[[], ProjectSettings],
+        store: Store,
+        emit: Callable[[Event], None],
+        *,
+        for_this_run: bool = False,
+    ) -> None:
+        """With `for_this_run` everything is allowed until the program ends, and nothing is recorded."""
+        self._folder, self._settings, self._store, self._emit = folder, settings, store, emit
+        self._for_this_run = for_this_run
+        self._record: TrustRecord | None = None
+        self._confirmed: set[str] = set()
+        self._known = False
+        self._asked: dict[str, TrustItem] = {}
+        self._keys: set[KeyHost] = set()
+        self._problem = ""
+
+    async def begin(self) -> None:
+        """Reads the record, and compares it with what the folder asks for now. Makes no network call."""
+        documents = await self._store.workflows.documents()
+        await asyncio.to_thread(self._begin, documents)
+
+    def _begin(self, documents: Collection[str]) -> None:
+        try:
+            self._record = TrustRecord.of(self._folder, self._settings().project.id)
+        except OSError as error:
+            self._problem = os_reason(error)
+            return
+        if (confirmed := self._record.read()) is None:
+            return
+        self._known, self._confirmed = True, set(confirmed)
+        found = collect(self._folder, self._settings(), documents, self._confirmed)
+        self._asked = {item.digest: item for item in found.request.items if not self._is_confirmed(item)}
+        if self._remember_documents(found):
+            self._keep(create=False)
+
+    @property
+    def state(self) -> TrustState:
+        """`restricted` as long as this user never confirmed the folder: then nothing is sent, spent or run."""
+        if self._for_this_run:
+            return "trusted"
+        if not self._known:
+            return "restricted"
+        return "changed" if self._asked else "trusted"
+
+    async def view(self) -> TrustView:
+        """All that the project asks for at this moment, divided by whether it is confirmed."""
+        documents = await self._store.workflows.documents()
+        found = await asyncio.to_thread(collect, self._folder, self._settings(), documents)
+        every = (*found.request.items, *self._asked.values())
+        asked_for = TrustRequest.of(item for item in every if not self._is_confirmed(item))
+        confirmed = TrustRequest.of(
+            item for item in found.request.items if self._is_confirmed(item) and not self._is_ours(item)
+        )
+        if self._known:
+            self._asked = {item.digest: item for item in asked_for.items}
+        return TrustView(self.state, asked_for, confirmed, self._for_this_run, self._problem)
+
+    # Use
+
+    def require(self, *items: TrustItem) -> None:
+        """Raises ProjectNotConfirmed that lists those of the items that the user has not confirmed."""
+        if not all(map(self._allows, items)):
+            self._read_again()
+        refused = TrustRequest.of(item for item in items if not self._allows(item))
+        if self.state == "restricted" or refused.items:
+            self._refuse(refused)
+            raise not_confirmed(refused)
+
+    def require_opened(self) -> None:
+        """Raises ProjectNotConfirmed while the project is restricted."""
+        self.require()
+
+    def require_model(self, role: Role, endpoint: Endpoint) -> str | None:
+        """The key for a call to this endpoint; None when it names none or its key is not there.
+
+        Raises ModelError(NOT_CONFIRMED) for a host or key that the user has not confirmed, and for a key that would
+        go over plain http to another machine.
+        """
+        if endpoint.provider == "offline":
+            self._require_calls(())
+            return None
+        self._require_calls(
+            (asked.model_item(self._settings().models.role(role), endpoint), *asked.key_items(endpoint))
+        )
+        key = find_key(endpoint)
+        if key is not None:
+            self._require_transport(endpoint.address)
+        return key
+
+    def require_knowledge(self) -> None:
+        """Raises ProjectNotConfirmed for a knowledge server elsewhere, or ModelError for its key, until confirmed."""
+        self.require_opened()
+        knowledge = self._settings().knowledge
+        if not knowledge.url:
+            return
+        self.require(asked.knowledge_item(knowledge.url, knowledge.api_key_env))
+        if knowledge.api_key_env:
+            self._require_calls((asked.key_item(knowledge.api_key_env, knowledge.url),))
+            self._require_transport(knowledge.url)
+
+    def require_prompt(self, name: str, text: str) -> None:
+        """For a file in `prompts`. Raises ModelError(NOT_CONFIRMED)."""
+        self._require_calls((asked.prompt_item(name, text),))
+
+    def require_profile(self, kind: ProfileKind) -> None:
+        """For a folder in `profiles`. Raises ModelError(NOT_CONFIRMED)."""
+        self._require_calls((asked.profile_item(kind),))
+
+    def require_workflow(self, workflow: Workflow) -> None:
+        """Before a workflow is called by another. Raises ProjectNotConfirmed."""
+        self.require(*asked.workflow_items(workflow, self._settings().actions.commands))
+
+    async def require_run(self, workflow: Workflow) -> None:
+        """Before a workflow runs, with the models that it calls: nothing is paid for a run that stops later.
+
+        Raises ProjectNotConfirmed, which lists all that is asked for while the project is restricted.
+        """
+        if self.state == "restricted":
+            raise not_confirmed((await self.view()).asked)
+        settings, items = self._settings(), [*asked.workflow_items(workflow, self._settings().actions.commands)]
+        roles = {node.params.get("role", "user") for node in all_nodes(workflow.nodes) if node.kind in CALLING}
+        chosen = {settings.models.role(role) for role in roles if role in ("user", "agent")}
+        items += [item for item in model_items(settings.models) if item.name in chosen or item.kind == "key"]
+        self.require(*items)
+
+    def items_of(self, action: Action) -> tuple[TrustItem, ...]:
+        """An action with the command line or the plug-in behind it."""
+        commands = self._settings().actions.commands
+        if action.command:
+            line = commands.get(action.command)
+            return (asked.action_item(action), *((asked.command_item(action.command, line),) if line else ()))
+        return (asked.action_item(action), *function_items([function_of(action)]))
+
+    def require_action(self, action: Action) -> None:
+        """Before an action is carried out. Raises ProjectNotConfirmed."""
+        self.require(*self.items_of(action))
+
+    def require_function(self, name: str) -> None:
+        """Before a `code` node calls a command or a plug-in's function. Raises ProjectNotConfirmed."""
+        line = self._settings().actions.commands.get(name)
+        self.require(*((asked.command_item(name, line),) if line else function_items([name])))
+
+    def _require_calls(self, items: Iterable[TrustItem]) -> None:
+        try:
+            self.require(*items)
+        except ProjectNotConfirmed as error:
+            raise ModelError(ModelFault.NOT_CONFIRMED, error.title, error.detail, error.advice) from error
+
+    def _require_transport(self, url: str) -> None:
+        if not is_safe_transport(url):
+            host = host_of(url)
+            raise ModelError(
+                ModelFault.NOT_CONFIRMED,
+                _("A key is not sent to {host} over plain http.").format(host=host),
+                _("Anyone between this machine and that one could read it. Nothing was sent."),
+                _('Use https, or add "{host}" to plain_http in your own config.toml.').format(host=host),
+            )
+
+    def _allows(self, item: TrustItem) -> bool:
+        return self._for_this_run or self._is_confirmed(item)
+
+    def _is_confirmed(self, item: TrustItem) -> bool:
+        if item.kind == "key":
+            return (item.name, item.target) in self._keys or self._is_bound(item.name, item.target)
+        return item.digest in self._confirmed or self._is_ours(item)
+
+    def _is_ours(self, item: TrustItem) -> bool:
+        """Is it part of a workflow that comes with the program? Nobody need confirm that, and nobody has."""
+        return item.kind in ("workflow", "gate") and item.digest not in self._confirmed and item.digest in _shipped()
+
+    def _is_bound(self, name: str, host: str) -> bool:
+        """Read from the user's file until it says yes: a binding that was just written there counts at once."""
+        try:
+            if key_hosts().allows(name, host):
+                self._keys.add((name, host))
+                return True
+        except SettingsError as error:
+            log.warning("key hosts: %s", error.title)
+        return False
+
+    def _read_again(self) -> None:
+        """The user may have answered in another process since."""
+        if self._known and self._record is not None:
+            self._confirmed |= set(self._record.read() or ())
+            self._asked = {digest: item for digest, item in self._asked.items() if not self._is_confirmed(item)}
+
+    def _refuse(self, refused: TrustRequest) -> None:
+        """What was refused is asked for, though it was not there when the folder was read."""
+        new = [item for item in refused.items if item.digest not in self._asked]
+        self._asked |= {item.digest: item for item in new}
+        if new and self._known:
+            self.tell()
+
+    # Answers
+
+    async def confirm(self, digests: Collection[str]) -> None:
+        """Confirms those items of the request that have these digests, and that the folder may be used at all.
+
+        Holds for this process even when it cannot be recorded; `TrustView.problem` says so then.
+        """
+        view = await self.view()
+        items = [item for item in view.asked.items if item.digest in digests]
+        self._keys |= {(item.name, item.target) for item in items if item.kind == "key"}
+        self._confirmed |= {item.digest for item in items}
+        self._known = True
+        for item in items:
+            self._asked.pop(item.digest, None)
+        documents = await self._store.workflows.documents()
+        self._remember_documents(await asyncio.to_thread(collect, self._folder, self._settings(), documents))
+        self._problem = await asyncio.to_thread(self._keep, create=True)
+        self.tell()
+
+    async def renew(self, items: Iterable[TrustItem]) -> None:
+        """What this user changed through the program is confirmed in the same step; a restricted project stays so."""
+        new = tuple(items)
+        self._keys |= {(item.name, item.target) for item in new if item.kind == "key"}
+        if self._known:
+            self._confirmed |= {item.digest for item in new}
+            for item in new:
+                self._asked.pop(item.digest, None)
+        self._problem = await asyncio.to_thread(self._keep, create=False)
+        self.tell()
+
+    async def renew_models(self, models: ModelsSettings) -> None:
+        """The user has chosen these models to write and to reason; the embedding model was not part of the choice."""
+        await self.renew(model_items(models.model_copy(update={"embedding": None})))
+
+    def confirms(self, workflow: Workflow | None) -> bool:
+        """May a new version of this document be confirmed by saving it? Not when it hides what nobody has confirmed."""
+        if workflow is None:
+            return True
+        return all(map(self._is_confirmed, asked.workflow_items(workflow, self._settings().actions.commands)))
+
+    async def renew_workflow(self, workflow: Workflow) -> None:
+        """The user has saved this document in the program."""
+        if self._known:
+            self._confirmed.add(document_digest("workflow", to_json(workflow)))
+        await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
+
+    async def renew_run(self, workflow: Workflow) -> None:
+        """The user has given parameters for one run of a workflow that is confirmed without them."""
+        await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
+
+    def _remember_documents(self, found: Collected) -> bool:
+        """Documents of which all is confirmed are not parsed when the project is opened again; True for new ones."""
+        whole = {document for document, items in found.documents.items() if self._confirmed.issuperset(items)}
+        new = whole - self._confirmed
+        self._confirmed |= new
+        return bool(new)
+
+    def _keep(self, *, create: bool) -> str:
+        """Writes keys and digests down; returns why that was not possible, or ""."""
+        try:
+            bind_keys(self._keys)
+            if self._record is not None:
+                self._record.add(self._confirmed, create=create)
+        except (OSError, SettingsError) as error:
+            return error.title if isinstance(error, SettingsError) else os_reason(error)
+        return ""
+
+    def tell(self) -> None:
+        """Tells the guests how the project stands."""
+        self._emit(TrustChanged(self.state, len(self._asked), self._problem))
+
+
+def not_confirmed(refused: TrustRequest) -> ProjectNotConfirmed:
+    """The error for what was not confirmed; without items: for a folder that this user never confirmed."""
+    return ProjectNotConfirmed(
+        _("You have not confirmed what this project may send, spend or run."),
+        "\n".join((*refused.lines(), _("None of it was sent or run. You can still read, edit and export."))),
+        _("See all of it with `flowcabal-tui trust PROJECT` or F10; --trust says yes for one run."),
+    )
+
+
+@cache
+def _shipped() -> frozenset[str]:
+    """Items of the workflows that come with the program, in every language: they are nobody else's."""
+    found = [workflow for code in get_args(BookLanguage) for workflow in templates(code)]
+    found += [example(name, code) for code in get_args(BookLanguage) for name in NAMES]
+    return frozenset(item.digest for workflow in found for item in asked.workflow_items(workflow, {}))
+
+
+def renew_models(folder: Path, settings: ProjectSettings) -> None:
+    """The same for a project that is not open. Raises SettingsError when the choice cannot be recorded."""
+    items = [*model_items(settings.models.model_copy(update={"embedding": None}))]
+    try:
+        bind_keys((item.name, item.target) for item in items if item.kind == "key")
+        TrustRecord.of(folder, settings.project.id).add({item.digest for item in items}, create=False)
+    except OSError as error:
+        raise SettingsError(_("Your answer could not be recorded."), os_reason(error)) from error
+
+
+def record_new(folder: Path, settings: ProjectSettings, workflows: Iterable[Workflow]) -> None:
+    """Confirms what the program has just made itself, and nothing else that lies in the folder.
+
+    A state folder that cannot be written is no reason to make no project: it is asked for when it is opened.
+    """
+    saved = tuple(workflows)
+    items = [*model_items(settings.models), *(item for each in saved for item in asked.workflow_items(each, {}))]
+    digests = {item.digest for item in items} | {document_digest("workflow", to_json(each)) for each in saved}
+    try:
+        bind_keys((item.name, item.target) for item in items if item.kind == "key")
+        TrustRecord.of(folder, settings.project.id).add(digests, create=True)
+    except (OSError, SettingsError) as error:
+        log.warning("the trust record of a new project: %s", error)

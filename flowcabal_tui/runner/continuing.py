@@ -1,0 +1,60 @@
+"""A text that was cut off is continued from where it stopped: the request, its key, and the seam of the two parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.text import digest, digest_of, han_count
+
+_TAIL: Final = 120
+"""Characters of the end that the instruction repeats, and within which a repetition is looked for."""
+_REPEATED: Final = 6
+"""Characters from which the beginning of a continuation counts as a repetition of the end before it."""
+_WISH: Final = (
+    "Your text was cut off. Continue it exactly from where it stops, in the middle of a sentence if need be. Repeat "
+    "nothing, explain nothing, and write only what follows. It ends with:\n"
+)
+_WISH_ZH: Final = (
+    "你的文字中断了。请从中断处接着往下写，哪怕是在句子中间；不要重复已写的内容，不要解释，只写后续文字。"
+    "中断处的末尾是：\n"
+)
+
+
+def continued(request: ModelRequest, so_far: str) -> ModelRequest:
+    """The request with the text so far as the model's turn, and the wish to go on from its end.
+
+    A last turn of the model (a prefill) is refused by some models of either wire format, so the writer's turn is last.
+    """
+    wish = (_WISH_ZH if han_count(so_far) else _WISH) + so_far[-_TAIL:]
+    return replace(request, messages=(*request.messages, Message("assistant", so_far), Message("user", wish)))
+
+
+def continued_key(key: Digest, so_far: str) -> Digest:
+    """The key of a continued text: another one than that of a text written in one go."""
+    return digest_of([key, "continued", digest(so_far)])
+
+
+class Seam:
+    """Passes on a continuation, without what it repeats of the end of the text before it."""
+
+    def __init__(self, before: str) -> None:
+        self._tail = before[-_TAIL:]
+        self._held = ""
+
+    def take(self, piece: str) -> str:
+        """What can be passed on now; a beginning that may be a repetition is held back until that is known."""
+        if not self._tail:
+            return piece
+        self._held += piece
+        return "" if self._held in self._tail else self.end()
+
+    def end(self) -> str:
+        """What was held back, when nothing more comes."""
+        tail, held = self._tail, self._held
+        self._tail = self._held = ""
+        most = min(len(tail), len(held))
+        repeated = next((n for n in range(most, _REPEATED - 1, -1) if tail.endswith(held[:n])), 0)
+        return held[repeated:]

@@ -1,0 +1,65 @@
+"""Which of the user's keys may be sent to which host: kept in the user's own file, never in a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.locked import locked
+from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
+
+KeyHost = tuple[str, str]
+"""A key, by the name of its environment variable or secret entry, and a host as `host_of` writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHosts:
+    """The bindings of the user's file; the models that it names bind their keys too."""
+
+    hosts: Mapping[str, Set[str]]
+    plain: Set[str]
+
+    def allows(self, name: str, host: str) -> bool:
+        """May the key of this name be sent to this host?"""
+        return bool(host) and host in self.hosts.get(name, frozenset())
+
+
+def is_safe_transport(url: str) -> bool:
+    """Is the way to the host encrypted, inside this machine, or accepted by the user's file? Raises SettingsError."""
+    return is_encrypted(url) or is_loopback(url) or host_of(url) in key_hosts().plain
+
+
+def key_hosts() -> KeyHosts:
+    """What the user's file says at this moment. Raises SettingsError."""
+    return _key_hosts(load_user())
+
+
+def _key_hosts(user: UserSettings) -> KeyHosts:
+    hosts: dict[str, set[str]] = {name: set(bound) for name, bound in user.key_hosts.items()}
+    plain = {host.lower() for host in user.plain_http}
+    for chosen in (user.models.user, user.models.agent, user.models.embedding):
+        if chosen is None or not (address := chosen.endpoint().address):
+            continue
+        for name in filter(None, (chosen.api_key_env, chosen.secret)):
+            hosts.setdefault(name, set()).add(host_of(address))
+        if not is_encrypted(address):
+            plain.add(host_of(address))
+    return KeyHosts({name: frozenset(bound) for name, bound in hosts.items()}, frozenset(plain))
+
+
+def bind_keys(pairs: Iterable[KeyHost]) -> None:
+    """Adds these bindings to the user's file; others stay. Raises OSError or SettingsError."""
+    wanted = {pair for pair in pairs if all(pair)}
+    if not wanted:
+        return
+    with locked(paths.user_file()):
+        user = load_user()
+        known = _key_hosts(user).hosts
+        bound = {name: list(hosts) for name, hosts in user.key_hosts.items()}
+        if new := sorted((name, host) for name, host in wanted if host not in known.get(name, frozenset())):
+            for name, host in new:
+                bound.setdefault(name, []).append(host)
+            values = {name: tuple(hosts) for name, hosts in bound.items()}
+            save_user(user.model_copy(update={"key_hosts": values}))

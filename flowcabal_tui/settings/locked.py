@@ -1,0 +1,22 @@
+"""One process at a time reads, changes and writes a file of the user."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Waits for other processes and threads that hold the lock beside `path`. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    handle = os.open(path.with_name(f".{path.name}.lock"), flags, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

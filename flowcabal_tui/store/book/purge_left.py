@@ -1,0 +1,48 @@
+"""What is left to do of purges after their transaction: noted in the database, so that a kill delays it only."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from flowcabal_tui.domain.ids import Digest
+
+PurgeStep = Literal["files", "knowledge", "pages", "log"]
+DUE: Final = "compact"
+"""The value that tells what is left to do of a purge; see `PurgeLeft`."""
+STEPS: Final[tuple[PurgeStep, ...]] = ("files", "knowledge", "pages", "log")
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeLeft:
+    """What is left to do of purges, in this order: the project's files, the knowledge server's folder, the database's
+    free pages, its log. `texts` are the digests of texts that no file may hold."""
+
+    steps: tuple[PurgeStep, ...] = ()
+    texts: frozenset[Digest] = frozenset()
+
+
+def purge_left(connection: sqlite3.Connection) -> PurgeLeft:
+    """What no purge has finished yet."""
+    row = connection.execute("SELECT json FROM value WHERE key=?", (DUE,)).fetchone()
+    return left_of(row[0]) if row else PurgeLeft()
+
+
+def left_of(text: str) -> PurgeLeft:
+    """The same from the value's JSON; earlier releases wrote `true`."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        return PurgeLeft(STEPS)
+    steps, texts = value.get("steps", STEPS), value.get("texts", ())
+    return PurgeLeft(tuple(step for step in STEPS if step in steps), frozenset(texts))
+
+
+def put_purge_left(connection: sqlite3.Connection, left: PurgeLeft) -> None:
+    """Notes it; nothing left removes the note."""
+    if not left.steps:
+        connection.execute("DELETE FROM value WHERE key=?", (DUE,))
+        return
+    value = json.dumps({"steps": left.steps, "texts": sorted(left.texts)})
+    connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (DUE, value))

@@ -1,0 +1,62 @@
+"""What a project's database may be made of: what the migrations make, and nothing that acts by itself.
+
+Triggers, views and virtual tables of a stranger would run inside every statement of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final
+
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.file.faults import damaged
+from flowcabal_tui.store.migrations import MIGRATIONS
+
+CAUTION: Final = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
+"""What each connection sets first: no function with effects in a schema, and no page that points outside itself."""
+SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+_OF_SQLITE: Final = "sqlite_"
+_SHOWN: Final = 5
+_LONGEST: Final = 80
+Part = tuple[str, str, str, str]
+
+
+def require_own_schema(rows: Iterable[tuple[Any, ...]], version: int) -> None:
+    """`rows` are those of SCHEMA in a file of this format. Raises ProjectDamaged that names what is not ours."""
+    foreign = [str(row[1]) for row in rows if not _is_ours(row, version)]
+    if foreign:
+        names = ", ".join(clean_line(name)[:_LONGEST] for name in foreign[:_SHOWN])
+        raise damaged(_("It has parts that this program did not make: {names}.").format(names=names))
+
+
+def _is_ours(row: tuple[Any, ...], version: int) -> bool:
+    kind, name, table, sql = (str(value or "") for value in row)
+    if name.startswith(_OF_SQLITE):  # SQLite reserves these names: counters, statistics, indexes of keys
+        return kind in ("table", "index")
+    expected = _made(version).get((kind, name, table))
+    return expected is not None and (_is_inside_search(name, version) or expected == _plain(sql))
+
+
+def _is_inside_search(name: str, version: int) -> bool:
+    """Tables that the full-text search makes itself, as its version in SQLite wants them."""
+    searches = [name for (_kind, name, _table), sql in _made(version).items() if sql.startswith("create virtual")]
+    return any(name.startswith(f"{search}_") for search in searches)
+
+
+@cache
+def _made(version: int) -> dict[tuple[str, str, str], str]:
+    """What the migrations up to a format make."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for step in MIGRATIONS[:version]:
+            step(connection)
+        rows = connection.execute(SCHEMA).fetchall()
+    return {(kind, name, table): _plain(sql or "") for kind, name, table, sql in rows}
+
+
+def _plain(sql: str) -> str:
+    """Without what SQLite may write in another way when it renames something."""
+    return " ".join(sql.replace('"', "").split()).lower()

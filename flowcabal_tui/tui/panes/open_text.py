@@ -1,0 +1,89 @@
+"""The text of the chapter that is open: what is saved, what is typed over it, and over which version."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
+from flowcabal_tui.domain.text import clean
+
+
+class OpenText:
+    """One chapter. `typed` is the unsaved text, None where there is none.
+
+    `base` is the version that the unsaved text was typed over, None where that is not known; without unsaved text it
+    is the newest version.
+    """
+
+    def __init__(self, chapter: Chapter, saved: str, versions: Sequence[ChapterVersion], draft: Draft | None) -> None:
+        self.chapter, self.versions = chapter, tuple(versions)
+        self.saved = clean(saved)
+        self.typed: str | None = None
+        self.base: int | None = chapter.version
+        self._posted: str | None = None
+        if draft is not None and clean(draft.text) != self.saved:
+            self.typed, self.base = clean(draft.text), draft.base
+
+    @property
+    def text(self) -> str:
+        """The unsaved text, or the saved one."""
+        return self.saved if self.typed is None else self.typed
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Is anything typed that is not saved?"""
+        return self.typed is not None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Was the unsaved text typed over another text than the newest one, or over one that is not known?"""
+        return self.is_unsaved and self.base != self.chapter.version
+
+    def type(self, text: str) -> None:
+        """Takes what was typed; the saved text again is no unsaved text."""
+        self.typed = None if text == self.saved else text
+        if self.typed is None:
+            self.base = self.chapter.version
+
+    def post(self) -> str:
+        """The text as it is to be saved now."""
+        self._posted = self.text
+        return self._posted
+
+    def refresh(self, chapter: Chapter, saved: str, versions: Sequence[ChapterVersion]) -> None:
+        """Takes the newest state of the chapter; unsaved text stays, whatever was saved meanwhile.
+
+        After a save of this text, what was typed since builds on it.
+        """
+        saved = clean(saved)
+        is_same = saved == self.saved and self.base == self.chapter.version
+        if saved == self._posted:
+            self._posted, is_same = None, True
+        self.chapter, self.saved, self.versions = chapter, saved, tuple(versions)
+        if is_same or not self.is_unsaved:
+            self.base = chapter.version
+        self.type(self.text)
+
+
+class VersionTexts:
+    """Texts of older versions that were asked for, until they arrive."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, asyncio.Future[str]] = {}
+
+    async def wait(self, version: int, ask: Callable[[], object]) -> str:
+        """The text of a version; `ask` is called unless it was asked for already."""
+        if version not in self._waiting:
+            self._waiting[version] = asyncio.get_running_loop().create_future()
+            ask()
+        return await asyncio.shield(self._waiting[version])
+
+    def arrive(self, version: int, text: str) -> None:
+        """Gives the text to those who wait for it."""
+        if (waiting := self._waiting.pop(version, None)) is not None and not waiting.done():
+            waiting.set_result(clean(text))
+
+    def clear(self) -> None:
+        """Another chapter is open."""
+        self._waiting.clear()

@@ -1,0 +1,215 @@
+"""What is killed: one line an operation. Each does all or nothing, however it is cut off; see `kills.py`.
+
+An operation is added by a line in OPERATIONS: how the book is prepared for it, what it does, and how it is gone on with
+when it was cut off before it had done anything (None: it is simply done again).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
+from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol import (
+    AddChapter,
+    Decide,
+    DeleteOutput,
+    EditChapter,
+    ImportManuscript,
+    MergeChapters,
+    PersistOutput,
+    Purge,
+    ReplaceText,
+    ResumeRun,
+    RunWorkflow,
+    SplitChapter,
+    WriteChapter,
+)
+
+Act = Callable[[Project], Awaitable[None]]
+WORKFLOW: Final = "chapter"
+SECRET: Final = "Zyxwold the ferryman counted quixotically beneath the oxbowed moon and hid the vexillary flag."
+"""The words that are purged: no file of the project may hold them afterwards."""
+OUTSIDE: Final = "An editor wrote this over the second chapter. Ines Marlow would not have liked it."
+_CHAPTERS: Final = 4
+_IMPORTED: Final = 6
+_PATIENCE: Final = 60.0
+_POLL: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`prepare` and `act` get an open project; `again` goes on with what a kill left of `act`."""
+
+    name: str
+    act: Act
+    prepare: Act | None = None
+    again: Act | None = None
+
+
+def text(number: int, version: int = 1) -> str:
+    """A chapter of some pages that says which it is."""
+    lines = (
+        f"Ines Marlow counted part {part} of {number}. {'The river rose at Saltreach. ' * 8}" for part in range(12)
+    )
+    return "\n\n".join((f"Version {version} of chapter {number} began.", *lines))
+
+
+async def book(project: Project) -> None:
+    """The book that every operation begins with."""
+    for number in range(1, _CHAPTERS + 1):
+        chapter = ChapterId(await project.carry_out(AddChapter(f"Title {number}")))
+        for version in (1, 2):
+            await project.carry_out(WriteChapter(chapter, text(number, version)))
+    await project.settled()
+
+
+async def _chapter(project: Project, number: int) -> ChapterId:
+    return (await project.chapters())[number - 1].id
+
+
+async def _save(project: Project) -> None:
+    await project.carry_out(WriteChapter(await _chapter(project, 2), text(2, 3)))
+
+
+async def _import(project: Project) -> None:
+    folder = project.info.path.parent / "texts"
+    folder.mkdir(exist_ok=True)
+    for number in range(_CHAPTERS + 1, _CHAPTERS + _IMPORTED + 1):
+        (folder / f"{number:02}.txt").write_text(f"Chapter {number} Imported\n\n{text(number)}\n", encoding="utf-8")
+    await project.carry_out(ImportManuscript(str(folder)))
+
+
+async def _new_chapter(project: Project) -> None:
+    await project.carry_out(AddChapter("To Be Written"))
+
+
+async def _run(project: Project) -> None:
+    """Begins the run of the last chapter or goes on with it, and approves whatever it asks."""
+    runs = await project.runs()
+    if not runs:
+        await project.carry_out(RunWorkflow(RunRequest(WORKFLOW, (await project.chapters())[-1].id)))
+    elif runs[0].state == "interrupted":
+        await project.carry_out(ResumeRun(runs[0].id))
+    async with asyncio.timeout(_PATIENCE):
+        while (run := (await project.runs())[0]).state not in ("done", "failed", "cancelled"):
+            for question in await project.questions():
+                await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
+            await asyncio.sleep(_POLL)
+    if run.state != "done":
+        raise RuntimeError(f"the run ended as {run.state}: {run.error}")
+
+
+async def _ran(project: Project) -> None:
+    await _new_chapter(project)
+    await _run(project)
+
+
+async def _keep(project: Project) -> None:
+    run = RunId((await project.runs())[0].id)
+    await project.carry_out(PersistOutput(run, NodeId("polish")))
+
+
+async def _kept(project: Project) -> None:
+    await _ran(project)
+    await _keep(project)
+
+
+async def _output(project: Project) -> OutputId:
+    return (await project.kept())[0].id
+
+
+async def _replace(project: Project) -> None:
+    found = [one.place for one in await project.occurrences("Saltreach")]
+    await project.carry_out(ReplaceText("Saltreach", "Northmere", tuple(found)))
+
+
+async def _split(project: Project) -> None:
+    chapter = (await project.chapters())[1]
+    at = (await project.chapter_text(chapter.id)).index("Ines Marlow counted part 6")
+    await project.carry_out(SplitChapter(chapter.id, at, "The Second Half", chapter.version))
+
+
+async def _merge(project: Project) -> None:
+    await project.carry_out(MergeChapters(await _chapter(project, 2), await _chapter(project, 3)))
+
+
+async def _restore(project: Project) -> None:
+    chapter = await _chapter(project, 2)
+    await project.carry_out(WriteChapter(chapter, await project.chapter_text(chapter, 1), note="version 1 again"))
+
+
+async def _delete(project: Project) -> None:
+    await project.carry_out(EditChapter(await _chapter(project, 2), deleted=True))
+
+
+async def _undelete(project: Project) -> None:
+    await project.carry_out(EditChapter((await project.deleted_chapters())[0].id, deleted=False))
+
+
+async def _take_out(project: Project) -> None:
+    await project.carry_out(DeleteOutput(await _output(project)))
+
+
+async def _edit_outside(project: Project) -> None:
+    """Another program writes the file, while the project is closed to it."""
+    (path,) = (project.info.path / "manuscript").glob("0002-*")
+    path.write_text(f"# Title 2\n\n{OUTSIDE}\n", encoding="utf-8")
+
+
+async def _take_outside(project: Project) -> None:
+    chapter = await _chapter(project, 2)
+    async with asyncio.timeout(_PATIENCE):
+        while await project.outside_text(chapter) is None:  # noqa: ASYNC110  # the feed is polled
+            await asyncio.sleep(_POLL)
+    await project.carry_out(WriteChapter(chapter, OUTSIDE))
+
+
+async def _add_secret(project: Project) -> None:
+    chapter = ChapterId(await project.carry_out(AddChapter("The Flag")))
+    await project.carry_out(WriteChapter(chapter, SECRET))
+    await project.settled()
+
+
+async def _purge(project: Project) -> None:
+    await project.carry_out(Purge(chapter=(await project.chapters())[-1].id))
+
+
+async def _delete_secret(project: Project) -> None:
+    await _add_secret(project)
+    await project.carry_out(EditChapter((await project.chapters())[-1].id, deleted=True))
+
+
+async def _purge_deleted(project: Project) -> None:
+    await project.carry_out(Purge(chapter=(await project.deleted_chapters())[0].id))
+
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation("save", _save),
+    Operation("import", _import),
+    Operation("run", _run, prepare=_new_chapter, again=_run),
+    Operation("keep", _keep, prepare=_ran),
+    Operation("take out", _take_out, prepare=_kept),
+    Operation("replace", _replace),
+    Operation("split", _split),
+    Operation("merge", _merge),
+    Operation("restore", _restore),
+    Operation("delete", _delete),
+    Operation("undelete", _undelete, prepare=_delete),
+    Operation("outside edit", _take_outside, prepare=_edit_outside),
+    Operation("purge", _purge, prepare=_add_secret),
+    Operation("purge deleted", _purge_deleted, prepare=_delete_secret),
+)
+
+
+async def _two_steps(project: Project) -> None:
+    for number in (1, 2):
+        await project.carry_out(WriteChapter(await _chapter(project, number), text(number, 3)))
+
+
+TWO_STEPS: Final = Operation("two steps", _two_steps)
+"""No operation of the program: two saves, between which a kill leaves half. It shows that the harness sees that."""

@@ -1,0 +1,184 @@
+"""Text that was cut off can be kept as it is, and continued from where it stopped; nothing is paid for twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.protocol import CancelRun, NodeStreaming, PersistOutput, ResumeRun, SaveWorkflow
+from flowcabal_tui.runner.continuing import Seam
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, endpoint, make_one, opened
+from tests.runner.fakes import flow, prompt
+
+FLOW = flow(prompt("a", "Say it.", context=False))
+BEGUN = "The river rose all night, and nobody slept in the house by the water. "
+REST = "In the morning the ferry was gone."
+
+
+async def cut_off(desk: Desk, server: FaultServer) -> tuple[RunId, str]:
+    """A run whose stream ended early, and the text that had come."""
+    await desk.project.carry_out(SaveWorkflow(FLOW))
+    server.push({"content": BEGUN * 3, "eof_after": 9})
+    run = await desk.start("flow", 1)
+    assert await desk.follow(run) == "failed"
+    (attempt,) = (await desk.view(run, "a")).attempts
+    assert attempt.text and not attempt.complete
+    desk.events.clear()
+    return run, attempt.text
+
+
+def said(content: Any) -> str:
+    """The text of a message in either wire format."""
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_text_that_broke_off_is_continued_and_joined(folder: Path, server: FaultServer, provider: str) -> None:
+    await make_one(folder, both(endpoint(server, provider)))
+    async with opened(folder) as desk:
+        run, partial = await cut_off(desk, server)
+        spent = await desk.project.totals()
+        server.push({"content": REST})
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        assert await desk.follow(run) == "done"
+        (attempt,) = (await desk.view(run, "a")).attempts
+        assert attempt.text == partial + REST
+        assert attempt.complete
+        asked = [(each["role"], said(each["content"])) for each in server.log[-1]["body"]["messages"]]
+        assert asked[:2] == [("user", "Say it."), ("assistant", partial)]
+        assert asked[2][0] == "user"
+        assert asked[2][1].endswith(partial[-40:])
+        assert len(server.log) == 2
+        assert (await desk.project.totals()).calls == spent.calls + 1
+
+
+async def test_the_text_so_far_is_shown_at_once_when_it_is_continued(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        run, partial = await cut_off(desk, server)
+        desk.events.clear()
+        server.push({"content": REST})
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        await desk.follow(run)
+        first = desk.told(NodeStreaming)[0]
+        assert (first.offset, first.chunk[: len(partial)]) == (0, partial)
+
+
+async def test_what_the_model_repeats_of_the_end_is_written_once(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        run, partial = await cut_off(desk, server)
+        server.push({"content": partial[-30:] + REST})
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        await desk.follow(run)
+        assert (await desk.view(run, "a")).attempts[-1].text == partial + REST
+
+
+async def test_a_continued_text_has_a_key_of_its_own_and_is_not_paid_for_again(
+    folder: Path, server: FaultServer
+) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        run, partial = await cut_off(desk, server)
+        server.push({"content": REST})
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        await desk.follow(run)
+        again = await desk.run("flow", 1)
+        assert len(server.log) == 2
+        assert (await desk.view(again, "a")).attempts[-1].text == partial + REST
+        parts = desk.project._parts
+        key = (await desk.view(run, "a")).attempts[-1].key
+        assert (await desk.project._ask(parts.store.runs.result(key))).text == partial + REST
+
+
+async def test_without_the_wish_it_is_written_from_the_start(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        run, _partial = await cut_off(desk, server)
+        server.push({"content": REST})
+        await desk.project.carry_out(ResumeRun(run))
+        await desk.follow(run)
+        assert (await desk.view(run, "a")).attempts[-1].text == REST
+        assert len(server.log[-1]["body"]["messages"]) == 1
+
+
+async def test_a_cut_off_text_is_kept_as_it_is_only_when_that_is_meant(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        run, partial = await cut_off(desk, server)
+        chapter = await desk.chapter(1)
+        with pytest.raises(RunError, match="cut off"):
+            await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter))
+        await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
+        assert await desk.project.chapter_text(chapter) == partial
+        (kept,) = await desk.project.kept(chapter)
+        assert (kept.tags, kept.run, kept.attempt) == (("partial",), run, 1)
+        (version,) = await desk.project.chapter_versions(chapter)
+        assert version.note.startswith("partial")
+        found = await desk.project.provenance(chapter, 1)
+        assert found.written is not None
+        assert (found.written.run, found.written.model) == (run, "mock")
+
+
+async def test_a_stopped_stream_of_the_offline_model_is_continued_to_the_same_text(folder: Path) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder, pace=0.02) as desk:
+        await desk.project.carry_out(SaveWorkflow(FLOW))
+        run = await desk.start("flow", 1)
+        await desk.until(NodeStreaming)
+        await desk.project.carry_out(CancelRun(run))
+        assert await desk.follow(run) == "cancelled"
+        (cut,) = (await desk.view(run, "a")).attempts
+        assert cut.text and not cut.complete
+        desk.events.clear()
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        assert await desk.follow(run) == "done"
+        (whole,) = (await desk.view(run, "a")).attempts
+        desk.events.clear()
+        other = await desk.run("flow", 1, again=(NodeId("a"),))
+        assert whole.text.startswith(cut.text)
+        assert whole.text == (await desk.view(other, "a")).attempts[-1].text
+
+
+async def test_a_text_that_the_end_of_the_program_cut_off_can_be_kept_and_continued_later(folder: Path) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder, pace=0.02) as desk:
+        await desk.project.carry_out(SaveWorkflow(FLOW))
+        run = await desk.start("flow", 1)
+        await desk.until(NodeStreaming)
+    async with opened(folder) as desk:
+        (summary,) = await desk.project.runs()
+        assert (summary.state, summary.nodes) == ("interrupted", ((NodeId("a"), "cancelled"),))
+        view = await desk.view(run, "a")
+        assert view.state == "cancelled"
+        (cut,) = view.attempts
+        assert cut.text and not cut.complete
+        chapter = await desk.chapter(1)
+        await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
+        assert await desk.project.chapter_text(chapter) == cut.text
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        assert await desk.follow(run) == "done"
+        (whole,) = (await desk.view(run, "a")).attempts
+        assert whole.text.startswith(cut.text)
+        assert whole.complete
+
+
+@pytest.mark.parametrize(
+    ("pieces", "joined"),
+    [
+        (("by the water. ", "Then"), "Then"),
+        (("by ", "the wa", "ter. Then"), "Then"),
+        (("by chance", " it stopped"), "by chance it stopped"),
+        (("Then", " by the water."), "Then by the water."),
+        (("",), ""),
+    ],
+)
+def test_a_seam_drops_only_what_repeats_the_end(pieces: tuple[str, ...], joined: str) -> None:
+    seam = Seam(BEGUN)
+    assert "".join((*map(seam.take, pieces), seam.end())) == joined

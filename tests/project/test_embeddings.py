@@ -1,0 +1,227 @@
+"""Texts go to an embedding model after a person has agreed, once each, and never for a look."""
+
+from __future__ import annotations
+
+import shutil
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.errors import FlowCabalError, KnowledgePending
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.models.lexical import LexicalEmbedder
+from flowcabal_tui.models.shared import SharedEmbedder
+from flowcabal_tui.project.consent import EmbeddingsNotAgreed
+from flowcabal_tui.project.embeddings import Embeddings
+from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
+from flowcabal_tui.protocol import AnswerEmbeddings, ImportManuscript, KnowledgeStatus, Purge
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, change, endpoint, make, opened, write_chapters
+
+
+def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
+    return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=endpoint(server, dimensions=8, **fields))
+
+
+async def written(folder: Path, tmp_path: Path, server: FaultServer, **fields: Any) -> None:
+    """A book of three chapters whose vectors cost a million a million tokens."""
+    await make(folder, vectors(server, **{"price_in": Decimal(1_000_000), **fields}))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.settled()
+    change(folder, "knowledge", enabled=True)
+
+
+def embeddings(desk: Desk) -> Embeddings:
+    return desk.project._parts.embeddings
+
+
+def sent(server: FaultServer) -> list[str]:
+    """Every text that the server has got."""
+    return [text for entry in server.log for text in entry["body"]["input"]]
+
+
+async def test_opening_a_book_sends_nothing_before_the_answer(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder, knowledge=True) as desk:
+        status = await desk.until(KnowledgeStatus)
+        assert (status.state, server.log) == ("asks", [])
+        asked = await desk.project.embedding_question()
+        assert asked is not None and asked.texts >= 3 and asked.tokens > 50
+        assert asked.cost == asked.tokens
+        assert f"{asked.tokens:,} tokens" in asked.words
+        with pytest.raises(EmbeddingsNotAgreed) as caught:
+            await desk.project._ask(embeddings(desk).embedder().embed(["The ferry."]))
+        assert (caught.value.exit_code, server.log) == (3, [])
+
+
+async def test_the_answer_is_the_users_and_is_asked_for_once(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        assert await desk.project.embedding_question() is None
+    (record,) = (paths.state_folder() / "embeddings").iterdir()
+    assert record.stat().st_mode & 0o777 == 0o600
+    async with opened(folder) as desk:
+        assert await desk.project.embedding_question() is None
+        assert isinstance(embeddings(desk).embedder(), KeptEmbedder)
+    copied = shutil.copytree(folder, tmp_path / "copy")
+    async with opened(copied) as desk:
+        assert await desk.project.embedding_question() is not None, "a copy brings no answer along"
+    change(folder, "models", embedding=endpoint(server, dimensions=16, price_in=Decimal(1)))
+    async with opened(folder) as desk:
+        assert await desk.project.embedding_question() is not None, "nor does the answer hold for other vectors"
+
+
+async def test_saying_no_makes_vectors_here(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(False))
+        embedder = embeddings(desk).embedder()
+        assert isinstance(embedder, LexicalEmbedder)
+        assert await desk.project.embedding_question() is None
+    assert server.log == []
+
+
+async def test_a_free_server_of_this_machine_needs_no_answer(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server, price_in=None)
+    async with opened(folder) as desk:
+        assert await desk.project.embedding_question() is None
+        await desk.project._ask(embeddings(desk).embedder().embed(["The ferry."]))
+    assert sent(server) == ["The ferry."]
+
+
+async def test_a_text_is_paid_for_once_in_the_life_of_the_project(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await written(folder, tmp_path, server)
+    texts = [f"Passage {number}." for number in range(23)]
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        first = await desk.project._ask(embeddings(desk).embedder().embed([*texts, *texts[:3]]))
+        assert sent(server) == texts
+        paid = await desk.project.totals()
+    async with opened(folder) as desk:
+        again = await desk.project._ask(embeddings(desk).embedder().embed([*texts[::-1], "A new one."]))
+        assert again[:-1] == first[:23][::-1]
+        assert sent(server) == [*texts, "A new one."]
+        assert (await desk.project.totals()).input_tokens == paid.input_tokens + len("A new one.")
+
+
+async def test_a_purge_removes_the_vectors(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        embedder = embeddings(desk).embedder()
+        await desk.project._ask(embedder.embed(["The ferry."]))
+        store = desk.project._parts.store.vectors
+        assert await desk.project._ask(store.count(embedder.identity)) == 1
+        chapter = await desk.chapter(1)
+        await desk.project.carry_out(Purge(chapter=chapter))
+        assert await desk.project._ask(store.count(embedder.identity)) == 0
+
+
+class Counted:
+    """A knowledge server that lets the project's endpoint embed its queries, as OpenViking does."""
+
+    embedder, is_up, vectors = "counted", True, None
+
+    def __init__(self, kept: KeptEmbedder) -> None:
+        self._kept, self._loopback = kept, SharedEmbedder(kept)
+
+    async def started(self, seconds: float) -> None:
+        pass
+
+    def require_paid(self) -> None:
+        pass
+
+    async def costs_nothing(self, query: str) -> bool:
+        return await self._kept.stored([query]) is not None
+
+    async def free_vectors(self, texts: list[str]) -> list[list[float]] | None:
+        return await self._kept.stored(texts)
+
+    def sync(self) -> Counted:
+        return self
+
+    async def close(self) -> None:
+        pass
+
+    async def find(self, query: str, before: int, limit: int, scope: str) -> list[Any]:
+        await self._loopback.embed([query])
+        return []
+
+
+async def test_a_look_sends_no_query_and_a_run_sends_one(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        parts = desk.project._parts
+        kept = embeddings(desk).embedder()
+        assert isinstance(kept, KeptEmbedder)
+        knowledge = Counted(kept)
+        generation = await desk.project._ask(parts.store.memory.generation())
+
+        def finder(*, remember: bool) -> RememberingFinder:
+            return RememberingFinder(knowledge, parts.store, parts.queries, generation, remember=remember)  # type: ignore[arg-type]  # a fake
+
+        with pytest.raises(KnowledgePending):
+            await desk.project._ask(finder(remember=False).find("the ferry", 3, 10))
+        assert server.log == []
+        await desk.project._ask(finder(remember=True).find("the ferry", 3, 10))
+        assert sent(server) == ["the ferry"]
+        await desk.project._ask(finder(remember=False).find("the ferry", 2, 10))
+        assert sent(server) == ["the ferry"], "its vector is there now"
+
+
+async def test_a_preview_names_the_search_as_pending(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        kept = embeddings(desk).embedder()
+        assert isinstance(kept, KeptEmbedder)
+        desk.project._parts.knowledge = Counted(kept)  # type: ignore[assignment]  # a fake
+        request = RunRequest("chapter", await desk.chapter(3), (("instruction", "The bell."),))
+        receipt = await desk.project.preview_context(request, _first(await desk.project.workflow("chapter")))
+        assert [each for each in receipt.pending if each.startswith("similar places")]
+        assert server.log == []
+
+
+def _first(workflow: Any) -> Any:
+    return workflow.nodes[0].id
+
+
+async def test_the_search_for_actions_sends_nothing_past_the_cap(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await written(folder, tmp_path, server)
+    change(folder, "budget", max_cost=Decimal(5))
+    async with opened(folder) as desk:
+        assert isinstance(embeddings(desk).for_search(), LexicalEmbedder), "nobody has answered"
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        await desk.project._ask(embeddings(desk).for_search().embed(["The ferry."]))
+        assert (await desk.project.totals()).cost == 10
+        assert isinstance(embeddings(desk).for_search(), LexicalEmbedder), "the cap is used up"
+
+
+async def test_an_answer_that_cannot_be_saved_sends_nothing(
+    folder: Path, tmp_path: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await written(folder, tmp_path, server)
+    (tmp_path / "taken").write_text("a file where the folder should be")
+    async with opened(folder) as desk:
+        monkeypatch.setenv("FLOWCABAL_STATE_DIR", str(tmp_path / "taken"))
+        desk.project._parts.embeddings = Embeddings(
+            desk.project._parts.models, desk.project._parts.store, "x", folder, "en"
+        )
+        with pytest.raises(FlowCabalError, match="could not be saved"):
+            await desk.project.carry_out(AnswerEmbeddings(True))
+        assert await desk.project.embedding_question() is not None
+    assert server.log == []

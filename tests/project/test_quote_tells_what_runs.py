@@ -1,0 +1,39 @@
+"""The quote of the workflow pane names what a run then does: served, edited, frozen, and left out by a target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.protocol import FreezeNode, SaveWorkflow
+from tests.faultserver import FaultServer
+from tests.project.desk import both, calls, endpoint, make_one, opened
+from tests.project.test_run_limit import chain
+
+
+async def test_a_quote_names_the_nodes_that_the_run_then_pays_for(folder: Path, server: FaultServer) -> None:
+    async with opened(await make_one(folder, both(endpoint(server)))) as desk:
+        workflow = chain("a", "b", "c")
+        await desk.project.carry_out(SaveWorkflow(workflow))
+        await desk.run("chain", targets=(NodeId("a"),))
+        served = await desk.project.quote(RunRequest("chain"))
+        assert (served.served, served.would_run) == (("a",), ("b", "c"))
+        to_b = await desk.project.quote(RunRequest("chain", targets=(NodeId("b"),)))
+        assert (to_b.served, to_b.would_run, to_b.likely.calls) == (("a",), ("b",), 1)
+        await desk.run("chain", targets=(NodeId("b"),))
+        assert calls(server) == 2
+        await desk.run("chain")
+        changed = workflow.node(NodeId("b")).model_copy(
+            update={"params": {**workflow.node(NodeId("b")).params, "prompt": [{"kind": "text", "text": "Other."}]}}
+        )
+        nodes = tuple(changed if node.id == "b" else node for node in workflow.nodes)
+        await desk.project.carry_out(SaveWorkflow(workflow.model_copy(update={"nodes": nodes})))
+        edited = await desk.project.quote(RunRequest("chain"))
+        assert "b" in edited.would_run and "a" in edited.served
+        await desk.project.carry_out(FreezeNode("chain", NodeId("b")))
+        frozen = await desk.project.quote(RunRequest("chain"))
+        assert frozen.frozen == ("b",) and "b" not in frozen.would_run
+        before = calls(server)
+        await desk.run("chain")
+        assert calls(server) - before == frozen.likely.calls == len(frozen.would_run)

@@ -1,0 +1,238 @@
+"""A damaged project: what is whole is listed and taken out, nothing is changed, nothing empty is opened beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.errors import ProjectDamaged, ProjectExists, ProjectLocked
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.book.rescue import Rescue
+from flowcabal_tui.project.book.rescue_out import PROJECT, REPORT, described, take_out
+from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, WriteChapter, WriteMeta
+from flowcabal_tui.settings.project_file import OFFLINE
+from tests.project.desk import both, make, opened
+
+COUNT = 30
+Damage = Callable[[Path], None]
+
+
+def words(number: int, version: int) -> str:
+    """A text that fills some pages of the database, and compresses badly."""
+    noise = "\n\n".join(hashlib.sha256(f"{number} {version} {line}".encode()).hexdigest() for line in range(60))
+    return f"Ines Marlow wrote text {number}, version {version}.\n\n{noise}"
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thirty chapters of two versions, one of them deleted, with an outline and a name of the writer's."""
+    folder = tmp_path_factory.mktemp("rescue") / "novel"
+
+    async def write() -> None:
+        await make(folder, both(OFFLINE))
+        async with opened(folder) as desk:
+            for number in range(1, COUNT + 1):
+                chapter = await desk.project.carry_out(AddChapter(f"Title {number}"))
+                for version in (1, 2):
+                    await desk.project.carry_out(WriteChapter(chapter, words(number, version)))  # type: ignore[arg-type]  # an id
+            await desk.project.carry_out(EditChapter(await desk.chapter(COUNT), deleted=True))
+            await desk.project.carry_out(WriteMeta("outline", "Everybody leaves Saltreach."))
+            await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))))
+            await desk.settled()
+
+    asyncio.run(write())
+    return folder
+
+
+@pytest.fixture
+def novel(book: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(book, tmp_path / "novel")
+
+
+def database(folder: Path) -> Path:
+    return folder / ".flowcabal" / "project.db"
+
+
+def fingerprint(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def taken_out(folder: Path) -> Path:
+    """Everything that is whole, in a folder beside it; the damaged project stays as it is."""
+    before, target = fingerprint(folder), folder.parent / "out"
+    with Rescue(folder) as rescue:
+        assert list(described(rescue))
+        assert await take_out(rescue, folder, target)
+    assert fingerprint(folder) == before
+    assert (target / REPORT).exists() and json.loads((target / "metadata.json").read_text("utf-8"))
+    return target
+
+
+async def texts(project: Path) -> dict[str, list[str]]:
+    """The chapters of a project by title, each with its versions, oldest first."""
+    async with opened(project) as desk:
+        await desk.project.check()
+        return {
+            chapter.title: [
+                await desk.project.chapter_text(chapter.id, version.version)
+                for version in reversed(await desk.project.chapter_versions(chapter.id))
+            ]
+            for chapter in await desk.project.chapters()
+        }
+
+
+async def read_all(project: Path) -> None:
+    async with opened(project) as desk:
+        await desk.project.chapter_text(await desk.chapter(1))
+
+
+WHOLE = {f"Title {number}": [words(number, 1), words(number, 2)] for number in range(1, COUNT)}
+NEWEST = {title: versions[-1] for title, versions in WHOLE.items()}
+
+
+def header(folder: Path) -> None:
+    file = database(folder)
+    file.write_bytes(b"\xff" * 100 + file.read_bytes()[100:])
+
+
+def first_page(folder: Path) -> None:
+    file = database(folder)
+    file.write_bytes(b"\x00" * 4096 + file.read_bytes()[4096:])
+
+
+def a_table(folder: Path) -> None:
+    """The schema forgets the versions; their pages stay."""
+    with closing(sqlite3.connect(database(folder))) as connection:
+        connection.execute("PRAGMA writable_schema=1")
+        connection.execute("DELETE FROM sqlite_master WHERE name='version'")
+        connection.commit()
+
+
+@pytest.mark.parametrize("damage", [header, first_page, a_table])
+async def test_what_stands_beside_the_damage_is_whole(novel: Path, damage: Damage) -> None:
+    damage(novel)
+    with pytest.raises(ProjectDamaged, match="rescue"):
+        await read_all(novel)
+    out = await taken_out(novel)
+    assert await texts(out / PROJECT) == WHOLE
+    assert len(list((out / "chapters").iterdir())) == COUNT - 1
+    assert len(list((out / "deleted").iterdir())) == 1
+    async with opened(out / PROJECT) as desk:
+        assert await desk.project.meta("outline") == "Everybody leaves Saltreach."
+        assert ("Ines Marlow", "hand") in [(one.name, one.by) for one in await desk.project.entities()]
+        assert len(await desk.project.deleted_chapters()) == 1
+        assert desk.project.info.trust == "trusted", "the program has made it itself"
+
+
+@pytest.mark.parametrize("tenth", range(10))
+async def test_of_a_truncated_database_all_chapters_come_from_it_or_from_their_files(novel: Path, tenth: int) -> None:
+    data = database(novel).read_bytes()
+    database(novel).write_bytes(data[: len(data) * tenth // 10])
+    found = await texts((await taken_out(novel)) / PROJECT)
+    assert {title: versions[-1] for title, versions in found.items()} == NEWEST
+
+
+@pytest.mark.parametrize("tenth", range(1, 10))
+async def test_of_a_database_without_files_a_page_of_zeros_costs_no_more_than_the_page(novel: Path, tenth: int) -> None:
+    shutil.rmtree(novel / "manuscript")
+    data = database(novel).read_bytes()
+    page = len(data) // 4096 * tenth // 10 * 4096
+    database(novel).write_bytes(data[:page] + b"\x00" * 4096 + data[page + 4096 :])
+    found = await texts((await taken_out(novel)) / PROJECT)
+    known = {text for versions in WHOLE.values() for text in versions} | {words(COUNT, 1), words(COUNT, 2)}
+    whole = {text for versions in found.values() for text in versions}
+    assert whole <= known, "nothing is invented, nothing is half there"
+    loose = {path.read_text("utf-8") for path in (novel.parent / "out" / "loose").glob("*.md")}
+    assert len({text for text in known if text in whole | loose}) >= len(known) * 3 // 4
+
+
+async def test_a_damaged_text_is_told_and_an_older_version_stands_in(novel: Path) -> None:
+    shutil.rmtree(novel / "manuscript")
+    with closing(sqlite3.connect(database(novel))) as connection:
+        connection.execute(
+            "UPDATE blob SET body=zeroblob(40) WHERE digest=(SELECT digest FROM version JOIN place ON chapter=subject"
+            " WHERE title='Title 7' ORDER BY number DESC LIMIT 1)"
+        )
+        connection.commit()
+    out = await taken_out(novel)
+    assert await texts(out / PROJECT) == WHOLE | {"Title 7": [words(7, 1)]}
+    (line,) = [line for line in (out / REPORT).read_text("utf-8").splitlines() if "Title 7 " in line]
+    assert "LOST" in line
+
+
+async def test_what_only_the_log_holds_is_read_from_it(novel: Path) -> None:
+    shutil.rmtree(novel / "manuscript")
+    async with opened(novel) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Only in the log."))
+        log = database(novel).with_name("project.db-wal").read_bytes()
+        copy = shutil.copytree(novel, novel.parent / "copy")
+    assert b"Only in the log." in log and b"Only in the log." not in database(copy).read_bytes()
+    (copy / ".flowcabal" / "lock").unlink()
+    found = await texts((await taken_out(copy)) / PROJECT)
+    assert found["Title 1"] == [*WHOLE["Title 1"], "Only in the log."]
+
+
+async def test_a_lost_log_costs_what_was_in_it_alone(novel: Path) -> None:
+    database(novel).with_name("project.db-wal").unlink(missing_ok=True)
+    assert await texts((await taken_out(novel)) / PROJECT) == WHOLE
+
+
+async def test_an_edit_made_outside_is_the_newest_text(novel: Path) -> None:
+    (file,) = (novel / "manuscript").glob("0003-*")
+    file.write_text("# Title 3\n\nAn editor wrote this.\n", "utf-8")
+    found = await texts((await taken_out(novel)) / PROJECT)
+    assert found == WHOLE | {"Title 3": [*WHOLE["Title 3"], "An editor wrote this."]}
+
+
+def empty(folder: Path) -> None:
+    for file in database(folder).parent.glob("project.db*"):
+        file.unlink()
+    database(folder).touch()
+
+
+def gone(folder: Path) -> None:
+    shutil.rmtree(database(folder).parent)
+
+
+@pytest.mark.parametrize("damage", [empty, gone])
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_nothing_empty_is_opened_beside_a_full_manuscript(novel: Path, damage: Damage, read_only: bool) -> None:
+    damage(novel)
+    before = fingerprint(novel)
+    with pytest.raises(ProjectDamaged, match=f"rescue {novel}"):
+        await Project.open(novel, read_only=read_only)
+    assert fingerprint(novel) == before
+    found = await texts((await taken_out(novel)) / PROJECT)
+    assert {title: versions[-1] for title, versions in found.items()} == NEWEST
+
+
+async def test_a_project_that_is_open_is_not_rescued_and_nothing_is_written_over(novel: Path, tmp_path: Path) -> None:
+    async with opened(novel):
+        with pytest.raises(ProjectLocked):
+            Rescue(novel)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    with Rescue(novel) as rescue, pytest.raises(ProjectExists):
+        await take_out(rescue, novel, tmp_path / "full")
+
+
+async def test_links_and_names_of_a_stranger_lead_nowhere(novel: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("The key of the house.")
+    (novel / "manuscript" / "0044-key.md").symlink_to(secret)
+    with closing(sqlite3.connect(database(novel))) as connection:
+        connection.execute("UPDATE place SET title='../../escaped'")
+        connection.commit()
+    out = await taken_out(novel)
+    assert not [path for path in out.rglob("*") if path.is_file() and b"The key of the house." in path.read_bytes()]
+    assert {path.name for path in tmp_path.iterdir()} >= {"out", "novel"} and not list(tmp_path.glob("*escaped*"))

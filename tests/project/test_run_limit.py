@@ -1,0 +1,165 @@
+"""A run is held to what it was quoted: before a call could take it further, a person is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.errors import BudgetExceeded
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.run import Decision, Question, SpendLimit
+from flowcabal_tui.domain.workflow import Edge, Node, Workflow
+from flowcabal_tui.protocol import Decide, NodeNeedsHuman, ResumeRun, RunStateChanged, SaveWorkflow, WorkflowFailed
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, calls, change, endpoint, leave, make_one, opened
+
+PRICE: dict[str, Any] = {"price_in": Decimal(0), "price_out": Decimal(100), "max_output": 100}
+"""A call costs 0.01 at most: 100 tokens, each of which is a character that the fault server sends."""
+CALL = Decimal("0.01")
+
+
+def chain(*nodes: str) -> Workflow:
+    """Nodes one after the other, each with a prompt of its own."""
+    prompts = [
+        Node(
+            id=NodeId(node),
+            kind="prompt",
+            params={"prompt": [{"kind": "text", "text": f"Write {node}."}], "context": False, "review": "never"},
+        )
+        for node in nodes
+    ]
+    edges = tuple(Edge(source=NodeId(one), target=NodeId(next_)) for one, next_ in itertools.pairwise(nodes))
+    return Workflow(id="chain", name="Chain", nodes=tuple(prompts), edges=edges)
+
+
+async def desk_with(desk: Desk, workflow: Workflow) -> str:
+    await desk.project.carry_out(SaveWorkflow(workflow))
+    return workflow.id
+
+
+async def priced(folder: Path, server: FaultServer, **fields: Any) -> Path:
+    return await make_one(folder, both(endpoint(server, **{**PRICE, **fields})))
+
+
+def limit_question(desk: Desk) -> Question:
+    (question,) = [asked.question for asked in desk.told(NodeNeedsHuman) if asked.question.kind == "limit"]
+    return question
+
+
+async def test_a_run_asks_before_a_call_that_could_pass_what_was_agreed(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    async with opened(await priced(folder, server)) as desk:
+        workflow = await desk_with(desk, chain("a", "b", "c"))
+        run = await desk.start(workflow, limit=SpendLimit(cost=2 * CALL, currency="USD"))
+        assert await desk.follow(run, leave) == "waiting"
+        asked = limit_question(desk)
+        assert (asked.node, asked.required, asked.options) == ("c", True, ("approve", "reject"))
+        assert calls(server) == 2, "nothing was sent that could pass it"
+        assert (await desk.project.totals()).cost == 2 * CALL
+        assert await desk.follow(run) == "done"
+        assert calls(server) == 3
+
+
+async def test_saying_no_ends_the_run_and_keeps_what_was_paid(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    async with opened(await priced(folder, server)) as desk:
+        workflow = await desk_with(desk, chain("a", "b", "c"))
+        run = await desk.start(workflow, limit=SpendLimit(cost=2 * CALL, currency="USD"))
+        assert await desk.follow(run, lambda _question: Decision("reject")) == "failed"
+        assert (calls(server), len(desk.told(NodeNeedsHuman))) == (2, 1)
+        again = await desk.start(workflow)
+        assert await desk.follow(again, leave) == "done"
+        assert calls(server) == 3, "what was paid for is not paid for again"
+
+
+async def test_the_question_waits_for_the_next_start_and_the_answer_holds(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    async with opened(await priced(folder, server)) as desk:
+        workflow = await desk_with(desk, chain("a", "b", "c", "d"))
+        run = await desk.start(workflow, limit=SpendLimit(cost=CALL, currency="USD"))
+        assert await desk.follow(run, leave) == "waiting"
+    async with opened(folder) as desk:
+        (asked,) = await desk.project.questions()
+        assert (asked.kind, calls(server)) == ("limit", 1)
+        await desk.project.carry_out(Decide(asked.id, Decision("approve")))
+        assert await desk.follow(run, leave) == "waiting", "it was raised by what was agreed to, one call"
+        assert calls(server) == 2
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ResumeRun(run))
+        assert await desk.follow(run) == "done"
+        assert calls(server) == 4
+
+
+async def test_branches_side_by_side_are_held_together_and_ask_once(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    workflow = chain("a", "b", "c", "d").model_copy(update={"edges": ()})
+    async with opened(await priced(folder, server)) as desk:
+        run = await desk.start(await desk_with(desk, workflow), limit=SpendLimit(cost=2 * CALL, currency="USD"))
+        await desk.until(RunStateChanged, lambda event: event.state == "waiting")
+        assert calls(server) == 2, "four may go at the same time, two fit"
+        limit_question(desk)
+        assert await desk.follow(run) == "done"
+        assert calls(server) == 4
+        assert (await desk.project.totals()).cost == 4 * CALL
+
+
+async def test_a_run_is_held_to_its_quote_when_nobody_says_how_much(folder: Path, server: FaultServer) -> None:
+    """The server counts a token a character: far more than the estimate for words that nobody has counted yet."""
+    server.push({"content": "x" * 100, "times": -1})
+    async with opened(await priced(folder, server, price_in=Decimal(1000))) as desk:
+        workflow = await desk_with(desk, chain("a", "b", "c", "d", "e", "f"))
+        quoted = await desk.project.quote(await desk_request(desk, workflow))
+        run = await desk.start(workflow)
+        await desk.follow(run, leave)
+        assert quoted.limit is not None and quoted.limit.cost is not None
+        assert ((await desk.project.totals()).cost or 0) <= quoted.limit.cost + CALL * 10
+
+
+async def desk_request(_desk: Desk, workflow: str) -> Any:
+    from flowcabal_tui.domain.run import RunRequest
+
+    return RunRequest(workflow)
+
+
+async def test_a_cap_of_the_project_is_passed_by_one_call_at_most(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    workflow = chain("a", "b", "c", "d", "e", "f").model_copy(update={"edges": ()})
+    await priced(folder, server, concurrency=6)
+    change(folder, "budget", max_cost=CALL * Decimal("1.5"))
+    async with opened(folder) as desk:
+        run = await desk.start(await desk_with(desk, workflow))
+        assert await desk.follow(run) == "failed"
+        assert calls(server) == 2, "six were asked for at the same time"
+        assert [event.error for event in desk.told(WorkflowFailed) if "cap" in event.error.lower()]
+
+
+async def test_agents_calls_side_by_side_hold_the_cap_on_tokens(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    await priced(folder, server, concurrency=8)
+    change(folder, "budget", max_tokens=100)
+    async with opened(folder) as desk:
+        model = desk.project._parts.models.booked("agent")
+        requests = [ModelRequest((Message("user", f"Question {number}?"),)) for number in range(6)]
+
+        async def all_of_them() -> list[Any]:
+            return await asyncio.gather(*(model.answer(each) for each in requests), return_exceptions=True)
+
+        answers = await desk.project._ask(all_of_them())
+        assert calls(server) == 1
+        assert sum(isinstance(answer, BudgetExceeded) for answer in answers) == 5
+
+
+@pytest.mark.parametrize("tokens", [300, 3_000])
+async def test_without_a_price_the_tokens_are_held(folder: Path, server: FaultServer, tokens: int) -> None:
+    server.push({"content": "x" * 100, "times": -1})
+    model = endpoint(server, max_output=100)
+    async with opened(await make_one(folder, both(model))) as desk:
+        workflow = await desk_with(desk, chain("a", "b", "c"))
+        run = await desk.start(workflow, limit=SpendLimit(tokens=tokens))
+        assert await desk.follow(run, leave) == ("waiting" if tokens == 300 else "done")

@@ -1,0 +1,57 @@
+"""Pictures of the question of trust: a folder that was never confirmed, and one that was changed outside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.trust import TrustView
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.app import FlowCabalApp
+from flowcabal_tui.tui.entry import Preferences
+from tests.snapshots.test_shell import pressed
+from tests.tui.fake_trust import CHANGED, RESTRICTED
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.try_out import invented_doors
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch):
+    """The same number of looks at the feed everywhere; English again afterwards."""
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    yield
+    use_language("en")
+
+
+def app(language: str, view: TrustView) -> FlowCabalApp:
+    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+        workbench = FakeWorkbench(language)
+        workbench.trust_view = view
+        return workbench
+
+    return FlowCabalApp(
+        replace(invented_doors(language), opener=opener),
+        Preferences(language=language, theme="ink", wizard_done=True),
+        path=Path("lamp"),
+        state_folder=Path("state"),
+        clock=lambda: datetime(2026, 11, 21, 9, 41),
+    )
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_folder_that_was_never_confirmed(snap_compare, size, language):
+    assert snap_compare(app(language, RESTRICTED), terminal_size=size, run_before=pressed("f10"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_project_that_was_changed_outside(snap_compare, language):
+    assert snap_compare(app(language, CHANGED), terminal_size=(80, 24), run_before=pressed("f10"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_status_line_of_a_restricted_project(snap_compare, language):
+    assert snap_compare(app(language, RESTRICTED), terminal_size=(80, 24), run_before=pressed())

@@ -1,0 +1,128 @@
+"""Unsaved chapters are marked wherever chapters are listed, and named before the project is left or written out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.protocol import MergeChapters, PersistOutput
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.diff import ReplacedScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.test_upkeep import said
+from tests.tui.test_workspace import screen_of, settled, until, workspace
+
+SECOND, FOURTH = books.chapter_id(2), books.chapter_id(4)
+
+
+def unsaved_book() -> FakeWorkbench:
+    workbench = FakeWorkbench()
+    workbench.unsaved.texts[SECOND] = ("Typed and not saved.", 1)
+    return workbench
+
+
+def words(app) -> str:
+    return " ".join("\n".join(shown(app)).split())
+
+
+def asked_words(app) -> str:
+    return str(app.screen.query_one(".confirm-words").render())
+
+
+async def test_the_list_of_chapters_marks_what_is_unsaved_until_it_is_saved(tmp_path: Path) -> None:
+    workbench = unsaved_book()
+    async with workspace(workbench, tmp_path) as pilot:
+        row = next(row for row in shown(pilot.app) if "The Ferry" in row)
+        assert "*" in row
+        await screen_of(pilot).book.save(SECOND, "Typed and not saved.", 1)
+        await settled(pilot)
+        assert "*" not in next(row for row in shown(pilot.app) if "The Ferry" in row)
+
+
+async def test_leaving_names_the_unsaved_chapters_and_no_stays(tmp_path: Path) -> None:
+    workbench = unsaved_book()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        assert "Unsaved text in: 2 The Ferry." in asked_words(pilot.app)
+        await pilot.press("n")
+        await settled(pilot)
+        assert not workbench.closed
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await until(pilot, lambda: pilot.app.return_code is not None)
+    assert workbench.closed
+    assert workbench.unsaved.texts == {SECOND: ("Typed and not saved.", 1)}
+
+
+async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path: Path) -> None:
+    workbench = unsaved_book()
+    async with workspace(workbench, tmp_path) as pilot:
+        screen_of(pilot).action_export_book()
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        assert "Unsaved text in: 2 The Ferry.\nThe file gets the saved text." in asked_words(pilot.app)
+        await pilot.press("n")
+        await settled(pilot)
+        assert workbench.exported == []
+        screen_of(pilot).action_back_up()
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        assert "The backup holds it as unsaved text" in asked_words(pilot.app)
+        await pilot.press("n")
+
+
+async def test_a_chapter_with_unsaved_text_is_not_merged_out_of_sight(tmp_path: Path) -> None:
+    workbench = unsaved_book()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).shelf.merge(workbench.chapter_rows[0], workbench.chapter_rows[1])
+        await settled(pilot)
+        assert ["has unsaved text. Save or discard it first" in told for told in said(pilot)] == [True]
+    assert not any(isinstance(command, MergeChapters) for command in workbench.sent)
+
+
+def written_by_hand(workbench: FakeWorkbench) -> None:
+    """Chapter 4, for which the run was, has words of the writer."""
+    workbench.chapter_rows = [
+        replace(row, version=1, digest=digest("My own words."), author="human") if row.id == FOURTH else row
+        for row in workbench.chapter_rows
+    ]
+    workbench._write(FOURTH, "My own words.", "")
+    workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
+
+
+async def test_keeping_over_text_by_hand_shows_what_would_be_replaced_and_asks(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    written_by_hand(workbench)
+    async with workspace(workbench, tmp_path) as pilot:
+        screen = screen_of(pilot)
+        asked = screen.run_worker(screen.runs.keep(books.RUN, books.POLISH, 1, FOURTH))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
+        await pilot.pause()
+        assert "My own words." in words(pilot.app)
+        await pilot.press("escape")
+        assert await asked.wait() == ""
+        assert workbench.sent == []
+        asked = screen.run_worker(screen.runs.keep(books.RUN, books.POLISH, 1, FOURTH))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
+        await pilot.press("a")
+        assert await asked.wait()
+    assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=FOURTH)]
+
+
+async def test_keeping_over_what_a_model_wrote_asks_nothing(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    written_by_hand(workbench)
+    workbench.chapter_rows = [replace(row, author="model") for row in workbench.chapter_rows]
+    async with workspace(workbench, tmp_path) as pilot:
+        assert await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, FOURTH)
