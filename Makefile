@@ -18,7 +18,7 @@ demo: $(BIN)/flowcabal-tui  ## the sample novel with the offline model: no key, 
 	$(BIN)/flowcabal-tui demo
 
 test: $(VENV)/.dev  ## all tests, a real OpenViking server included
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(VENV)/.dev  ## lint, types, import contracts, licences
 	$(BIN)/ruff check .

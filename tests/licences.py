@@ -46,6 +46,8 @@ WORDS: Final = {
     "The Unlicense (Unlicense)": "Unlicense",
 }
 """What metadata without an SPDX expression say, in the field `License` or in a classifier."""
+APPROVALS: Final = ("OSI Approved", "DFSG approved")
+"""Classifiers that name who approved a licence, and no licence."""
 REVIEWED: Final = {
     "pyahocorasick": ("BSD-3-Clause", "its field says `BSD-3-Clause and Public-Domain`; its LICENSE has both"),
     "resvg-py": ("MIT", "no field; its LICENSE is the text of MIT"),
@@ -109,7 +111,7 @@ def licence(one: metadata.Distribution) -> str:
     if expression := about.get("License-Expression"):
         return str(expression)
     classifiers = [text for text in about.get_all("Classifier") or () if text.startswith("License :: ")]
-    named = [text.rpartition(" :: ")[2] for text in classifiers if not text.endswith(" :: OSI Approved")]
+    named = [name for text in classifiers if (name := text.rpartition(" :: ")[2]) not in APPROVALS]
     if named:
         return " AND ".join(WORDS.get(text) or re.sub(r"[^A-Za-z0-9.+\-]+", "-", text) for text in named)
     said = " ".join(str(about.get("License") or "").split())
