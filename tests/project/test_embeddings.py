@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+from contextvars import Context
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgePending
+from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.shared import SharedEmbedder
@@ -17,6 +20,7 @@ from flowcabal_tui.project.consent import EmbeddingsNotAgreed
 from flowcabal_tui.project.embeddings import Embeddings
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
+from flowcabal_tui.project.spending import PAYING_RUN
 from flowcabal_tui.protocol import AnswerEmbeddings, ImportManuscript, KnowledgeStatus, Purge
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
@@ -148,6 +152,9 @@ class Counted:
     async def free_vectors(self, texts: list[str]) -> list[list[float]] | None:
         return await self._kept.stored(texts)
 
+    async def paid_vector(self, query: str) -> None:
+        await self._kept.embed([query])
+
     def sync(self) -> Counted:
         return self
 
@@ -155,7 +162,7 @@ class Counted:
         pass
 
     async def find(self, query: str, before: int, limit: int, scope: str) -> list[Any]:
-        await self._loopback.embed([query])
+        await asyncio.create_task(self._loopback.embed([query]), context=Context())  # it comes in over HTTP
         return []
 
 
@@ -179,6 +186,24 @@ async def test_a_look_sends_no_query_and_a_run_sends_one(folder: Path, tmp_path:
         assert sent(server) == ["the ferry"]
         await desk.project._ask(finder(remember=False).find("the ferry", 2, 10))
         assert sent(server) == ["the ferry"], "its vector is there now"
+
+
+async def test_the_vector_of_a_query_is_booked_to_its_run(folder: Path, tmp_path: Path, server: FaultServer) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        parts, kept = desk.project._parts, embeddings(desk).embedder()
+        assert isinstance(kept, KeptEmbedder)
+        generation = await desk.project._ask(parts.store.memory.generation())
+        finder = RememberingFinder(Counted(kept), parts.store, parts.queries, generation, remember=True)  # type: ignore[arg-type]  # a fake
+
+        async def search() -> None:
+            PAYING_RUN.set(RunId("run-1"))
+            await finder.find("the ferry", 3, 10)
+
+        await desk.project._ask(search())
+        totals = await desk.project._ask(parts.store.usage.totals(RunId("run-1")))
+        assert (totals.calls, sent(server)) == (1, ["the ferry"])
 
 
 async def test_a_preview_names_the_search_as_pending(folder: Path, tmp_path: Path, server: FaultServer) -> None:

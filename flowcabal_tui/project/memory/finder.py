@@ -70,10 +70,11 @@ class RememberingFinder:
         try:
             await self._desk.started(PATIENCE)
             sync = self._desk.sync()
+            await self._desk.paid_vector(query)
             answers = await asyncio.gather(
                 *(sync.find(query, before, max(1, limit // part), scope) for scope, part in _SCOPES)
             )
-        except KnowledgeError as error:
+        except (KnowledgeError, ModelError) as error:
             return {"absent": error.title if self._desk.is_up else self._desk.last.message}
         view = await self._store.memory.view(None, self._generation)
         hits = sorted(chain.from_iterable(answers), key=lambda hit: (-hit.score, hit.uri))

@@ -151,6 +151,12 @@ class KnowledgeDesk:
             return await self._kept.stored(texts)
         return None if self.vectors is None else await self.vectors.embed(texts)
 
+    async def paid_vector(self, query: str) -> None:
+        """Makes the vector of a query here, in the task of the run that pays for it: the server's request over HTTP,
+        which names no run, then finds it kept. Raises ModelError."""
+        if self._kept is not None:
+            await self._kept.embed([query])
+
     async def costs_nothing(self, query: str) -> bool:
         """Can this be searched for without paying for a vector?"""
         return self._kept is None or await self._kept.stored([query]) is not None
