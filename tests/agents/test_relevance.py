@@ -5,7 +5,7 @@ from flowcabal_tui.agents.context.relevance import Relevance, weigh
 from tests.agents.fakes import FakeBook, person
 
 FILLER = "天色已晚，众人散去，各自安歇。"
-CAST = (person("林远"), person("沈青"), person("老周"), person("苏九"))
+CAST = (person("林远"), person("沈青"), person("老周"), person("苏九"), person("白鹭渡", kind="location"))
 
 
 def novel(*chapters: str) -> FakeBook:
@@ -41,6 +41,22 @@ async def test_where_two_names_stand_together_counts_for_more() -> None:
     found = await ranked(novel(*chapters), "林远与沈青的一场戏。")
     assert found.chapters[0] == "c4"
     assert set(found.passages[0].found_by) >= {"林远", "沈青"}
+
+
+async def test_a_place_weighs_less_than_two_persons_together() -> None:
+    chapters = [f"林远来了，{FILLER}{FILLER}沈青走了，{FILLER}" for _ in range(20)]
+    chapters[2] = f"白鹭渡的船，{FILLER}{FILLER}林远与沈青立约，{FILLER}"
+    found = await ranked(novel(*chapters), "林远与沈青在白鹭渡的一场戏。")
+    names = [each.found_by[:2] for each in found.passages if each.place.chapter == "c3"]
+    assert names.index(("林远", "沈青")) < names.index(("白鹭渡",))
+
+
+async def test_pairs_of_characters_across_two_words_are_not_looked_up() -> None:
+    chapters = [f"铜铃响了，渡船来了，{FILLER}" for _ in range(10)]
+    chapters[3] = f"他说铃渡二字，{FILLER}"
+    found = await ranked(novel(*chapters, *[FILLER] * 40), "铜铃渡船")
+    assert "c4" not in found.chapters
+    assert {"铜铃", "渡船"} <= {word for each in found.passages for word in each.found_by}
 
 
 async def test_where_a_name_stands_often_comes_before_where_it_is_mentioned() -> None:

@@ -47,6 +47,7 @@ class Name:
 
     name: str
     forms: tuple[str, ...]
+    is_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def read_intent(prompt: str, nearby: str, entities: Sequence[Entity], language: 
     if len(cast) < 2:
         cast = (*cast, *(entity for entity in named_in(nearby, entities)[:4] if entity not in cast))
     forms = [name for entity in {*named, *cast} for name in entity.names]
-    names = [Name(entity.name, entity.names) for entity in named]
+    names = [Name(entity.name, entity.names, entity.kind == "location") for entity in named]
     names += [Name(word, (word,)) for word in _unlisted(_without(prompt, forms), language)]
     runs, words = _words(_without(prompt, [form for name in names for form in name.forms]), language)
     intent = Intent(tuple(entity.name for entity in cast), _scene(prompt), search_terms(prompt, forms, language))

@@ -8,14 +8,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from typing import Final
 
 from flowcabal_tui.agents.context.borders import around
 from flowcabal_tui.agents.context.circle import Expected
-from flowcabal_tui.agents.context.intent import Reading
-from flowcabal_tui.agents.context.things import ABSENCE, RARITY, rarity, strings, things
+from flowcabal_tui.agents.context.intent import Name, Reading
+from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, rarity, strings, things
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace, Postings, Span
 
@@ -47,6 +47,8 @@ _MOST_PLACES: Final = 6_000
 """Of a name that stands in more passages the oldest and the newest count: the time of an assembly has a bound."""
 _PHRASE_LENGTH: Final = 3
 """Characters of two pairs that overlap."""
+_PLACE: Final = 0.99
+"""The most that a place weighs in passages, of what two others weigh together."""
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 12
 """So many chapters come with their best passage before others come with a second."""
@@ -81,6 +83,8 @@ class _Hits:
     weight: float
     in_chapters: float
     forms: tuple[str, ...] = ()
+    cut: float = 0.0
+    """What its weight in passages lost to a cap; the shares of the other names stay as they are."""
 
 
 class _Weigher:
@@ -207,24 +211,38 @@ def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hi
     pairs = of_words if reading.runs else {}
     candidates = strings(reading.runs, pairs) if reading.runs else of_words
     few = max(_FEW, len(postings.passages) * _EVERYWHERE)
+    across = across_words(reading.runs, pairs)
     words = [
         weigher.hits(text, sorted(at), _WORD_RARITY, absent=False)
         for text, at in of_words.items()
-        if 0 < len(at) <= few
+        if 0 < len(at) <= few and text not in across
     ]
     phrases = [
         weigher.hits(text, sorted(at), _WORD_RARITY, factor=_PHRASE)
         for text, at in candidates.items()
-        if reading.runs and len(text) == _PHRASE_LENGTH and len(at) <= few
+        if reading.runs and len(text) == _PHRASE_LENGTH and len(at) <= few and across.isdisjoint((text[:2], text[1:]))
     ]
+    named = [(name, weigher.hits(name.name, _ends(at), RARITY, forms=name.forms)) for name, at in of_names if at]
     return (
-        [weigher.hits(name.name, _ends(at), RARITY, forms=name.forms) for name, at in of_names if at],
+        _capped(named),
         [
             _Hits(each.text, each.places, each.weight, each.weight)
             for each in things(candidates, pairs, postings.passages, before)
         ],
         [*phrases, *words],
     )
+
+
+def _capped(named: Sequence[tuple[Name, _Hits]]) -> list[_Hits]:
+    """The hits; in passages a place weighs less than the two heaviest of the others where they stand together."""
+    two = nlargest(2, (hits.weight for name, hits in named if not name.is_place))
+    if len(two) < 2:
+        return [hits for _name, hits in named]
+    most = _PLACE * (sum(two) + _TOGETHER * two[1])
+    return [
+        replace(hits, weight=most, cut=hits.weight - most) if name.is_place and hits.weight > most else hits
+        for name, hits in named
+    ]
 
 
 def _ends(at: list[int]) -> list[int]:
@@ -234,7 +252,7 @@ def _ends(at: list[int]) -> list[int]:
 
 def _together(names: Sequence[_Hits]) -> dict[int, float]:
     """What passages with several names have more, as a share of all names."""
-    total = sum(name.weight for name in names)
+    total = sum(name.weight + name.cut for name in names)
     weights: defaultdict[int, list[float]] = defaultdict(list)
     for name in names:
         for at in name.places:
@@ -246,7 +264,7 @@ def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping
     """For each passage the share of each group's weight that stands in it."""
     scores: defaultdict[int, float] = defaultdict(float, together)
     for share, hits in groups:
-        total = sum(each.weight for each in hits) or 1.0
+        total = sum(each.weight + each.cut for each in hits) or 1.0
         for each in hits:
             weight = share * each.weight / total
             for at in each.places:

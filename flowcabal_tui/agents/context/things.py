@@ -25,6 +25,7 @@ _LEAST_LIKE: Final = 1.1
 _CLUSTERED: Final = 2.0
 """So many passages a chapter are as good as any more."""
 _THINGS: Final = 8
+_FAR_RARER: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,22 @@ def strings(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> dict[st
                     break
                 found.setdefault(run[start:end], places)
     return found
+
+
+def across_words(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> frozenset[str]:
+    """The pairs of characters that the runs hold only across a border between two words.
+
+    There a pair is far rarer in the book than the pairs on both of its sides. `pairs` are the passages that hold each.
+    """
+    across: set[str] = set()
+    within: set[str] = set()
+    for run in runs:
+        counts = [len(pairs.get(pair, ())) for pair in _pairs(run)]
+        for at, pair in enumerate(_pairs(run)):
+            beside = counts[max(0, at - 1) : at] + counts[at + 1 : at + 2]
+            is_across = len(beside) == 2 and counts[at] * _FAR_RARER <= min(beside)
+            (across if is_across else within).add(pair)
+    return frozenset(across - within)
 
 
 def things(
