@@ -28,6 +28,11 @@ class MemoryView(Protocol):
     @property
     def language(self) -> str: ...
 
+    @property
+    def target(self) -> Chapter | None:
+        """The target chapter, whether it is written or not; None for a view of everything."""
+        ...
+
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         """Outline, style guide, world rules, notes: those that are not empty."""
         ...

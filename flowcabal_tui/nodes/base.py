@@ -168,6 +168,10 @@ class NodeContext(Protocol):
         """What the Monitor says; None when there is nothing to check or it is switched off."""
         ...
 
+    async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
+        """Why a person should look at the attempt, by rules of form and measure; "" for no reason."""
+        ...
+
     async def ask(
         self,
         kind: QuestionKind,

@@ -50,6 +50,7 @@ from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.runs.actions_desk import ActionsDesk
+from flowcabal_tui.project.runs.doubts import Doubts
 from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.runs.history import History
 from flowcabal_tui.project.runs.quotes import Quotes
@@ -298,6 +299,7 @@ class Parts:
             feedback=feedback,
             context=self.context_agent(generation, counter, spend=spend) if self.settings.agents.context else None,
             monitor=self.monitor(),
+            doubts=Doubts(self.store),
             actions=self.actions,
             context_budget=self.models.context_budget(),
             seal=await asyncio.to_thread(user_seal),

@@ -25,7 +25,7 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
 from flowcabal_tui.protocol import NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
@@ -352,6 +352,23 @@ class ModelSteps:
         await self._services.journal.record(self.event("evaluated", attempt.number, evaluation=to_plain(evaluation)))
         self._past.attempt(attempt.number).evaluation = to_plain(evaluation)
         return evaluation
+
+    async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
+        if self._services.doubts is None:
+            return ""
+        told = [block.text for block in (*params.system, *params.prompt) if isinstance(block, TextBlock)]
+        if injection:
+            told += [
+                injection.system_prefix,
+                injection.user_suffix,
+                *(answer for _question, answer in injection.inquiries),
+            ]
+        if self._model(params).endpoint.provider == "offline":  # its texts are made of sentences of the prompt
+            told = []
+        request, generation = self._scope.request, self._scope.generation
+        return await self._services.doubts.doubt(
+            self._frame.workflow, params, told, attempt.text, request.chapter, generation
+        )
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:

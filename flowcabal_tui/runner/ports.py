@@ -150,6 +150,23 @@ class MonitorPort(Protocol):
         ...
 
 
+class DoubtsPort(Protocol):
+    """What can be said of an answer without a model."""
+
+    async def doubt(
+        self,
+        workflow: Workflow,
+        params: PromptParams,
+        told: Sequence[str],
+        text: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+    ) -> str:
+        """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt, without
+        outputs of other nodes."""
+        ...
+
+
 class SpendPort(Protocol):
     """What was spent, and whether more may be."""
 

@@ -18,12 +18,20 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.protocol import Event
 from flowcabal_tui.runner.limits import Limits
-from flowcabal_tui.runner.ports import ActionsPort, ContextPort, JournalPort, ModelsPort, MonitorPort, SpendPort
+from flowcabal_tui.runner.ports import (
+    ActionsPort,
+    ContextPort,
+    DoubtsPort,
+    JournalPort,
+    ModelsPort,
+    MonitorPort,
+    SpendPort,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run needs from the project. `context`, `monitor` and `actions` are None when switched off."""
+    """What a run needs from the project. `context`, `monitor`, `doubts` and `actions` are None when switched off."""
 
     journal: JournalPort
     models: ModelsPort
@@ -35,6 +43,7 @@ class Services:
     """What the model is told about the findings before it tries again."""
     context: ContextPort | None = None
     monitor: MonitorPort | None = None
+    doubts: DoubtsPort | None = None
     actions: ActionsPort | None = None
     context_budget: int = 0
     """Tokens that the context of one prompt may have."""

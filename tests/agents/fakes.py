@@ -104,6 +104,10 @@ class FakeView:
     def language(self) -> str:
         return self.book.language
 
+    @property
+    def target(self) -> Chapter | None:
+        return next((each for each in self.book.chapters() if each.position == self.before), None)
+
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         return self.book.meta
 

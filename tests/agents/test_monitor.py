@@ -87,6 +87,22 @@ async def test_a_draft_is_checked_with_the_names_of_its_time() -> None:
     assert questions and all("林远 | 渡口" in each and "蒙面人" not in each for each in questions)
 
 
+async def test_a_question_names_the_chapter_of_the_draft_and_not_its_node() -> None:
+    questions: list[str] = []
+
+    def reply(request: ModelRequest) -> Any:
+        questions.append(request.messages[1].content)
+        return {"findings": []}
+
+    book = FakeBook([("渡口", FIRST), ("归来", "")], (person("林远", note="左臂有旧伤。"),))
+    await evaluate(reply, book=book)
+    assert questions and all("第2章 归来" in each and "Draft" not in each for each in questions)
+    english = FakeBook([("The Ferry", FIRST), ("The <Bell>", "")], (person("林远", note="左臂有旧伤。"),), language="en")
+    questions.clear()
+    await evaluate(reply, book=english)
+    assert questions and all("Chapter 2: The &lt;Bell&gt;" in each for each in questions)
+
+
 async def test_a_finding_carries_both_quotations_with_their_places() -> None:
     evaluation = await evaluate(only("character_state", WOUND))
     (finding,) = evaluation.findings

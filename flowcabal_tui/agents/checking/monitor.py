@@ -15,6 +15,7 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, Evaluation
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
@@ -52,7 +53,8 @@ class Monitor:
         generation: Generation,
         attempt: int,
     ) -> Evaluation:
-        """One word on one attempt, with what every angle found."""
+        """One word on one attempt, with what every angle found. A draft is named by its chapter, without one by its
+        node."""
         try:
             model = self._model()
         except ModelError as error:
@@ -86,6 +88,8 @@ class Monitor:
     async def _check(
         self, angles: Sequence[Angle], book: Book, uri: str, title: str, text: str, model: PaidOnce
     ) -> tuple[AngleCheck, ...]:
+        if (target := book.view.target) is not None:
+            title = chapter_label(target.position, target.title, book.view.language)
         goal = Draft(uri, title, text, book, await book.view.waived())
         words: dict[Angle, str] = {}
         checks: list[AngleCheck] = []

@@ -101,6 +101,7 @@ class VeiledView:
     def __init__(self, view: MemoryView, viewpoint: Viewpoint) -> None:
         self._view, self._viewpoint = view, viewpoint
         self.generation, self.before, self.language = view.generation, view.before, view.language
+        self.target = view.target
         self.meta, self.chapters = view.meta, view.chapters
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
         self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with

@@ -64,7 +64,8 @@ class Prompt(NodeKind):
             if evaluation and evaluation.verdict == "retry" and tries_left > 0:
                 feedback = context.feedback(evaluation, "")
                 continue
-            if (reason := _why_ask(params, attempt, evaluation)) is None:
+            doubt = await context.doubt(params, injection, attempt)
+            if (reason := _why_ask(params, attempt, evaluation, doubt)) is None:
                 return await context.settle(request, params, attempt)
             decision = await context.ask("review", reason, attempts=attempts, required=params.review == "always")
             match decision.kind:
@@ -83,10 +84,12 @@ def _chosen(attempts: list[Attempt], decision: Decision) -> Attempt:
     return next((attempt for attempt in attempts if attempt.number == decision.attempt), attempts[-1])
 
 
-def _why_ask(params: PromptParams, attempt: Attempt, evaluation: Evaluation | None) -> str | None:
+def _why_ask(params: PromptParams, attempt: Attempt, evaluation: Evaluation | None, doubt: str) -> str | None:
     """Why a human must look at this attempt; None when nobody need."""
     if attempt.finish == "length":
         return _("The model stopped at its length limit: the text may be cut off.")
+    if doubt:
+        return doubt
     if evaluation and evaluation.verdict != "approve" and params.review != "never":
         return evaluation.reason
     if params.review == "always":

@@ -34,8 +34,10 @@ class View:
         snapshot: Snapshot,
         generation: Generation,
         before: int,
+        target: Chapter | None = None,
     ) -> None:
         """`snapshot` is that of the last generation up to this one that changed what it holds."""
+        self._target = target
         self._database, self._cache, self._language = database, cache, language
         self._snapshot, self._generation, self._before = snapshot, generation, before
         self._placed = snapshot.chapters
@@ -55,6 +57,11 @@ class View:
     @property
     def language(self) -> str:
         return self._language
+
+    @property
+    def target(self) -> Chapter | None:
+        """The chapter before which the book is seen; None for all of it."""
+        return self._target
 
     def up_to(self, before: int) -> View:
         """The same generation as it is seen before another chapter position."""
@@ -284,4 +291,5 @@ async def open_view(
         if place is None:
             raise KeyError(chapter)
         before = int(place[0])
-    return View(database, cache, language, snapshot, generation, before)
+    target = snapshot.chapters.get(chapter) if chapter is not None else None
+    return View(database, cache, language, snapshot, generation, before, target)

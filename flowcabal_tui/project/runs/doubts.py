@@ -1,0 +1,132 @@
+"""What shows, without a model, that an answer is no draft: it is far too short, repeats itself, retells or lists.
+
+Measured on 1,200 chapters of nine novels (`tests/project/test_doubts.py`): a chapter repeats at most 5 % of itself,
+is at least a fifth of the length usual in its book, and has at most 14 % from all earlier chapters together (one that
+is printed twice in its edition: 46 %).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.text import word_count
+from flowcabal_tui.domain.workflow import PromptParams, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.headings import heading_of
+from flowcabal_tui.store import Store
+
+WINDOW: Final = 12
+"""Chinese characters or words in a row that count as the same words again."""
+REPEATED: Final = 0.15
+COPIED: Final = 0.25
+SHORTEST: Final = 0.1
+"""Of the usual length of the book's chapters before."""
+USUAL_OF: Final = 20
+_LEAST_KNOWN: Final = 3
+"""Chapters from which a usual length can be told."""
+_LEAST: Final = 60
+"""Characters or words below which nothing repeats or retells."""
+_UNITS: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]|[^\W_]+")
+_MARKED: Final = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.+?)\s*#*$")
+_LABELLED: Final = re.compile(r'^<[a-z-]+ (?:label|title)="(?P<title>[^"<>]*)">$')
+_PROSE: Final = ("chapter", "scene")
+
+
+class Doubts:
+    """Implements the runner's `DoubtsPort` over a project's book."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def doubt(
+        self,
+        workflow: Workflow,
+        params: PromptParams,
+        told: Sequence[str],
+        text: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+    ) -> str:
+        """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt."""
+        is_prose = workflow.keep.kind in _PROSE and params.review != "always"
+        if is_prose and chapter is not None:
+            view = await self._store.memory.view(chapter, generation)
+            usual = _usual([each.length for each in await view.chapters()])
+            if (length := word_count(text, view.language)) < usual * SHORTEST:
+                words = _("The text is far too short: {n}, where the chapters before have {usual}.")
+                return words.format(n=f"{length:,}", usual=f"{usual:,}")
+        return await asyncio.to_thread(_doubt, text, tuple(told), is_prose)
+
+
+def _usual(lengths: Sequence[int]) -> int:
+    """The median length of the last chapters that are written; 0 when they are too few."""
+    written = [length for length in lengths if length]
+    return int(median(written[-USUAL_OF:])) if len(written) >= _LEAST_KNOWN else 0
+
+
+def _doubt(text: str, told: tuple[str, ...], is_prose: bool) -> str:
+    units = _words(text)
+    if len(units) >= _LEAST and (share := repeated(units)) >= REPEATED:
+        return _("The text repeats itself: {percent} % of it stands in it before.").format(percent=int(share * 100))
+    if len(units) >= _LEAST and (share := copied(units, map(_words, told))) >= COPIED:
+        return _("The text retells its prompt: {percent} % of it stands there.").format(percent=int(share * 100))
+    if is_prose and (heading := more_headings(text, told)):
+        return _("The text goes on with a list of headings: “{heading}”.").format(heading=heading[:60])
+    return ""
+
+
+def repeated(units: Sequence[str]) -> float:
+    """The share of a text that stands in it before, in stretches of `WINDOW` and more."""
+    seen: set[tuple[str, ...]] = set()
+    covered = bytearray(len(units))
+    for at, window in _windows(units):
+        if window in seen:
+            covered[at : at + WINDOW] = b"\1" * WINDOW
+        seen.add(window)
+    return sum(covered) / max(1, len(units))
+
+
+def copied(units: Sequence[str], told: Iterable[Sequence[str]]) -> float:
+    """The share of a text that stands in another one."""
+    known = {window for text in told for _at, window in _windows(text)}
+    covered = bytearray(len(units))
+    for at, window in _windows(units):
+        if window in known:
+            covered[at : at + WINDOW] = b"\1" * WINDOW
+    return sum(covered) / max(1, len(units))
+
+
+def more_headings(text: str, told: Iterable[str]) -> str:
+    """The second heading of a chapter or one from the prompt in a text that should be the words of one chapter; "".
+
+    A line counts that the rules of import surely take for the heading of a chapter, that opens a part as those of a
+    prompt are opened, that is marked as a heading and is a number, or that is a heading of the prompt.
+    """
+    lines = (line for part in told for line in part.splitlines())
+    known = {found["title"] for line in lines if (found := _MARKED.match(line) or _LABELLED.match(line))}
+    heads = [line.strip() for line in text.splitlines() if _heads(line, known)]
+    return heads[1] if len(heads) > 1 else ""
+
+
+def _heads(line: str, known: set[str]) -> bool:
+    if _LABELLED.match(line.strip()):
+        return True
+    marked = _MARKED.match(line)
+    if marked and (marked["title"] in known or marked["title"].strip(".: ").isdecimal()):
+        return True
+    found = heading_of(marked["title"] if marked else line)
+    return found is not None and found.trust == "sure" and found.number is not None and found.kind == "chapter"
+
+
+def _words(text: str) -> list[str]:
+    return [match[0].lower() for match in _UNITS.finditer(html.unescape(text))]
+
+
+def _windows(units: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    return ((at, tuple(units[at : at + WINDOW])) for at in range(len(units) - WINDOW + 1))
