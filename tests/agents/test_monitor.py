@@ -97,7 +97,9 @@ async def test_a_question_names_the_chapter_of_the_draft_and_not_its_node() -> N
     book = FakeBook([("渡口", FIRST), ("归来", "")], (person("林远", note="左臂有旧伤。"),))
     await evaluate(reply, book=book)
     assert questions and all("第2章 归来" in each and "Draft" not in each for each in questions)
-    english = FakeBook([("The Ferry", FIRST), ("The <Bell>", "")], (person("林远", note="左臂有旧伤。"),), language="en")
+    english = FakeBook(
+        [("The Ferry", FIRST), ("The <Bell>", "")], (person("林远", note="左臂有旧伤。"),), language="en"
+    )
     questions.clear()
     await evaluate(reply, book=english)
     assert questions and all("Chapter 2: The &lt;Bell&gt;" in each for each in questions)

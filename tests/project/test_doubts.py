@@ -53,7 +53,11 @@ def test_a_text_that_is_taken_from_its_prompt_retells_it(sentence: str) -> None:
         ("Chapter 5: The Bell\nHe came.\nChapter 6: The Rope\nShe went.", "", "Chapter 6: The Rope"),
         ("## World rules\nOne.\n## Notes\nTwo.", "## World rules\nThe bell.\n## Notes\nNone.", "## Notes"),
         ('<text title="第5章 归来">\n他来了。\n<text title="第6章 离去">\n她走了。', "", '<text title="第6章 离去">'),
-        ("# 文风指南\n短句。\n# 世界规则\n铜铃。", '<world-rules label="世界规则">\n<style-guide label="文风指南">', "# 世界规则"),
+        (
+            "# 文风指南\n短句。\n# 世界规则\n铜铃。",
+            '<world-rules label="世界规则">\n<style-guide label="文风指南">',
+            "# 世界规则",
+        ),
         ("第五章 归来\n他来了，又走了。", "", ""),
         ("## I\nHe came.\n## Night\nShe went.", "## Day\nNothing.", ""),
         ("1\nHe came.\n2\nShe went.", "", ""),

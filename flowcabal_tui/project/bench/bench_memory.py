@@ -32,7 +32,7 @@ class _NamelessView:
         self.generation, self.before, self.language = view.generation, view.before, view.language
         self.meta, self.chapters, self.chapter_text = view.meta, view.chapters, view.chapter_text
         self.passages, self.search, self.waived = view.passages, view.search, view.waived
-        self.postings = view.postings
+        self.postings, self.target = view.postings, view.target
         self.derived, self.derived_under = view.derived, view.derived_under
         self.derived_of, self.chapter_texts = view.derived_of, view.chapter_texts
         self.relations, self.facts = view.relations, view.facts
