@@ -72,7 +72,7 @@ class FlowCabalApp(Stage):
         clock: Callable[[], datetime] = datetime.now,
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
-        super().__init__(preferences.language)
+        super().__init__(preferences.language, clock)
         self._doors, self._preferences, self._first_path = doors, preferences, path
         self._state_folder, self._now = state_folder, clock
         self.crash_words = ""

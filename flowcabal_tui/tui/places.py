@@ -32,6 +32,7 @@ from flowcabal_tui.tui.screens.mentions import MentionsScreen
 from flowcabal_tui.tui.screens.new_project import NewProjectScreen
 from flowcabal_tui.tui.screens.node_form import NodeForm
 from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
+from flowcabal_tui.tui.screens.notices import NoticesScreen
 from flowcabal_tui.tui.screens.params_form import ParamsForm
 from flowcabal_tui.tui.screens.play import PlayScreen
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
@@ -90,6 +91,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Short answers"), AnswerList),
     (mark("Play"), PlayScreen),
     (mark("Source"), SourceScreen),
+    (mark("Notices"), NoticesScreen),
     (mark("Versions"), VersionsScreen),
     (mark("Difference"), DiffScreen),
     (mark("Difference, inside"), DiffView),

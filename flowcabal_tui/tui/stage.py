@@ -1,9 +1,12 @@
-"""The app as its parts know it: one screen at the bottom, a theme, a language, one saying at a time."""
+"""The app as its parts know it: one screen at the bottom, a theme, a language, notices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Final
 
+from textual import on
 from textual.app import App
 from textual.events import Resize
 from textual.geometry import Size
@@ -11,24 +14,29 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.announcer import Announcer
 from flowcabal_tui.tui.departure import Departure
 from flowcabal_tui.tui.driver import PatientDriver
+from flowcabal_tui.tui.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.screens.too_small import TooSmallScreen, is_too_small
 
 TERMINAL_THEMES: Final = ("ansi-dark", "ansi-light")
 DEFAULT_THEME: Final = "ink"
-TOLD_SECONDS: Final = 3.0
-WARNED_SECONDS: Final = 8.0
 
 
 class Stage(App[int]):
     """Shows screens; which ones, and when, is for those who stand on it."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, now: Callable[[], datetime]) -> None:
         """`language` is a code, or empty for that of the environment."""
         self.screen_language = use_language(language or None)
         super().__init__(driver_class=PatientDriver)
         self.departure = Departure(self)
+        self.announcer = Announcer(self, now)
+
+    def on_mount(self) -> None:
+        """Notices follow to the screen on top. Textual calls this beside that of a subclass."""
+        self.screen_change_signal.subscribe(self, self.announcer.screen_changed)
 
     def put_base(self, screen: Screen[Any]) -> None:
         """Replaces every screen but the first, which Textual cannot switch, by this one."""
@@ -58,14 +66,32 @@ class Stage(App[int]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """One saying at a time, for they lie over the text, and a short one unless it warns."""
-        self.clear_notifications()
-        seconds = timeout or (TOLD_SECONDS if severity == "information" else WARNED_SECONDS)
-        super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
+        """Every notice of the app goes into the row of notices: never markup, as long as reading takes."""
+        self.announcer.say(message, title, severity)
+
+    @on(GoesOn)
+    def show_what_goes_on(self, event: GoesOn) -> None:
+        """Words that are in view while no notice is."""
+        event.stop()
+        self.announcer.hold(event.source, event.words)
+
+    @on(NoticeOver)
+    def withdraw_notice(self, event: NoticeOver) -> None:
+        """It gives way to the next."""
+        event.stop()
+        self.announcer.withdraw(event.words)
+
+    def action_notices(self) -> None:
+        """All notices of the session."""
+        from flowcabal_tui.tui.screens.notices import NoticesScreen  # not needed for the first frame
+
+        if not isinstance(self.screen, NoticesScreen):
+            self.push_screen(NoticesScreen(tuple(self.announcer.notices.listed)))
 
     def on_resize(self, event: Resize) -> None:
         """Too small: a notice over everything, gone when there is room again."""
         self._notice_size(event.size)
+        self.call_after_refresh(self.announcer.resized)
 
     def _notice_size(self, size: Size) -> None:
         shown = isinstance(self.screen, TooSmallScreen)

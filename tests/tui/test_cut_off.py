@@ -125,7 +125,7 @@ async def test_the_key_that_continues_does_nothing_else_where_no_text_was_cut_of
         await pilot.press("C")
         await settled(pilot)
         assert workbench.sent == before
-        assert [notice.message for notice in pilot.app._notifications] == [
+        assert [notice.words for notice in pilot.app.announcer.notices.listed] == [
             "The text was not cut off: there is nothing to continue."
         ]
 

@@ -25,7 +25,7 @@ NO_NODE = "There is no node here: `a` adds one."
 
 
 def said(pilot: Pilot[int]) -> list[str]:
-    return [notice.message for notice in pilot.app._notifications]
+    return [notice.words for notice in pilot.app.announcer.notices.listed]
 
 
 def nothing_written() -> FakeWorkbench:

@@ -297,7 +297,7 @@ async def test_a_summary_that_is_written_under_a_pin_is_not_said_to_stand(tmp_pa
         pilot.app.screen.query_one(TextArea).load_text("Mine.")
         await pilot.press("ctrl+s")
         await settled(pilot)
-        assert [notice.message for notice in pilot.app._notifications] == [
+        assert [notice.words for notice in pilot.app.announcer.notices.listed] == [
             "Saved. The pinned state stands until it is unpinned."
         ]
 

@@ -8,6 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.protocol import BackgroundChanged, KnowledgeStatus
+from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_workspace import screen_of, told, workspace
@@ -48,12 +49,16 @@ async def test_a_run_that_is_prepared_while_the_server_starts_says_so_until_it_h
 
     workbench.quote = held
     async with workspace(workbench, tmp_path) as pilot:
+
+        def row():
+            return pilot.app.screen.query_one(NoticeRow)
+
         await told(pilot, workbench, KnowledgeStatus(state, ""))
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press("enter")
-        await until(pilot, lambda: any("is being prepared" in each.message for each in pilot.app._notifications))
-        (said,) = [each.message for each in pilot.app._notifications]
+        await until(pilot, lambda: "is being prepared" in row().words)
+        said = row().words
         assert ("the knowledge server that it will ask is starting" in said) == waits
         gate.set()
-        await until(pilot, lambda: not any("is being prepared" in each.message for each in pilot.app._notifications))
+        await until(pilot, lambda: "is being prepared" not in row().words)

@@ -43,7 +43,7 @@ def screen_text(pilot: Pilot[int]) -> str:
 
 
 def said(pilot: Pilot[int]) -> list[str]:
-    return [notice.message for notice in pilot.app._notifications]
+    return [notice.words for notice in pilot.app.announcer.notices.listed]
 
 
 async def typed(pilot: Pilot[int], words: str) -> None:

@@ -270,8 +270,8 @@ async def test_what_is_said_of_kept_text_is_shown_and_hinders_nothing(tmp_path):
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
             OutputChecked(books.chapter_id(1), 2, (), ("It says [b]nothing[/b] new.",)),
         )  # fmt: skip
-        (notice,) = pilot.app._notifications
-        assert (notice.title, notice.message) == ("Advice on the kept text", "It says [b]nothing[/b] new.")
+        (notice,) = pilot.app.announcer.notices.listed
+        assert (notice.title, notice.words) == ("Advice on the kept text", "It says [b]nothing[/b] new.")
         assert "saved 09:41" in screen_of(pilot).status.words
 
 

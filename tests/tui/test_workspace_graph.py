@@ -379,7 +379,7 @@ async def test_a_project_that_is_read_only_is_not_edited(tmp_path: Path) -> None
         await at_workflow(pilot)
         before = document(pilot)
         await pressed(pilot, "D")
-        await until(pilot, lambda: any("read-only" in each.message for each in pilot.app._notifications))
+        await until(pilot, lambda: any("read-only" in each.words for each in pilot.app.announcer.notices.listed))
         await pressed(pilot, "a", "ctrl+z")
         await settled(pilot)
         assert document(pilot) == before

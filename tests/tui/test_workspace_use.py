@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
-from textual.widgets._toast import Toast
 
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import BackgroundTask
@@ -38,7 +37,6 @@ from tests.tui.hosts import shown
 from tests.tui.test_workspace import (
     PANE_IDS,
     LingeringWorkbench,
-    app_over,
     pane_in_view,
     screen_of,
     settled,
@@ -64,19 +62,6 @@ async def test_the_hints_begin_with_the_keys_of_the_pane_and_end_with_help(tmp_p
         assert hints(pilot).startswith(first)
         assert hints(pilot).endswith(" F1 Help ")
         assert len(hints(pilot).strip().split("  ")) <= HINTS
-
-
-async def test_one_saying_at_a_time_lies_over_the_text_and_never_over_keys_and_status(tmp_path):
-    app = app_over(FakeWorkbench(), tmp_path)
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
-        for words in ("First.", "Second."):
-            app.notify(words)
-            await until(pilot, lambda words=words: any(words in row for row in shown(app)))
-        toast = app.screen.query_one(Toast)
-        assert not any("First." in row for row in shown(app))
-        assert toast.region.height == 1
-        assert toast.region.bottom <= screen_of(pilot).status.region.y
 
 
 async def test_a_line_to_type_into_leaves_the_text_behind_it_in_sight(tmp_path):

@@ -12,6 +12,7 @@ from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import Decide, Event, WaiveFinding
+from flowcabal_tui.tui.notices import NoticeOver
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.play import PlayScreen, is_told
 from flowcabal_tui.tui.screens.unsent import Unsent
@@ -30,6 +31,8 @@ class QuestionDesk:
         self._waiting: tuple[Question, ...] = ()
         self._answered: set[QuestionId] = set()
         self._unsent = Unsent(workbench)
+        self._called = ""
+        """The last call for an answer."""
 
     @property
     def count(self) -> int:
@@ -58,15 +61,15 @@ class QuestionDesk:
         if isinstance(self._screen.app.screen, PlayScreen):
             return
         plays = bool(self._waiting) and is_told(self._waiting[-1])
-        words = _("The story asks you: F8, or `P` to play it.") if plays else _("A decision waits for you: F8.")
-        self._screen.notify(words, markup=False)
+        self._called = _("The story asks you: F8, or `P` to play it.") if plays else _("A decision waits for you: F8.")
+        self._screen.notify(self._called, markup=False)
         if not self._screen.app.app_focus:
             self._screen.app.bell()
 
     async def open(self, run: RunId | None = None) -> None:
         """The full-screen queue, opened at the question of a run if it has one."""
         await self.load()
-        self._screen.app.clear_notifications()
+        self._screen.app.post_message(NoticeOver(self._called))
         if not self._waiting:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
+from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 
 PANES: Final = (
     ("1", "chapters", mark("Chapters")),
@@ -58,7 +59,7 @@ class ColumnsScreen(Screen[None]):
         """The pane that gets the focus as soon as it is laid out."""
 
     def compose(self) -> ComposeResult:
-        """One row of names, three columns, the keys, the status line."""
+        """One row of names, three columns, the notices, the status line, the keys."""
         self._take_width()
         yield PaneTabs(PANES, classes="all-tabs")
         with Horizontal(classes="columns"):
@@ -78,6 +79,7 @@ class ColumnsScreen(Screen[None]):
                 with ContentSwitcher(initial="context"):
                     yield ReceiptPane(id="context")
                     yield ProfilePane(id="profiles")
+        yield NoticeRow()
         yield self.status
         yield HintLine()
 

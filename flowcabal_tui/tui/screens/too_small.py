@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -22,6 +22,7 @@ def is_too_small(size: Size) -> bool:
 class TooSmallScreen(ModalScreen[None]):
     """Says how large the terminal must be; goes away by itself."""
 
+    HIDES_NOTICES: ClassVar[bool] = True
     DEFAULT_CSS = """
     TooSmallScreen { align: center middle; background: $background; }
     TooSmallScreen Static { width: auto; }

@@ -34,6 +34,7 @@ def jump_targets(screen: Screen[object]) -> dict[str, Widget]:
 class JumpOverlay(ModalScreen[Widget | None]):
     """Letters over the panes of `screen`; the chosen pane gets the focus and is the answer."""
 
+    HIDES_NOTICES: ClassVar[bool] = True
     DEFAULT_CSS = """
     JumpOverlay { layers: letters; background: $background 20%; }
     JumpOverlay .jump-letter {

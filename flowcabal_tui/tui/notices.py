@@ -1,0 +1,124 @@
+"""Notices: which one is in view, which wait, for how long, and the list of all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from textual.message import Message
+from textual.notifications import SeverityLevel
+
+from flowcabal_tui.tui.widgets.cells import cell_width
+from flowcabal_tui.tui.widgets.prose_wrap import wrap
+
+LISTED: Final = 200
+WAITING: Final = 20
+SAID_SECONDS: Final = 3.0
+WARNED_SECONDS: Final = 8.0
+_SECONDS_TO_NOTICE: Final = 1.0
+_CELLS_A_SECOND: Final = 20
+"""A slow reader: about 200 English words, or 600 Chinese characters, a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message to the user; `words` and `title` are free of control characters."""
+
+    words: str
+    title: str
+    severity: SeverityLevel
+    at: datetime
+
+    @property
+    def line(self) -> str:
+        """All of it in one row; a warning is known without colours."""
+        sign = "" if self.severity == "information" else "! "
+        return sign + " ".join((f"{self.title}: {self.words}" if self.title else self.words).split())
+
+
+@dataclass
+class GoesOn(Message):
+    """What goes on just now, as said by `source`; empty `words`: it is over. For the app."""
+
+    source: str
+    words: str
+
+
+@dataclass
+class NoticeOver(Message):
+    """The notice with these words is no longer so. For the app."""
+
+    words: str
+
+
+def reading_seconds(words: str) -> float:
+    """How long a row has to be in view to be read."""
+    return _SECONDS_TO_NOTICE + cell_width(words) / _CELLS_A_SECOND
+
+
+class Notices:
+    """One notice in view, cut into rows; the next ones wait; `listed` holds the last `LISTED`, oldest first.
+
+    `hold` sets words that are shown while no notice is: what goes on just now.
+    """
+
+    def __init__(self) -> None:
+        self.listed: deque[Notice] = deque(maxlen=LISTED)
+        self._waiting: deque[Notice] = deque(maxlen=WAITING)
+        self._held: dict[str, str] = {}
+        self._shown: Notice | None = None
+        self._rows: list[str] = []
+
+    @property
+    def shown(self) -> Notice | None:
+        """The notice in view."""
+        return self._shown
+
+    @property
+    def row(self) -> str:
+        """What is in view now: a row of the notice, else what was held last, else nothing."""
+        return self._rows[0] if self._rows else next(reversed(self._held.values()), "")
+
+    @property
+    def left(self) -> int:
+        """How many rows and notices come after the row in view."""
+        return max(0, len(self._rows) - 1) + len(self._waiting)
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """How long the row in view stays: at least, when another waits, and otherwise."""
+        least = reading_seconds(self.row)
+        usual = SAID_SECONDS if self._shown is None or self._shown.severity == "information" else WARNED_SECONDS
+        return least, max(least, usual)
+
+    def say(self, notice: Notice) -> None:
+        """Lists it; it waits unless the same words are in view or wait already."""
+        self.listed.append(notice)
+        known = (self._shown, *self._waiting)
+        if all(other is None or other.line != notice.line for other in known):
+            self._waiting.append(notice)
+
+    def advance(self, width: int) -> None:
+        """Goes on to the next row of at most `width` cells, or to none."""
+        self._rows = self._rows[1:]
+        if not self._rows:
+            self._shown = self._waiting.popleft() if self._waiting else None
+            self._rows = [row.strip() for row in wrap(self._shown.line, width)] if self._shown else []
+
+    def fit(self, width: int) -> None:
+        """Cuts what is left of the notice in view for another width."""
+        self._rows = [row.strip() for row in wrap(" ".join(self._rows), width)] if self._rows else []
+
+    def withdraw(self, words: str) -> None:
+        """What is no longer so is not shown; it stays in the list."""
+        self._waiting = deque((each for each in self._waiting if each.words != words), maxlen=WAITING)
+        if self._shown is not None and self._shown.words == words:
+            self._rows = self._rows[:1]
+
+    def hold(self, source: str, words: str) -> None:
+        """Sets what `source` says while it goes on; empty words take it away."""
+        self._held.pop(source, None)
+        if words:
+            self._held[source] = words

@@ -1,0 +1,49 @@
+"""The row of notices: part of the layout, so it covers nothing and no border cuts its words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.notifications import SeverityLevel
+from textual.widgets import Static
+
+from flowcabal_tui.tui.widgets.cells import crop, padded
+
+LEFT_CELLS: Final = 5
+"""Cells kept free at the end for how many more come, as ` +3`."""
+
+
+class NoticeRow(Static):
+    """One row; `-added` is one that a page gets only while there is something to say."""
+
+    DEFAULT_CSS = """
+    NoticeRow { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; }
+    NoticeRow.-added { dock: bottom; background: $surface; }
+    NoticeRow.-warning { color: $text-warning; }
+    NoticeRow.-error { color: $text-error; text-style: bold; }
+    """
+
+    def __init__(self, *, classes: str | None = None) -> None:
+        super().__init__("", markup=False, classes=classes)
+        self.words = ""
+
+    def show_row(self, words: str, left: int, severity: SeverityLevel) -> None:
+        """Shows a row of words, and that `left` more come; the severity as a colour."""
+        for name in ("warning", "error"):
+            self.set_class(name == severity, f"-{name}")
+        if self.has_class("-added"):
+            self.display = bool(words)
+        if (words := self._fitting(words, left)) != self.words:
+            self.words = words
+            self.update(words, layout=False)
+
+    def _fitting(self, words: str, left: int) -> str:
+        room = row_room(self.app.size.width)
+        return (
+            crop(words, room + LEFT_CELLS) if not left or not words else padded(crop(words, room), room) + f" +{left}"
+        )
+
+
+def row_room(width: int) -> int:
+    """Cells for words in a terminal of that width."""
+    return max(1, width - 2 - LEFT_CELLS)

@@ -1,0 +1,194 @@
+"""Notices: whole in every language, over no text, one after another, and again in a list."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import TextArea
+
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.notices import LISTED, SAID_SECONDS, WARNED_SECONDS, Notice, Notices, reading_seconds
+from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.screens.notices import NoticesScreen
+from flowcabal_tui.tui.screens.prose_form import ProseScreen
+from flowcabal_tui.tui.widgets.cells import cell_width
+from flowcabal_tui.tui.widgets.notice_row import NoticeRow
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.test_workspace import PANE_IDS, app_over, screen_of, settled, until, workspace
+
+REFUSED = "这一段不接受：与第三章的人物档案矛盾。"
+SIZES = [(60, 16), (80, 24), (81, 25), (100, 30), (101, 31), (133, 40), (140, 41)]
+
+
+@pytest.fixture(autouse=True)
+def english():
+    yield
+    use_language("en")
+
+
+def notice(words: str, severity: str = "information") -> Notice:
+    return Notice(words, "", severity, datetime(2026, 11, 21, 9, 41))
+
+
+def row_of(pilot: Pilot[int]) -> NoticeRow:
+    return pilot.app.screen.query_one(NoticeRow)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_wide_characters_of_a_notice_are_whole_at_every_width_and_in_every_pane(tmp_path, size):
+    async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
+        pilot.app.notify(REFUSED)
+        await settled(pilot)
+        for digit in "1234567":
+            await pilot.press(digit)
+            await settled(pilot)
+            (row,) = [row for row in shown(pilot.app) if REFUSED in row]
+            assert cell_width(row) == size[0]
+            region = row_of(pilot).region
+            assert shown(pilot.app)[region.y] == row
+            panes = [screen_of(pilot).query_one(f"#{pane}").region for pane in PANE_IDS]
+            assert not any(region.overlaps(pane) for pane in panes if pane.area)
+            assert region.bottom <= screen_of(pilot).status.region.y
+
+
+@pytest.mark.parametrize("size", [(80, 24), (81, 25), (140, 41)])
+async def test_a_notice_moves_no_pane_and_leaves_the_row_when_it_is_over(tmp_path, size):
+    async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        before = shown(pilot.app)
+        pilot.app.notify(REFUSED)
+        await settled(pilot)
+        y = row_of(pilot).region.y
+        assert [row for number, row in enumerate(shown(pilot.app)) if number != y] == before[:y] + before[y + 1 :]
+        pilot.app.announcer.withdraw(REFUSED)
+        await settled(pilot)
+        assert shown(pilot.app) == before
+
+
+@pytest.mark.parametrize("size", [(80, 24), (101, 31)])
+async def test_on_a_page_over_the_panes_the_row_takes_its_place_and_covers_nothing_that_is_typed(tmp_path, size):
+    async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
+        page = ProseScreen("Outline", "\n".join(f"第{n}行" for n in range(60)), "")
+        pilot.app.push_screen(page)
+        await settled(pilot)
+        area = page.query_one(TextArea)
+        area.focus()
+        area.move_cursor(area.document.end)
+        await settled(pilot)
+        await pilot.press("甲")
+        pilot.app.notify(REFUSED, severity="warning")
+        await settled(pilot)
+        assert any(row.startswith(f" ! {REFUSED}") for row in shown(pilot.app))
+        assert any("第59行甲" in row for row in shown(pilot.app)), "the line with the cursor is in sight"
+        assert not row_of(pilot).region.overlaps(area.region)
+
+
+@pytest.mark.parametrize("page", [lambda: PromptLine("问"), lambda: ChooseScreen("选", (("a", "甲"),))])
+async def test_over_a_dialog_the_notice_is_whole_too_and_not_shown_twice(tmp_path, page):
+    async with workspace(FakeWorkbench("zh"), tmp_path, (80, 24)) as pilot:
+        pilot.app.notify(REFUSED)
+        pilot.app.push_screen(page())
+        await settled(pilot)
+        assert len([row for row in shown(pilot.app) if REFUSED in row]) == 1
+        await pilot.press("escape")
+        await settled(pilot)
+        assert len([row for row in shown(pilot.app) if REFUSED in row]) == 1
+
+
+async def test_on_the_first_page_too(tmp_path):
+    app = app_over(FakeWorkbench(), tmp_path)
+    app._first_path = None
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        app.notify(REFUSED)
+        await settled(pilot)
+        assert any(REFUSED in row for row in shown(app))
+
+
+async def test_a_second_notice_waits_until_the_first_was_read_and_the_row_says_so(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        pilot.app.notify("First.")
+        pilot.app.notify("Second.")
+        await settled(pilot)
+        assert "First." in row_of(pilot).words
+        assert row_of(pilot).words.endswith("+1")
+        await until(pilot, lambda: "Second." in row_of(pilot).words)
+        await until(pilot, lambda: row_of(pilot).words == "")
+
+
+async def test_all_notices_are_read_again_with_one_key(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        pilot.app.notify("First.")
+        pilot.app.notify("[b]Second.[/b]\x1b[31m", title="About it", severity="warning")
+        await pilot.press("3", "ctrl+n")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, NoticesScreen)
+        rows = [row.strip() for row in shown(pilot.app)]
+        assert rows[1:3] == ["09:41:00  ! About it: [b]Second.[/b]", "09:41:00  First."]
+        await pilot.press("ctrl+n", "escape")
+        await settled(pilot)
+        assert pilot.app.screen is screen_of(pilot)
+
+
+def test_a_long_notice_is_shown_row_by_row_and_each_row_as_long_as_reading_takes():
+    notices = Notices()
+    words = "".join(f"第{n}章与人物档案矛盾，" for n in range(12))
+    notices.say(notice(words))
+    rows = []
+    notices.advance(40)
+    while notices.shown is not None:
+        rows.append(notices.row)
+        least, usual = notices.seconds
+        assert least == reading_seconds(notices.row)
+        assert usual >= max(least, SAID_SECONDS)
+        notices.advance(40)
+    assert "".join(rows) == words
+    assert all(cell_width(row) <= 40 for row in rows)
+
+
+def test_a_warning_stays_longer_and_the_same_words_are_said_once_but_listed_each_time():
+    notices = Notices()
+    for _time in range(3):
+        notices.say(notice("Nothing runs."))
+    notices.advance(80)
+    notices.say(notice("Nothing runs."))
+    assert (notices.left, len(notices.listed)) == (0, 4)
+    notices.say(notice("The disk is full.", "error"))
+    notices.advance(80)
+    assert notices.row == "! The disk is full."
+    assert notices.seconds[1] == WARNED_SECONDS
+
+
+def test_what_waits_and_what_is_listed_are_bounded():
+    notices = Notices()
+    for number in range(2 * LISTED):
+        notices.say(notice(str(number)))
+    assert len(notices.listed) == LISTED
+    assert notices.left == 20
+
+
+def test_what_goes_on_is_shown_while_no_notice_is():
+    notices = Notices()
+    notices.hold("preparing", "The run is being prepared ...")
+    notices.say(notice("Saved."))
+    notices.advance(80)
+    assert notices.row == "Saved."
+    notices.advance(80)
+    assert notices.row == "The run is being prepared ..."
+    notices.hold("preparing", "")
+    assert notices.row == ""
+
+
+def test_a_notice_that_is_no_longer_so_is_not_shown():
+    notices = Notices()
+    for words in ("One.", "Two.", "Three."):
+        notices.say(notice(words))
+    notices.withdraw("Two.")
+    notices.advance(80)
+    notices.advance(80)
+    assert notices.row == "Three."
