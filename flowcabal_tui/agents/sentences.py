@@ -31,6 +31,13 @@ def sentences(text: str) -> tuple[Span, ...]:
     return tuple(found)
 
 
+def sentence_at(text: str, place: int) -> Span:
+    """The sentence in which the character at `place` stands, at most `_MOST` characters of it around the place."""
+    whole = next((span for span in sentences(text) if span.start <= place < span.end), Span(place, place + 1))
+    start = max(whole.start, place - _MOST // 2)
+    return Span(start, min(whole.end, start + _MOST))
+
+
 def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple[Span, ...]:
     """Up to `most` sentences in order: from each part of the text the one that names most, and the last one."""
     index = NameIndex(entities)

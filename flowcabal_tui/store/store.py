@@ -29,6 +29,7 @@ from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Answers, Values
 from flowcabal_tui.store.file.vectors import Vectors
 from flowcabal_tui.store.memory.memory import Memory
+from flowcabal_tui.store.memory.proposals import Proposals
 from flowcabal_tui.store.memory.records import Records
 from flowcabal_tui.store.runs.journal import Clock
 from flowcabal_tui.store.runs.runs import Runs
@@ -71,6 +72,7 @@ class Store:
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
+        self.proposals = Proposals(database, clock)
         self.references = References(database, clock)
         self.outbox, self.jobs = Outbox(database), JobTasks(database)
         self.usage = UsageLog(database, clock)

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.agents.curation.curator import Curator
-from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
+from flowcabal_tui.agents.curation.story import StoryReader, four_questions
+from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import Reason
 from flowcabal_tui.domain.story import Fact, Knower, Promise, RecordId, Relation, Sequel, Story
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
@@ -43,8 +45,8 @@ async def read(reply: Any, wanted: StoryGoal):
 
 
 async def names(reply: list[dict[str, Any]], *known: Entity) -> dict[str, Entity]:
-    entities, _reading, _unread = await read({"entities": reply}, goal(*known))
-    return {entity.name: entity for entity in entities}
+    found = await read({"entities": reply}, goal(*known))
+    return {entity.name: entity for entity in found.entities}
 
 
 async def test_what_was_answered_is_read_again_and_not_paid_for_again() -> None:
@@ -116,15 +118,15 @@ async def test_a_further_name_that_stands_once_waits_too() -> None:
 async def test_a_fact_needs_a_quotation_that_is_long_enough_of_its_people_and_of_the_matter(
     fact: dict[str, Any], is_kept: bool
 ) -> None:
-    _entities, reading, _unread = await read({"facts": [fact]}, goal(LIN, SHEN, FOUND))
+    reading = (await read({"facts": [fact]}, goal(LIN, SHEN, FOUND))).reading
     assert bool(reading.records) is is_kept
 
 
 async def test_a_relation_needs_both_ends_in_the_paragraph_of_its_quotation() -> None:
     said = {"kind": "船夫", "source": "老周", "quote": "老周正在补船，见他来，放下了锤子"}
-    _entities, both, _unread = await read({"relations": [said | {"target": "林远"}]}, goal(LIN, SHEN, FOUND))
+    both = (await read({"relations": [said | {"target": "林远"}]}, goal(LIN, SHEN, FOUND))).reading
     assert len(both.records) == 1
-    _entities, one, _unread = await read({"relations": [said | {"target": "沈青"}]}, goal(LIN, SHEN, FOUND))
+    one = (await read({"relations": [said | {"target": "沈青"}]}, goal(LIN, SHEN, FOUND))).reading
     assert one.records == ()
 
 
@@ -147,7 +149,8 @@ async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -
             {"text": "无据。", "quote": "没有这句"},
         ],
     }
-    entities, reading, _unread = await read(said, goal(LIN, SHEN))
+    found = await read(said, goal(LIN, SHEN))
+    entities, reading = found.entities, found.reading
     zhou, here = entities[0].id, ChapterId("c2")
     relation, bridge, bell, promise, moment = reading.records
     assert (relation.source, relation.kind, relation.target, relation.since) == (zhou, "船夫", LIN.id, here)
@@ -161,10 +164,10 @@ async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -
 
 
 async def test_sequels_belong_to_what_was_open_before() -> None:
-    bell = Promise(RecordId("bell"), "铜铃", ChapterId("c1"))
+    bell = Promise(RecordId("bell"), "铜铃", ChapterId("c1"), by="agent")
     paid = Promise(RecordId("old"), "旧约", ChapterId("c1"), paid=ChapterId("c1"))
-    secret = Fact(RecordId("secret"), "铃是假的", (LIN.id,), secret=True)
-    kin = Relation(RecordId("kin"), LIN.id, SHEN.id, "师弟")
+    secret = Fact(RecordId("secret"), "铃是假的", (LIN.id,), secret=True, by="agent")
+    kin = Relation(RecordId("kin"), LIN.id, SHEN.id, "师弟", by="agent")
     story = Story(relations=(kin,), facts=(secret,), promises=(bell, paid))
     asked, model = reader(
         {
@@ -178,11 +181,79 @@ async def test_sequels_belong_to_what_was_open_before() -> None:
             ]
         }
     )
-    _entities, reading, _unread = await asked.read(goal(LIN, SHEN, story=story))
+    reading = (await asked.read(goal(LIN, SHEN, story=story))).reading
     assert "p1 promise: 铜铃" in model.requests[0].messages[1].content
     assert "旧约" not in model.requests[0].messages[1].content
     assert [(each.record, each.learned_by) for each in reading.sequels] == [("bell", None), ("secret", SHEN.id)]
     assert all(isinstance(each, Sequel) and each.chapter == "c2" and each.evidence for each in reading.sequels)
+
+
+@pytest.mark.parametrize(
+    ("fact", "reason"),
+    [
+        ({"text": "林远藏着铜铃。", "about": ["林远"], "quote": "林远把铜铃藏进怀里"}, Reason("quoted")),
+        ({"text": "桥断了。", "about": ["沈青"], "quote": "说桥已经断了"}, Reason("short")),
+        ({"text": "桥断了。", "about": ["老周"], "quote": "从山上下来，说桥已经断了"}, Reason("unnamed")),
+        ({"text": "桥断了。", "about": ["无名"], "quote": "从山上下来，说桥已经断了"}, Reason("unknown", "无名")),
+        ({"text": "林远会飞。", "about": ["林远"], "quote": "林远把铜铃藏进怀里"}, Reason("unrelated")),
+        ({"text": "林远会飞。", "about": ["林远"], "quote": "林远在天上飞"}, Reason("unquoted", "林远在天上飞")),
+    ],
+)
+async def test_a_fact_without_grounds_is_a_proposal_that_says_why_it_waits(
+    fact: dict[str, Any], reason: Reason
+) -> None:
+    found = await read({"facts": [fact]}, goal(LIN, SHEN, FOUND))
+    (row,) = found.records
+    assert (row.reason, row.state) == (reason, "applied" if reason.grounds == "quoted" else "waiting")
+    assert bool(found.reading.records) is (row.state == "applied")
+    assert row.quotation == ("" if reason.grounds == "unquoted" else fact["quote"])
+    assert TEXT[row.place.start : row.place.end] == row.quotation
+
+
+async def test_a_relation_to_an_unknown_name_waits_without_that_end() -> None:
+    said = {"kind": "船夫", "source": "老周", "target": "无名", "quote": "老周正在补船，见他来，放下了锤子"}
+    (row,) = (await read({"relations": [said]}, goal(LIN, FOUND))).records
+    assert (row.reason, row.state, row.difference.after.target) == (Reason("unknown", "无名"), "waiting", "")
+
+
+async def test_what_a_hand_wrote_is_not_ended_by_an_agent_but_the_change_is_proposed() -> None:
+    home = Fact(RecordId("home"), "林远住在山上。", (LIN.id,), "住处")
+    bell = Promise(RecordId("bell"), "铜铃", ChapterId("c1"))
+    said = {
+        "facts": [
+            {"text": "林远去北城。", "about": ["林远"], "attribute": "住处", "quote": "林远把铜铃藏进怀里"},
+            {"text": "林远住在山上。", "about": ["林远"], "attribute": "住处", "quote": "林远到了白鹭渡。老周"},
+        ],
+        "sequels": [{"open": "p1", "quote": "林远把铜铃藏进怀里"}],
+    }
+    found = await read(said, goal(LIN, SHEN, FOUND, story=Story(facts=(home,), promises=(bell,))))
+    moved, again, paid = found.records
+    assert (moved.reason, moved.difference.before) == (Reason("overrules", home.text), home)
+    assert (paid.kind, paid.reason, paid.difference.before) == ("sequel", Reason("overrules", "铜铃"), bell)
+    assert again.reason.grounds != "overrules"
+    assert (moved.state, paid.state, found.reading.sequels) == ("waiting", "waiting", ())
+
+
+async def test_new_people_and_names_are_rows_with_the_sentence_that_names_them() -> None:
+    said = [{"name": "老周", "aliases": ["锤子"]}, {"kind": "location", "name": "白鹭渡"}]
+    rows = (await read({"entities": said}, goal(LIN, FOUND))).names
+    assert [(row.kind, row.says, row.state, row.reason.grounds) for row in rows] == [
+        ("name", "锤子", "waiting", "rare"),
+        ("entity", "白鹭渡", "applied", "quoted"),
+    ]
+    assert [row.quotation for row in rows] == ["老周正在补船，见他来，放下了锤子。", "清晨，林远到了白鹭渡。"]
+
+
+async def test_a_name_that_is_part_of_a_longer_word_waits() -> None:
+    text = "众人都夸嫡孙宝玉聪明。贾母最爱嫡孙宝玉，常说嫡孙宝玉像祖父。"
+    jade = replace(person("宝二爷"), by="agent", first_position=1)
+    said = {"entities": [{"name": "宝二爷", "aliases": ["孙宝玉", "贾母"]}]}
+    inside, rare = (await read(said, replace(goal(jade), text=text))).names
+    assert (inside.state, inside.reason.grounds) == ("waiting", "inside")
+    assert (rare.state, rare.reason.grounds) == ("waiting", "rare")
+    free = text.replace("最爱嫡孙", "最爱长孙").replace("夸嫡孙宝玉聪明", "夸孙宝玉，聪明")
+    (certain, *_rare) = (await read(said, replace(goal(jade), text=free))).names
+    assert (certain.state, certain.reason.grounds) == ("applied", "quoted")
 
 
 async def test_a_null_in_the_answer_loses_nothing_else_of_it() -> None:
@@ -192,7 +263,7 @@ async def test_a_null_in_the_answer_loses_nothing_else_of_it() -> None:
         "keeping": [{"question": "new", "passed": None}, {"question": "reusable", "passed": True, "detail": None}],
     }
     story, model = reader(said)
-    found, _reading, _unread = await story.read(goal(LIN))
+    found = (await story.read(goal(LIN))).entities
     assert [each.name for each in found] == ["老周"]
     assert len(model.requests) == 1
     advice = {each.dimension: each.passed for each in four_questions(await story.answered(goal(LIN)))}
@@ -206,10 +277,10 @@ async def test_asking_again_after_the_answer_was_stored_is_free_and_gives_the_sa
             "relations": [{"source": "老周", "kind": "船夫", "target": "林远", "quote": "老周正在补船，见他来"}],
         }
     )
-    found, first, _unread = await asked.read(goal(LIN, SHEN))
-    known = {entity.id: entity for entity in (LIN, SHEN, *found)}
-    again, second, _unread = await asked.read(goal(*known.values()))
-    assert (again, second) == ((), first)
+    first = await asked.read(goal(LIN, SHEN))
+    known = {entity.id: entity for entity in (LIN, SHEN, *first.entities)}
+    again = await asked.read(goal(*known.values()))
+    assert (again.entities, again.reading, again.records) == ((), first.reading, first.records)
     assert len(model.requests) == 1
 
 
@@ -220,7 +291,8 @@ async def test_a_reading_in_part_names_what_is_unread_and_asks_again() -> None:
             "unread": ["facts", "moments[2]"],
         }
     )
-    _entities, reading, unread = await asked.read(goal(LIN, SHEN))
+    found = await asked.read(goal(LIN, SHEN))
+    reading, unread = found.reading, found.unread
     assert unread == ("facts", "moments[2]")
     assert [record.text for record in reading.records if isinstance(record, Promise)] == ["铜铃还要再响。"]
     assert reading.source != asked.source(goal(LIN).chapter, TEXT)

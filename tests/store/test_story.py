@@ -61,6 +61,22 @@ async def test_a_later_state_ends_the_earlier_one_but_not_before_it_is_told(stor
     assert len((await story(store)).facts) == 2
 
 
+async def test_what_an_agent_says_ends_nothing_that_a_hand_wrote(store, book):
+    one, two, three, four = book
+    await store.records.put(replace(lives(one, "扬州", "林住在扬州。", TEXTS[0]), by="hand"))
+    await store.records.put(Relation(RecordId("kin"), LIN, JIA, "表妹", since=one.id))
+    await read(store, two, lives(two, "京城", "林搬到京城。", TEXTS[1]))
+    again = replace(lives(three, "扬州", "林住在扬州。", TEXTS[0]), id=RecordId("again"), evidence=(), until=four.id)
+    kin = Relation(RecordId("kin2"), LIN, JIA, "表妹", since=three.id, until=four.id, by="agent")
+    await read(store, three, again, kin)
+    now = await story(store)
+    assert [(fact.text, fact.until) for fact in now.facts] == [("林住在扬州", None)]
+    assert [(each.id, each.until) for each in now.relations] == [("kin", None)]
+    await store.records.put(replace(lives(one, "扬州", "林住在扬州。", TEXTS[0]), until=two.id))
+    ends = [(fact.text, fact.until) for fact in (await story(store)).facts]
+    assert ends == [("林住在扬州", two.id), ("林住在京城", three.id), ("林住在扬州", four.id)]
+
+
 async def test_a_secret_does_not_end_what_everybody_believes(store, book):
     one, two, _three, four = book
     await read(store, one, lives(one, "扬州", "林住在扬州。", TEXTS[0]))

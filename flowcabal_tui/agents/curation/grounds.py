@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from flowcabal_tui.agents.context.intent import EMPTY_HAN, search_terms
 from flowcabal_tui.agents.names.names import NameIndex
@@ -32,22 +32,25 @@ class Grounds:
         self._index = NameIndex(known)
         self._forms = {entity.id: entity.names for entity in known}
 
-    def bear_out(self, span: Span, words: str, about: Collection[EntityId], *, all_named: bool) -> bool:
-        """Is the quotation at `span` enough for `words` about these? A record about nobody needs no name.
+    def lack(
+        self, span: Span, words: str, about: Collection[EntityId], *, all_named: bool
+    ) -> Literal["short", "unnamed", "unrelated"] | None:
+        """What the quotation at `span` lacks to bear out `words` about these; None: nothing. A record about nobody
+        needs no name.
 
         `all_named` is for a relation: it says its ends as well, so both must be named near, and a name that stands in
         the quotation itself is a word in common.
         """
         quote = self._text[span.start : span.end]
         if len(_WORD.findall(quote)) < LEAST_WORDS and han_count(quote) < LEAST_HAN:
-            return False
-        present = [each in self._named_near(span) for each in about]
-        if about and not (all(present) if all_named else any(present)):
-            return False
+            return "short"
+        present = self._named_near(span)
+        if about and not (present.issuperset(about) if all_named else present & {*about}):
+            return "unnamed"
         names = [form for each in about for form in self._forms.get(each, ())]
-        if all_named and any(name in quote for name in names):
-            return True
-        return self._shares_a_word(words, quote, names)
+        if (all_named and any(name in quote for name in names)) or self._shares_a_word(words, quote, names):
+            return None
+        return "unrelated"
 
     def _named_near(self, span: Span) -> frozenset[EntityId]:
         """Who is named in the paragraphs of the quotation."""

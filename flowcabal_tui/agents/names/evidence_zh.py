@@ -83,6 +83,18 @@ _GENERAL: Final = frozenset(
 )
 
 
+def is_part_of_a_word(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Has it the same Chinese neighbour everywhere, one that belongs to no other word (嫡孙宝玉 for 孙宝玉)?"""
+    before = {text[start - 1] if start else "" for start, _end in spans}
+    behind = {text[end : end + 1] for _start, end in spans}
+    sides = ((before, _COMPANY | _CLOSED | _POINTED_AT), (behind, _ACTS | _CLOSED | _PLACED | frozenset("的了是")))
+    for neighbours, words in sides:
+        (only, *others) = neighbours
+        if not others and _HAN.match(only) and only not in words and only not in _FUNCTION:
+            return True
+    return False
+
+
 @dataclass(slots=True)
 class _Use:
     """How a name is used: its mentions, the characters beside them, and the chapters that have it."""

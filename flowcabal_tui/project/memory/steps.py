@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from flowcabal_tui.agents.curation.curation_shapes import Dimension, DimensionAdvice
-from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader, four_questions
+from flowcabal_tui.agents.curation.story import StoryReader, four_questions
+from flowcabal_tui.agents.curation.story_goal import StoryGoal
+from flowcabal_tui.agents.curation.story_names import names_found
 from flowcabal_tui.agents.names.names import discover
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Entity, Freshness, TaskKind
+from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Angle
@@ -103,13 +106,16 @@ class Steps:
 
     async def _entities(self, task: BackgroundTask) -> None:
         """The names that rules find."""
-        chapter, _text = await self._tools.chapter(task.subject)
-        await self._put_entities(await self._discovered(chapter, await self._store.memory.entities()))
+        chapter, text = await self._tools.chapter(task.subject)
+        found = await self._discovered(chapter, await self._store.memory.entities())
+        await self._put_entities(found, names_found(chapter, text, found))
 
-    async def _put_entities(self, found: Sequence[Entity]) -> None:
+    async def _put_entities(self, found: Sequence[Entity], proposals: Sequence[Proposal]) -> None:
         """Together with the steps that look for them in the book: what is known already is not found again."""
         if found:
-            await self._store.memory.put_entities(found, await self._index_tasks(await self._names_with(found), found))
+            await self._store.memory.put_entities(
+                found, await self._index_tasks(await self._names_with(found), found), proposals
+            )
 
     async def put_by_hand(self, entity: Entity) -> Entity:
         """What the writer says of an entity, and all that follows from it; returns what stands."""
@@ -135,21 +141,21 @@ class Steps:
         generation = await self._tools.generation()
         before = await memory.view(chapter.id, generation)
         known = await memory.entities(generation)
-        entities, reading, unread = await reader.read(StoryGoal(chapter, text, known, before))
+        found = await reader.read(StoryGoal(chapter, text, known, before))
         if self._tools.pinned is None:
-            await self._put_entities(entities)
-        elif entities:  # the rest of the chapters is the job's concern
-            await memory.put_entities(entities, ())
+            await self._put_entities(found.entities, found.names)
+        elif found.entities:  # the rest of the chapters is the job's concern
+            await memory.put_entities(found.entities, (), found.names)
             await self._index_chapter(chapter, text, await memory.names())
-        await self._store.records.put_reading(reading)
+        await self._store.records.put_reading(found.reading, found.records)
         if self._tools.pinned is None:  # a job tells the whole at its end
             await self.enqueue_story()
         self._tools.emit(BookChanged(chapter.id))
-        if unread:
+        if found.unread:
             raise ModelError(
                 ModelFault.SCHEMA,
                 _("{title} was read only in part.").format(title=chapter.title),
-                _("Not read: {parts}. What could be read is kept.").format(parts=", ".join(unread)),
+                _("Not read: {parts}. What could be read is kept.").format(parts=", ".join(found.unread)),
                 _("Retry the background task to ask again."),
             )
 

@@ -17,7 +17,8 @@ from flowcabal_tui.agents.curation.profile_plan import cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
-from flowcabal_tui.agents.curation.story import StoryGoal, StoryReader
+from flowcabal_tui.agents.curation.story import StoryReader
+from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.curation.story_shapes import UNASKED, StoryAnswer
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK

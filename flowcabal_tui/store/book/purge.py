@@ -28,6 +28,7 @@ from flowcabal_tui.store.book.purge_left import STEPS, PurgeLeft, purge_left, pu
 from flowcabal_tui.store.book.shelf import arrange, chapters_now, places
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
+from flowcabal_tui.store.memory.proposal_rows import forget_chapter, forget_part
 from flowcabal_tui.store.memory.records import forget_evidence, forget_read
 
 PURGED: Final = Digest("purged")
@@ -91,6 +92,7 @@ def purge_chapter(
     _keep_profiles_by_hand(connection, chapter, row[0])
     gone.derived("anchor=? OR uri=? OR instr(rests, ?)", chapter, f"manuscript/{chapter}", chapter)
     forget_evidence(connection, chapter)
+    forget_chapter(connection, chapter)
     for table in ("standing", "edit", "stale", "place", "rewrite"):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
@@ -142,6 +144,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
     gone.delete("curated", "id=?", output)
     gone.delete("value", _FINDS_OF_RECORDS, subject)
     forget_read(connection, subject, part, get_text(connection, versions[-1].text))
+    forget_part(connection, subject, part, get_text(connection, versions[-1].text))
     gone.runs([kept.run])
     for text in changed - {versions[-1].text}:
         gone.derived("instr(rests, ?)", text)
@@ -336,6 +339,12 @@ class _Gone:
     def _forget_nameless(self) -> None:
         """Names that only agents and rules gave, and that stood in no other text."""
         for entity in self._named:
+            self.delete(
+                "proposal",
+                "target=? AND target NOT IN (SELECT entity FROM mention)"
+                " AND target NOT IN (SELECT id FROM entity WHERE by='hand')",
+                entity,
+            )
             self.delete(
                 "entity",
                 "id=? AND id NOT IN (SELECT entity FROM mention) AND id NOT IN (SELECT id FROM entity WHERE by='hand')",

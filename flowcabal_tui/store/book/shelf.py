@@ -15,6 +15,7 @@ from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word
 from flowcabal_tui.store.book.generations import NOW
 from flowcabal_tui.store.file.blobs import put_text
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.memory.proposal_rows import settle_text
 
 EMPTY: Final = digest("")
 REORDERED: Final = "chapters/reordered"
@@ -124,8 +125,9 @@ class NewVersion:
 def append_version(
     connection: sqlite3.Connection, new: NewVersion, generation: Generation, language: str, at: str
 ) -> ChapterVersion:
-    """Makes `new` the newest version; its text is cleaned before it is stored."""
+    """Makes `new` the newest version; its text is cleaned before it is stored, and what quotes it follows."""
     text = clean(new.text)
+    settle_text(connection, new.subject, text)
     name = put_text(connection, text)
     before = latest(connection, new.subject)
     number = before.version + 1 if before else 1

@@ -9,6 +9,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import EntityId, Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.memory.proposal_rows import settle_entity
 
 _SUBJECT: Final = "entity/"
 _NONE: Final = "[]"
@@ -44,10 +45,11 @@ def entity_now(connection: sqlite3.Connection, subject: str) -> Entity | None:
 def put_entity_row(
     connection: sqlite3.Connection, entity: Entity, generation: Generation, *, removed: bool = False
 ) -> None:
-    """The state of the entity from this generation on."""
+    """The state of the entity from this generation on; what is proposed of it follows."""
     names = [json.dumps(each, ensure_ascii=False) for each in (entity.aliases, entity.proposed, entity.rejected)]
     connection.execute(
         "INSERT OR REPLACE INTO entity (id, generation, kind, name, aliases, note, by, removed, proposed, rejected)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (entity.id, generation, entity.kind, entity.name, names[0], entity.note, entity.by, removed, *names[1:]),
     )
+    settle_entity(connection, entity, generation, removed=removed)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
+from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.book.generations import NOW, next_generation
 from flowcabal_tui.store.book.outbox import add_tasks
@@ -19,6 +20,7 @@ from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
 from flowcabal_tui.store.memory.entity_rows import entity_now, entity_of, entity_subject, put_entity_row
 from flowcabal_tui.store.memory.indexing import index_chapter
+from flowcabal_tui.store.memory.proposal_rows import raise_proposals
 from flowcabal_tui.store.memory.snapshot import ENTITIES
 from flowcabal_tui.store.memory.view import View, open_view
 from flowcabal_tui.store.runs.journal import Clock
@@ -71,12 +73,17 @@ class Memory:
         """
         return await self._database.do(lambda connection: self._put_entity(connection, entity))
 
-    async def put_entities(self, entities: Iterable[Entity], tasks: Iterable[BackgroundTask]) -> tuple[Entity, ...]:
-        """The same for several, in one transaction with the background work that follows from them."""
-        given, following = tuple(entities), tuple(tasks)
+    async def put_entities(
+        self, entities: Iterable[Entity], tasks: Iterable[BackgroundTask], proposals: Iterable[Proposal] = ()
+    ) -> tuple[Entity, ...]:
+        """The same for several, in one transaction with the background work that follows from them, and with the
+        rows that propose them and their further names."""
+        given, following, raised = tuple(entities), tuple(tasks), tuple(proposals)
 
         def put(connection: sqlite3.Connection) -> tuple[Entity, ...]:
             add_tasks(connection, following)
+            if raised:
+                raise_proposals(connection, raised, next_generation(connection, "derived", 0, self._now()))
             return tuple(self._put_entity(connection, entity) for entity in given)
 
         return await self._database.do(put)

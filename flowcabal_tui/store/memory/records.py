@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.store.book.generations import next_generation
 from flowcabal_tui.store.book.shelf import chapters_now, latest
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.memory.proposal_rows import raise_proposals, settle_record, withdraw_unsaid
 from flowcabal_tui.store.runs.journal import Clock
 
 KINDS: Final[dict[type[StoryRecord | Sequel], str]] = {
@@ -38,29 +41,20 @@ class Records:
     async def put(self, record: StoryRecord) -> RecordId:
         """Writes a record by hand; an empty id makes a new one. Returns its id."""
         at = self._clock().isoformat()
-        new: StoryRecord = replace(record, by="hand")
+        new = record
         if not new.id:
-            new = replace(new, id=RecordId(digest_of([KINDS[type(new)], _body(new), at])[:12]))
-
-        def put(connection: sqlite3.Connection) -> RecordId:
-            quoted = latest(connection, new.evidence[0].chapter) if new.evidence else None
-            generation = next_generation(connection, "truth", _position(connection, anchor(new)), at)
-            source = quoted.digest if quoted else ""
-            _insert(connection, generation, (new.id, KINDS[type(new)], _body(new), "", source, "hand", 0))
-            return new.id
-
-        return await self._database.do(put)
+            identity = digest_of([KINDS[type(new)], _body(replace(new, by="hand")), at])[:12]
+            new = replace(new, id=RecordId(identity))
+        await self._database.do(lambda connection: write_record(connection, new, at))
+        return new.id
 
     async def remove(self, record: RecordId) -> None:
         """By hand. KeyError if there is none."""
         at = self._clock().isoformat()
 
         def remove(connection: sqlite3.Connection) -> None:
-            row = connection.execute(f"{_NEWEST} AND id=? AND kind<>?", (record, READING)).fetchone()
-            if row is None or row[-1]:
+            if remove_record(connection, record, at) is None:
                 raise KeyError(record)
-            generation = next_generation(connection, "truth", _position(connection, row[3] or None), at)
-            _insert(connection, generation, (*row[:5], "hand", 1))
 
         await self._database.do(remove)
 
@@ -76,18 +70,24 @@ class Records:
         rows = await self._database.rows("SELECT DISTINCT chapter FROM record WHERE kind=?", (READING,))
         return frozenset(ChapterId(row[0]) for row in rows)
 
-    async def put_reading(self, reading: Reading) -> None:
-        """What was read from a chapter takes the place of what an agent read from it before, all at once."""
+    async def put_reading(self, reading: Reading, proposals: Sequence[Proposal] = ()) -> None:
+        """What was read from a chapter takes the place of what an agent read from it before, all at once.
+
+        `proposals` are all that it says, in use or waiting; what a hand has decided about one is not said again.
+        """
         at = self._clock().isoformat()
-        read = (*reading.records, *reading.sequels)
-        new = {record.id: (KINDS[type(record)], _body(record)) for record in read}
 
         def put(connection: sqlite3.Connection) -> None:
             rows = connection.execute(
                 f"{_NEWEST} AND kind<>? AND id IN (SELECT id FROM record WHERE chapter=?)", (READING, reading.chapter)
             )
-            old = {row[0]: row for row in rows}
+            old = {row[0]: row for row in rows.fetchall()}
             generation = next_generation(connection, "derived", reading.position, at)
+            raised = raise_proposals(connection, proposals, generation)
+            withdraw_unsaid(connection, reading.chapter, raised)
+            decided = {each.target for each in raised if each.state in DECIDED}
+            read = [each for each in (*reading.records, *reading.sequels) if each.id not in decided]
+            new = {record.id: (KINDS[type(record)], _body(record)) for record in read}
             for identity, row in old.items():
                 if row[5] == "agent" and identity not in new and not row[6]:
                     _insert(connection, generation, (*row[:6], 1))
@@ -100,6 +100,42 @@ class Records:
             _insert(connection, generation, asked)
 
         await self._database.do(put)
+
+
+def write_record(connection: sqlite3.Connection, record: StoryRecord, at: str) -> Generation:
+    """By hand; a proposal of it is decided, and what sequels said of it is its own from now on."""
+    new: StoryRecord = replace(record, by="hand")
+    quoted = latest(connection, new.evidence[0].chapter) if new.evidence else None
+    generation = next_generation(connection, "truth", _position(connection, anchor(new)), at)
+    source = quoted.digest if quoted else ""
+    _insert(connection, generation, (new.id, KINDS[type(new)], _body(new), "", source, "hand", 0))
+    settle_record(connection, new.id, new, generation)
+    return generation
+
+
+def remove_record(connection: sqlite3.Connection, record: RecordId, at: str) -> Generation | None:
+    """By hand; None when there is none."""
+    row = connection.execute(f"{_NEWEST} AND id=? AND kind<>?", (record, READING)).fetchone()
+    if row is None or row[-1]:
+        return None
+    generation = next_generation(connection, "truth", _position(connection, row[3] or None), at)
+    _insert(connection, generation, (*row[:5], "hand", 1))
+    settle_record(connection, record, None, generation)
+    return generation
+
+
+def restore_record(connection: sqlite3.Connection, record: RecordId, first: Generation, at: str) -> None:
+    """Brings back the state before generation `first`: as if the words since then had not been said."""
+    row = connection.execute(
+        "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
+        " ORDER BY generation DESC LIMIT 1",
+        (record, first),
+    ).fetchone()
+    if row is None:
+        now = connection.execute(f"{_NEWEST} AND id=?", (record,)).fetchone()
+        row = (*now[:5], "agent", 1)
+    generation = next_generation(connection, "truth", _position(connection, row[3] or None), at)
+    _insert(connection, generation, row)
 
 
 def anchor(record: StoryRecord | Sequel) -> ChapterId | None:

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import GenericAlias
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
@@ -36,6 +36,7 @@ _MOST_PARSED: Final = 100_000
 """States that are kept: then it begins anew, since most of them are no longer the newest."""
 Texts = Callable[[Collection[ChapterId]], Awaitable[Mapping[ChapterId, str]]]
 Record = StoryRecord | Sequel
+L = TypeVar("L", Relation, Fact)
 Parsed = dict[tuple[RecordId, Generation], Record]
 """States of records by id and the generation that wrote them: they never change."""
 
@@ -247,7 +248,7 @@ def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, .
         at = newest.setdefault((ends, one.kind), len(found))
         begins = horizon.position(one.since) or 0
         if at < len(found) and one.by == "agent" and horizon.ending(found[at].until) > begins:
-            until = min(found[at].until, one.until, key=horizon.ending)
+            until = _earlier_end(found[at], one, horizon)
             found[at] = replace(found[at], until=until, evidence=(*found[at].evidence, *one.evidence))
             continue
         newest[ends, one.kind] = len(found)
@@ -255,9 +256,15 @@ def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, .
     return tuple(found)
 
 
+def _earlier_end(said: L, again: L, horizon: _Horizon) -> ChapterId | None:
+    """Where something ends that was said twice; a hand alone ends what a hand wrote."""
+    return said.until if said.by == "hand" else min(said.until, again.until, key=horizon.ending)
+
+
 def _superseded(facts: Iterable[Fact], horizon: _Horizon) -> tuple[Fact, ...]:
     """A state ends where a later fact tells another one; a secret one does not end what everybody believes.
 
+    What an agent says ends nothing that a hand wrote: while that holds, another state by an agent is left out.
     Facts come in story order. The same words said again of a state that holds are evidence of it, and no second fact.
     """
     found: list[Fact] = []
@@ -267,10 +274,16 @@ def _superseded(facts: Iterable[Fact], horizon: _Horizon) -> tuple[Fact, ...]:
         begins = horizon.position(fact.since) or 0
         same = [at for at in holding if (found[at].text, found[at].secret) == (fact.text, fact.secret)]
         if same and fact.by == "agent" and horizon.ending(found[same[0]].until) > begins:
-            until = min(found[same[0]].until, fact.until, key=horizon.ending)
+            until = _earlier_end(found[same[0]], fact, horizon)
             found[same[0]] = replace(found[same[0]], until=until, evidence=(*found[same[0]].evidence, *fact.evidence))
             continue
-        for at in [at for at in holding if found[at].secret or not fact.secret]:
+        ended = [at for at in holding if found[at].secret or not fact.secret]
+        if fact.by == "agent":
+            by_hand = [at for at in ended if found[at].by == "hand" and horizon.ending(found[at].until) > begins]
+            if any(not found[at].secret for at in by_hand):
+                continue
+            ended = [at for at in ended if at not in by_hand]
+        for at in ended:
             holding.remove(at)
             if horizon.ending(found[at].until) > begins:
                 found[at] = replace(found[at], until=fact.since)

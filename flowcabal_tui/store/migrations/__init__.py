@@ -13,6 +13,7 @@ from flowcabal_tui.store.migrations.m002_items_and_state import m002_items_and_s
 from flowcabal_tui.store.migrations.m003_story import m003_story
 from flowcabal_tui.store.migrations.m004_money import m004_money
 from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import m005_drafts_and_rewrites
+from flowcabal_tui.store.migrations.m006_proposals import m006_proposals
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -20,6 +21,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m003_story,
     m004_money,
     m005_drafts_and_rewrites,
+    m006_proposals,
 )
 
 

@@ -1,0 +1,189 @@
+"""What a model said of a chapter, as proposals: what its quotation bears out is applied, the rest waits for a hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from flowcabal_tui.agents.checking.quotes import VerbatimText
+from flowcabal_tui.agents.curation.grounds import Grounds
+from flowcabal_tui.agents.curation.story_goal import MAKER, StoryGoal
+from flowcabal_tui.agents.curation.story_shapes import (
+    MOST_OF_A_KIND,
+    SaidFact,
+    SaidMoment,
+    SaidPromise,
+    SaidRelation,
+    SaidSequel,
+    StoryAnswer,
+)
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.proposals import KIND_OF, Change, Difference, Proposal, ProposalPlace, ProposalState, Reason
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.text import clean, digest_of
+
+_LONGEST: Final = 240
+NOBODY: Final = EntityId("")
+"""The end of a relation that no known name has: it waits until the writer names it."""
+Said = TypeVar("Said", SaidRelation, SaidFact, SaidPromise, SaidMoment, SaidSequel)
+
+
+class SaidRecords:
+    """Relations, facts, promises, moments and sequels of one chapter."""
+
+    def __init__(self, goal: StoryGoal, entities: Iterable[Entity], facts: Iterable[Fact]) -> None:
+        """`facts` hold before the chapter: what a hand wrote of them is not ended by an agent."""
+        self._chapter, self._whole = goal.chapter, VerbatimText(goal.text)
+        self._text = goal.text
+        self._owners: dict[str, EntityId] = {}
+        known = tuple(entities)
+        self._grounds = Grounds(
+            goal.text, (replace(each, aliases=(*each.aliases, *each.proposed)) for each in known), goal.before.language
+        )
+        for entity in known:
+            for name in (*entity.names, *entity.proposed):
+                self._owners.setdefault(name, entity.id)
+        self._by_hand = [fact for fact in facts if fact.by == "hand" and fact.until is None and not fact.secret]
+
+    def proposals(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
+        """All that it says; what it does to `open_records` is under their short ids."""
+        yield from self._relations(answer)
+        yield from self._facts(answer)
+        yield from self._promises(answer)
+        yield from self._moments(answer)
+        yield from self._sequels(answer, open_records)
+
+    def _relations(self, answer: StoryAnswer) -> Iterator[Proposal]:
+        for said, evidence in self._looked_up(answer.relations):
+            ends = [self._owner(name) or NOBODY for name in (said.source, said.target)]
+            kind = _line(said.kind)
+            if not kind or ends[0] == ends[1]:
+                continue
+            identity = self._id("relation", *ends, kind)
+            since = self._chapter.id
+            relation = Relation(identity, ends[0], ends[1], kind, said.directed, since, None, evidence, "agent")
+            unknown = [name for name, end in zip((said.source, said.target), ends, strict=True) if not end]
+            yield self._proposal(relation, evidence, self._relation_reason(said, evidence, relation, unknown))
+
+    def _relation_reason(
+        self, said: SaidRelation, evidence: tuple[Evidence, ...], relation: Relation, unknown: Sequence[str]
+    ) -> Reason:
+        if unknown:
+            return Reason("unknown", _line(unknown[0]))
+        return self._reason(said.quote, evidence, relation.kind, (relation.source, relation.target), all_named=True)
+
+    def _facts(self, answer: StoryAnswer) -> Iterator[Proposal]:
+        """A secret that nobody is said to know is known to those whom it is about."""
+        for said, evidence in self._looked_up(answer.facts):
+            text, about, attribute = _line(said.text), self._who(said.about), _line(said.attribute)
+            if not text:
+                continue
+            knowers = self._who(said.known_by) or about if said.secret else ()
+            fact = Fact(
+                self._id("fact", text),
+                text,
+                about,
+                attribute,
+                self._chapter.id,
+                None,
+                said.secret,
+                tuple(Knower(each, self._chapter.id) for each in knowers),
+                evidence,
+                "agent",
+            )
+            ended = self._ended(fact)
+            if said.about and not about:
+                reason = Reason("unknown", _line(said.about[0]))
+            elif ended is not None:
+                reason = Reason("overrules", ended.text)
+            else:
+                reason = self._reason(said.quote, evidence, text, about)
+            yield self._proposal(fact, evidence, reason, ended)
+
+    def _ended(self, fact: Fact) -> Fact | None:
+        """The state by a hand that the fact would end."""
+        if not fact.attribute or not fact.about or fact.secret:
+            return None
+        state = (fact.about[0], fact.attribute)
+        same = [each for each in self._by_hand if each.about and (each.about[0], each.attribute) == state]
+        return next((each for each in same if each.text != fact.text), None)
+
+    def _promises(self, answer: StoryAnswer) -> Iterator[Proposal]:
+        for said, evidence in self._quoted(answer.promises):
+            if text := _line(said.text):
+                identity, about = self._id("promise", text), self._who(said.about)
+                promise = Promise(identity, text, self._chapter.id, about=about, evidence=evidence, by="agent")
+                yield self._proposal(promise, evidence, Reason())
+
+    def _moments(self, answer: StoryAnswer) -> Iterator[Proposal]:
+        for said, evidence in self._quoted(answer.moments):
+            if text := _line(said.text):
+                place, about = (self._chapter.id, _line(said.when), None), self._who(said.about)
+                moment = Moment(self._id("moment", text), text, *place, about, evidence, "agent")
+                yield self._proposal(moment, evidence, Reason())
+
+    def _sequels(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
+        """What the chapter does to open records; only facts are learned, and only by a known name."""
+        for said, evidence in self._quoted(answer.sequels):
+            record, learner = open_records.get(said.open.strip()), self._owner(said.learned_by)
+            if record is None or (said.learned_by.strip() and not (learner and isinstance(record, Fact))):
+                continue
+            identity = self._id("sequel", record.id, learner or "")
+            sequel = Sequel(identity, record.id, self._chapter.id, learner, evidence)
+            says = record.kind if isinstance(record, Relation) else record.text
+            reason = Reason("overrules", says) if record.by == "hand" else Reason()
+            yield self._proposal(sequel, evidence, reason, record)
+
+    def _proposal(
+        self, after: Change, evidence: tuple[Evidence, ...], reason: Reason, before: StoryRecord | None = None
+    ) -> Proposal:
+        quoted = evidence[0] if evidence else Evidence("", self._chapter.id, 0, 0)
+        place = ProposalPlace(quoted.chapter, quoted.start, quoted.end)
+        state: ProposalState = "applied" if reason.grounds == "quoted" else "waiting"
+        return Proposal(KIND_OF[type(after)], place, quoted.sentence, Difference(after, before), reason, MAKER, state)
+
+    def _reason(
+        self,
+        quote: str,
+        evidence: tuple[Evidence, ...],
+        words: str,
+        about: tuple[EntityId, ...],
+        *,
+        all_named: bool = False,
+    ) -> Reason:
+        """Facts and relations enter prompts as true, so their quotations are judged; what fails waits for a hand."""
+        if not evidence:
+            return Reason("unquoted", _line(quote))
+        (said,) = evidence
+        span = Span(said.start, said.end)
+        return Reason(self._grounds.lack(span, words, about, all_named=all_named) or "quoted")
+
+    def _looked_up(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
+        """Each with its quotation where it stands in the chapter; without evidence where it does not."""
+        for each in said[:MOST_OF_A_KIND]:
+            span = self._whole.find(each.quote)
+            words = self._text[span.start : span.end] if span else ""
+            yield each, (Evidence(words, self._chapter.id, span.start, span.end),) if span else ()
+
+    def _quoted(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
+        """Those whose quotation stands in the chapter."""
+        return ((each, evidence) for each, evidence in self._looked_up(said) if evidence)
+
+    def _who(self, names: Iterable[str]) -> tuple[EntityId, ...]:
+        """The entities that are called so, each once; unknown names are left out."""
+        return tuple(dict.fromkeys(each for each in map(self._owner, names) if each is not None))
+
+    def _owner(self, name: str) -> EntityId | None:
+        return self._owners.get(clean(name).strip())
+
+    def _id(self, kind: str, *parts: str) -> RecordId:
+        """The same for the same chapter and words, so that reading it again doubles nothing."""
+        return RecordId(digest_of([kind, self._chapter.id, *parts])[:16])
+
+
+def _line(text: str) -> str:
+    """One line of at most `_LONGEST` characters."""
+    return " ".join(clean(text).split())[:_LONGEST]

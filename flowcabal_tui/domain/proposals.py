@@ -1,0 +1,202 @@
+"""Proposals: what an agent or a rule says of the book, in one form for every list that a writer goes through.
+
+A kind of proposal is a name and the type of its `Difference.after` (`SHAPES`). Findings of checks, edits of a text and
+edits of a workflow are further kinds of the same value, in the same table and the same list.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NewType, get_args
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.text import digest_of
+
+ProposalId = NewType("ProposalId", str)
+ProposalKind = Literal["entity", "name", "relation", "fact", "promise", "moment", "sequel"]
+ProposalState = Literal["waiting", "applied", "confirmed", "corrected", "dropped", "resolved", "withdrawn"]
+"""waiting: enters no prompt; applied: contexts read it though no hand has looked at it; confirmed, corrected, dropped:
+the writer's word; resolved: the chapter does not hold its quotation any more; withdrawn: a later reading does not say
+it."""
+Verdict = Literal["confirm", "correct", "drop"]
+OPEN_STATES: Final[tuple[ProposalState, ...]] = ("waiting", "applied")
+DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped")
+ReasonCode = Literal[
+    "quoted", "short", "unnamed", "unrelated", "unquoted", "unknown", "overrules",
+    "named", "rare", "inside", "shared", "own",
+]  # fmt: skip
+"""Why it is in its state. quoted: its quotation bears it out; short, unnamed, unrelated: the quotation is too short,
+names nobody whom it is about, shares no word with it; unquoted: no such words in the chapter; unknown: a name that the
+book does not know; overrules: it would end or change what a hand wrote. Of names: named: nothing more is known; rare:
+it occurs once; inside: it is part of a longer word; shared: it could be another's; own: of somebody whom a hand wrote.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewName:
+    """A further name of an entity."""
+
+    entity: EntityId
+    name: str
+
+
+Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel
+SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
+    "entity": Entity,
+    "name": NewName,
+    "relation": Relation,
+    "fact": Fact,
+    "promise": Promise,
+    "moment": Moment,
+    "sequel": Sequel,
+}
+"""Kind -> type of what it would write."""
+KIND_OF: Final[Mapping[type[Any], ProposalKind]] = {shape: kind for kind, shape in SHAPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalPlace:
+    """Characters of a chapter's present text."""
+
+    chapter: ChapterId
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What would be written, and what it changes (None: nothing that is there)."""
+
+    after: Change
+    before: StoryRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the proposal is made or waits; `detail` is a name or number that its words contain."""
+
+    grounds: ReasonCode = "quoted"
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who proposes: an agent or a rule, and the task or rule by its name."""
+
+    by: Literal["agent", "rule"] = "agent"
+    maker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One row of the list. `id` is "" until the row is stored. `place` None: it is of no chapter."""
+
+    kind: ProposalKind
+    place: ProposalPlace | None
+    quotation: str
+    difference: Difference
+    reason: Reason = Reason()
+    origin: Origin = Origin()
+    state: ProposalState = "waiting"
+    id: ProposalId = ProposalId("")
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Whom and what it is about, by id."""
+        match self.difference.after:
+            case Entity(id=entity):
+                return (entity,)
+            case NewName(entity=entity, name=name):
+                return entity, name
+            case Relation() as relation:
+                ends = (relation.source, relation.target)
+                return ends if relation.directed else tuple(sorted(ends))
+            case Fact() as fact:
+                return (*fact.about, f"={fact.attribute}") if fact.attribute else fact.about
+            case Sequel() as sequel:
+                return (sequel.record, sequel.learned_by) if sequel.learned_by else (sequel.record,)
+            case Promise(about=about) | Moment(about=about):
+                return about
+
+    @property
+    def target(self) -> str:
+        """The id of the entity or record that it would write."""
+        after = self.difference.after
+        return after.entity if isinstance(after, NewName) else after.id
+
+    @property
+    def says(self) -> str:
+        """Its words, by which two of the same quotation are told apart."""
+        match self.difference.after:
+            case Entity(name=words) | NewName(name=words) | Relation(kind=words):
+                return words
+            case Fact(text=words) | Promise(text=words) | Moment(text=words):
+                return words
+            case Sequel():
+                return ""
+
+    @property
+    def identity(self) -> str:
+        """The same for the same kind, subjects and quotation, however the quotation is spaced and punctuated."""
+        return digest_of([self.kind, sorted(self.subjects), plain_quotation(self.quotation)])[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalWish:
+    """Which rows are wanted: of these states and kinds (empty: any), of a chapter (None: of all), with these words."""
+
+    states: tuple[ProposalState, ...] = OPEN_STATES
+    kinds: tuple[ProposalKind, ...] = ()
+    chapter: ChapterId | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalPage:
+    """Some rows from `offset` on, and how many there are of each state (of the same kinds, chapter and words)."""
+
+    rows: tuple[Proposal, ...]
+    offset: int
+    counts: Mapping[ProposalState, int]
+
+    def total(self, states: tuple[ProposalState, ...]) -> int:
+        """Rows of these states (empty: of any)."""
+        return sum(self.counts.get(state, 0) for state in states or get_args(ProposalState))
+
+
+def plain_quotation(text: str) -> str:
+    """Letters and digits only, in one case and one width."""
+    return "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+
+
+def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
+    """The entity after the writer's word on one of its names: confirmed among the aliases, or rejected."""
+
+    def without(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in names if each != name)
+
+    aliases, rejected = without(entity.aliases), without(entity.rejected)
+    return replace(
+        entity,
+        proposed=without(entity.proposed),
+        aliases=(*aliases, name) if confirms else aliases,
+        rejected=rejected if confirms else (*rejected, name),
+        by="hand",
+    )
+
+
+def continued(record: StoryRecord, sequel: Sequel) -> StoryRecord:
+    """The record after a sequel: learned by one more, else paid or ended in the sequel's chapter."""
+    match record:
+        case Fact() if sequel.learned_by is not None:
+            learned = Knower(sequel.learned_by, sequel.chapter, sequel.evidence)
+            return replace(record, known_by=(*record.known_by, learned))
+        case Fact() | Relation():
+            return replace(record, until=sequel.chapter)
+        case Promise():
+            return replace(record, paid=sequel.chapter, payment=sequel.evidence)
+    return record

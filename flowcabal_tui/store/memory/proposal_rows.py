@@ -1,0 +1,268 @@
+"""Proposals as rows, in the writer's thread: raised once, and following each word of a hand in its transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import (
+    DECIDED,
+    KIND_OF,
+    OPEN_STATES,
+    SHAPES,
+    Difference,
+    NewName,
+    Origin,
+    Proposal,
+    ProposalId,
+    ProposalPlace,
+    ProposalState,
+    Reason,
+)
+from flowcabal_tui.domain.story import StoryRecord
+from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.store.file.connection import Row
+
+FIELDS: Final = "id, kind, state, chapter, start, end, quotation, body, reason, origin"
+_COLUMNS: Final = (
+    *("id", "kind", "state", "identity", "words", "target", "chapter", "start", "end", "quotation", "body", "reason"),
+    *("origin", "raised", "at"),
+)
+_INSERT: Final = f"INSERT INTO proposal ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{each}' for each in _COLUMNS)})"
+_SAID: Final = ", ".join(f"{each}=:{each}" for each in (*_COLUMNS[2:3], *_COLUMNS[4:-2]))
+_OPEN: Final = f"state IN {OPEN_STATES}"
+READ_KINDS: Final = ("relation", "fact", "promise", "moment", "sequel")
+"""What a reading of a chapter says anew as a whole."""
+
+
+def proposal_of(row: Row) -> Proposal:
+    """A proposal from a row of FIELDS."""
+    identity, kind, state, chapter, start, end, quotation, body, reason, origin = row
+    plain = json.loads(body)
+    before = plain.get("before")
+    difference = Difference(
+        from_plain(SHAPES[kind], plain["after"]), from_plain(SHAPES[before[0]], before[1]) if before else None
+    )
+    place = ProposalPlace(ChapterId(chapter), start, end) if chapter else None
+    why, who = json.loads(reason), json.loads(origin)
+    return Proposal(kind, place, quotation, difference, Reason(*why), Origin(*who), state, ProposalId(identity))
+
+
+def raise_proposals(
+    connection: sqlite3.Connection, proposals: Iterable[Proposal], raised: Generation
+) -> tuple[Proposal, ...]:
+    """Stores those that are new, and gives all with the id and state that their rows have.
+
+    Of the rows of one identity a proposal is the one that says the same, else one of its chapter that no other of
+    these is: another wording of what was said before. What a hand decided stays decided.
+    """
+    taken: set[str] = set()
+    stored = []
+    for each in proposals:
+        known = _known(connection, each, taken)
+        state = known[1] if known and known[1] in DECIDED else each.state
+        stored.append(replace(each, id=ProposalId(known[0] if known else _new_id(connection, each)), state=state))
+        taken.add(stored[-1].id)
+        values = _values(stored[-1]) | {"raised": raised}
+        if known is None:
+            (values["at"],) = connection.execute("SELECT at FROM generation WHERE id=?", (raised,)).fetchone() or ("",)
+            connection.execute(_INSERT, values)
+        elif state in DECIDED:
+            connection.execute("UPDATE proposal SET start=:start, end=:end WHERE id=:id AND chapter=:chapter", values)
+        else:
+            connection.execute(f"UPDATE proposal SET {_SAID} WHERE id=:id", values)
+    return tuple(stored)
+
+
+def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, said: Iterable[Proposal]) -> None:
+    """What an earlier reading of the chapter said and this one does not is withdrawn, unless a hand decided it."""
+    kept = json.dumps([each.id for each in said])
+    connection.execute(
+        f"UPDATE proposal SET state='withdrawn' WHERE chapter=? AND kind IN {READ_KINDS}"
+        f" AND state NOT IN {DECIDED} AND id NOT IN (SELECT value FROM json_each(?))",
+        (chapter, kept),
+    )
+
+
+def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None:
+    """Follows an edit: places move, what is no longer quoted is resolved, and open again when its words are back."""
+    rows = connection.execute(
+        f"SELECT id, state, was, start, quotation FROM proposal WHERE chapter=? AND quotation<>''"
+        f" AND ({_OPEN} OR state='resolved')",
+        (chapter,),
+    ).fetchall()
+    for identity, state, was, start, quotation in rows:
+        length = len(quotation)
+        found = start if text.startswith(quotation, start) else text.find(quotation)
+        if found < 0 and state != "resolved":
+            connection.execute("UPDATE proposal SET state='resolved', was=? WHERE id=?", (state, identity))
+        elif found >= 0:
+            now = was if state == "resolved" else state
+            connection.execute(
+                "UPDATE proposal SET state=?, start=?, end=? WHERE id=?", (now, found, found + length, identity)
+            )
+
+
+def settle_record(connection: sqlite3.Connection, target: str, record: StoryRecord | None, to: Generation) -> None:
+    """A hand wrote (None: removed) a record: the row that proposes it is decided, and so are sequels that it holds."""
+    number = next_decision(connection)
+    rows = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE target=? AND kind<>'sequel'", (target,)).fetchall()
+    for row in rows:
+        decide(connection, row[0], _verdict(proposal_of(row), record), to, number)
+    if record is not None:
+        sequels = connection.execute(
+            "SELECT id FROM proposal WHERE kind='sequel' AND state='applied' AND body ->> '$.after.record'=?", (target,)
+        ).fetchall()
+        for (identity,) in sequels:
+            decide(connection, identity, "confirmed", to, number)
+
+
+def _verdict(proposal: Proposal, record: StoryRecord | None) -> ProposalState:
+    if record is None:
+        return "dropped"
+    return "confirmed" if says_same(proposal.difference.after, record) else "corrected"
+
+
+def says_same(one: Any, other: Any) -> bool:
+    """Do two states of an entity or record say the same, whoever says it and wherever it ends?"""
+    aside = {"by", "evidence", "until", "known_by", "paid", "payment", "first_position", "proposed", "rejected", "note"}
+    plain = [{key: value for key, value in to_plain(each).items() if key not in aside} for each in (one, other)]
+    return type(one) is type(other) and plain[0] == plain[1]
+
+
+def settle_entity(connection: sqlite3.Connection, entity: Entity, to: Generation, *, removed: bool = False) -> None:
+    """The rows of an entity and of its further names follow its new state; a name that waits has a row."""
+    number, named = next_decision(connection), set[str]()
+    for row in connection.execute(f"SELECT {FIELDS} FROM proposal WHERE target=?", (entity.id,)).fetchall():
+        after = proposal_of(row).difference.after
+        if isinstance(after, NewName):
+            named.add(after.name)
+            now = _name_state(entity, after.name, removed=removed)
+        elif isinstance(after, Entity):
+            now = _entity_state(after, entity, removed=removed)
+        else:
+            continue
+        if now != row[2] and now in DECIDED:
+            decide(connection, row[0], now, to, number)
+        elif now != row[2]:
+            connection.execute("UPDATE proposal SET state=?, decision=NULL WHERE id=?", (now, row[0]))
+    missing = [] if removed else [name for name in entity.proposed if name not in named]
+    origin = Origin("rule" if entity.by == "discovered" else "agent")
+    changes = [Difference(NewName(entity.id, name)) for name in missing]
+    raise_proposals(connection, [Proposal("name", None, "", each, Reason("named"), origin) for each in changes], to)
+
+
+def _name_state(entity: Entity, name: str, *, removed: bool) -> ProposalState:
+    if removed or name in entity.rejected:
+        return "dropped"
+    if name in entity.proposed:
+        return "waiting"
+    if name in entity.names:
+        return "confirmed" if entity.by == "hand" else "applied"
+    return "withdrawn"
+
+
+def _entity_state(proposed: Entity, entity: Entity, *, removed: bool) -> ProposalState:
+    if removed:
+        return "dropped"
+    if entity.by != "hand":
+        return "applied"
+    return "confirmed" if (proposed.name, proposed.kind) == (entity.name, entity.kind) else "corrected"
+
+
+def decide(
+    connection: sqlite3.Connection, identity: str, state: ProposalState, to: Generation | None, number: int
+) -> None:
+    """The writer's word on a row, with the generation of what it wrote; `number` is that of the words taken back as
+    one. The state before the first of them stays known."""
+    connection.execute(
+        "UPDATE proposal SET was=CASE WHEN decision>=:number THEN was ELSE state END, state=:state,"
+        " generation=coalesce(:to, generation), decision=:number WHERE id=:id",
+        {"number": number, "state": state, "to": to, "id": identity},
+    )
+
+
+def next_decision(connection: sqlite3.Connection) -> int:
+    """One more than the last."""
+    return int(connection.execute("SELECT coalesce(max(decision), 0) + 1 FROM proposal").fetchone()[0])
+
+
+def forget_chapter(connection: sqlite3.Connection, chapter: str) -> None:
+    """Rows that quote a chapter, or show what it changed, go."""
+    connection.execute("DELETE FROM proposal WHERE chapter=? OR instr(body, ?)", (chapter, chapter))
+
+
+def forget_part(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
+    """Rows that quote a purged part of a chapter go, unless the chapter's `text` still says it."""
+    rows = connection.execute("SELECT id, quotation FROM proposal WHERE chapter=?", (chapter,)).fetchall()
+    for identity, quotation in rows:
+        if quotation and quotation in part and quotation not in text:
+            connection.execute("DELETE FROM proposal WHERE id=?", (identity,))
+
+
+def _known(connection: sqlite3.Connection, proposal: Proposal, taken: set[str]) -> tuple[str, ProposalState] | None:
+    rows = [
+        row
+        for row in connection.execute(
+            "SELECT id, state, words, chapter FROM proposal WHERE identity=? ORDER BY number", (proposal.identity,)
+        )
+        if row[0] not in taken
+    ]
+    chapter = proposal.place.chapter if proposal.place else ""
+    same = [row for row in rows if row[2] == _words(proposal)]
+    found = same or [row for row in rows if row[3] == chapter]
+    return (found[0][0], found[0][1]) if found else None
+
+
+def _new_id(connection: sqlite3.Connection, proposal: Proposal) -> str:
+    like = f"{proposal.identity}-%"
+    rows = connection.execute("SELECT id FROM proposal WHERE id LIKE ?", (like,)).fetchall()
+    numbers = [int(row[0].rpartition("-")[2]) for row in rows]
+    return f"{proposal.identity}-{max(numbers, default=0) + 1}"
+
+
+def _words(proposal: Proposal) -> str:
+    return digest_of(clean(proposal.says))
+
+
+def _values(proposal: Proposal) -> dict[str, Any]:
+    before, place = proposal.difference.before, proposal.place or ProposalPlace(ChapterId(""))
+    body = {"after": to_plain(proposal.difference.after)}
+    if before is not None:
+        body["before"] = [KIND_OF[type(before)], to_plain(before)]
+    return {
+        "id": proposal.id,
+        "kind": proposal.kind,
+        "state": proposal.state,
+        "identity": proposal.identity,
+        "words": _words(proposal),
+        "target": proposal.target,
+        "chapter": place.chapter,
+        "start": place.start,
+        "end": place.end,
+        "quotation": clean(proposal.quotation),
+        "body": _json(_cleaned(body)),
+        "reason": _json([proposal.reason.grounds, clean(proposal.reason.detail)]),
+        "origin": _json([proposal.origin.by, proposal.origin.maker]),
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _cleaned(plain: Any) -> Any:
+    match plain:
+        case str():
+            return clean(plain)
+        case list():
+            return [_cleaned(each) for each in plain]
+        case dict():
+            return {name: _cleaned(each) for name, each in plain.items()}
+    return plain

@@ -1,0 +1,167 @@
+"""The list of proposals: read by the page, decided by the writer, taken back by the last decision."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import (
+    NewName,
+    Proposal,
+    ProposalId,
+    ProposalPage,
+    ProposalState,
+    ProposalWish,
+    Verdict,
+)
+from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
+from flowcabal_tui.locale import _
+from flowcabal_tui.store.book.generations import NOW, next_generation
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.memory.entity_rows import FIELDS as ENTITY_FIELDS
+from flowcabal_tui.store.memory.entity_rows import entity_of, put_entity_row
+from flowcabal_tui.store.memory.proposal_rows import FIELDS, decide, next_decision, proposal_of
+from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
+from flowcabal_tui.store.runs.journal import Clock
+
+_IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chapter=proposal.chapter AND NOT deleted
+    AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter)))"""
+_FITTING: Final = f"""{_IN_BOOK} AND (:chapter IS NULL OR chapter=:chapter)
+    AND (:kinds='[]' OR kind IN (SELECT value FROM json_each(:kinds)))
+    AND (:words='' OR instr(lower(quotation || ' ' || body), :words))"""
+STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "correct": "corrected", "drop": "dropped"}
+
+
+class Proposals:
+    """Rows that wait or are applied, those that were decided, and those that edits resolved."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def page(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+        """Rows of the newest reading first, in the order in which they were raised."""
+        wanted = {
+            "chapter": wish.chapter,
+            "kinds": json.dumps(wish.kinds),
+            "words": wish.words.strip().lower(),
+            "states": json.dumps(wish.states),
+            "limit": limit,
+            "offset": offset,
+        }
+        rows = await self._database.rows(
+            f"SELECT {FIELDS} FROM proposal WHERE {_FITTING}"
+            " AND (:states='[]' OR state IN (SELECT value FROM json_each(:states)))"
+            " ORDER BY raised DESC, number LIMIT :limit OFFSET :offset",
+            wanted,
+        )
+        counts = await self._database.rows(
+            f"SELECT state, count(*) FROM proposal WHERE {_FITTING} GROUP BY state", wanted
+        )
+        return ProposalPage(tuple(map(proposal_of, rows)), offset, dict(counts))
+
+    async def get(self, ids: Sequence[ProposalId]) -> tuple[Proposal, ...]:
+        """Those with these ids, in this order. KeyError if there is none of an id."""
+        rows = await self._database.rows(
+            f"SELECT {FIELDS} FROM proposal WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+        )
+        found = {row[0]: proposal_of(row) for row in rows}
+        return tuple(found[each] for each in ids)
+
+    async def last_decision(self) -> int:
+        """The number of the writer's last word; 0 before any."""
+        row = await self._database.row("SELECT coalesce(max(decision), 0) FROM proposal")
+        return int(row[0]) if row else 0
+
+    async def decide(
+        self, words: Sequence[tuple[ProposalId, Verdict, StoryRecord | None]], *, since: int | None = None
+    ) -> None:
+        """The writer's words on rows of records, in one transaction; each with the record that is written by hand.
+
+        Without a record what an agent wrote is removed. With `since` what was decided after that number is part of
+        the same decision. KeyError for an unknown id, and then nothing was changed.
+        """
+        at = self._clock().isoformat()
+
+        def decide_all(connection: sqlite3.Connection) -> None:
+            number = next_decision(connection)
+            for identity, verdict, record in words:
+                row = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (identity,)).fetchone()
+                if row is None:
+                    raise KeyError(identity)
+                target = proposal_of(row).target
+                if record is not None:
+                    written: Generation | None = write_record(connection, record, at)
+                else:
+                    written = remove_record(connection, RecordId(target), at)
+                decide(connection, identity, STATES[verdict], written, number)
+            first = number if since is None else since + 1
+            connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (first, first))
+
+        await self._database.do(decide_all)
+
+    async def undo(self) -> tuple[Proposal, ...]:
+        """Takes the last decision back, all rows of it; gives them as they are then.
+
+        Raises RunError when what it wrote was changed since, and then nothing was changed.
+        """
+        at = self._clock().isoformat()
+
+        def undo(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
+            rows = connection.execute(
+                f"SELECT {FIELDS}, was, generation FROM proposal WHERE decision=(SELECT max(decision) FROM proposal)"
+            ).fetchall()
+            written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
+            for *row, _was, generation in rows:
+                if generation is not None:
+                    written[_written(proposal_of(row))].append(generation)
+            for (table, target), generations in written.items():
+                _restore(connection, table, target, min(generations), max(generations), at)
+            connection.executemany(
+                "UPDATE proposal SET state=?, was='', decision=NULL, generation=NULL WHERE id=?",
+                [(row[-2], row[0]) for row in rows],
+            )
+            found = (connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (row[0],)) for row in rows)
+            return tuple(proposal_of(each.fetchone()) for each in found)
+
+        return await self._database.do(undo)
+
+
+def _written(proposal: Proposal) -> tuple[str, str]:
+    """The table and id of what a decision on the proposal wrote: a confirmed sequel writes its record."""
+    after = proposal.difference.after
+    if isinstance(after, Sequel) and proposal.state != "dropped":
+        return "record", after.record
+    return ("entity" if isinstance(after, Entity | NewName) else "record"), proposal.target
+
+
+def _restore(
+    connection: sqlite3.Connection, table: str, target: str, first: Generation, last: Generation, at: str
+) -> None:
+    """Brings back the state before generation `first`; raises RunError when there is one after `last`."""
+    (newest,) = connection.execute(f"SELECT max(generation) FROM {table} WHERE id=?", (target,)).fetchone()
+    if newest != last:
+        raise RunError(
+            _("The last decision was not taken back."),
+            _("What it wrote was changed since."),
+            _("Nothing was changed. Edit it in the lists of names and records."),
+        )
+    if table == "record":
+        restore_record(connection, RecordId(target), first, at)
+        return
+    fields = f"{ENTITY_FIELDS}, removed"
+    before, now = (
+        connection.execute(
+            f"SELECT {fields} FROM entity WHERE id=? AND generation<? ORDER BY generation DESC LIMIT 1",
+            (target, generation),
+        ).fetchone()
+        for generation in (first, NOW)
+    )
+    generation = next_generation(connection, "truth", 0, at)
+    stands, removed = (before or now)[:-1], before is None or bool(before[-1])
+    put_entity_row(connection, entity_of(stands), generation, removed=removed)
