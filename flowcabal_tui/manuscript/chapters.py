@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
@@ -11,20 +9,18 @@ from typing import Final
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count, word_count
+from flowcabal_tui.headings.contents import without_contents
+from flowcabal_tui.headings.levels import heading_lines
+from flowcabal_tui.headings.lines import Line
+from flowcabal_tui.headings.rules import Heading, heading_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.contents import without_contents
-from flowcabal_tui.manuscript.headings import LONGEST, Heading, heading_of
-from flowcabal_tui.manuscript.lines import Line, bare_numbers
 from flowcabal_tui.manuscript.titles import with_titles_below
 
-_MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
 _TITLE_PAGE_LINES: Final = 6
 _TITLE_PAGE_WIDTH: Final = 60
 _SHORT: Final = 100
 _LONG: Final = 15_000
 _NAMED_IN_A_WARNING: Final = 5
-_CHAPTER_UNITS: Final = "章回话話"
-_PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
 def language_of(text: str) -> str:
@@ -42,7 +38,7 @@ def split_chapters(
     With `bare` a number alone may be a heading where there are no better ones. No heading found: one chapter
     called `fallback_title`. No text is lost but a title page and a table of contents, and a warning names those.
     """
-    lines, listed = without_contents(_headings(text, bare))
+    lines, listed = without_contents(heading_lines(text, bare=bare))
     if not any(line.heading for line in lines):
         body = text.strip("\n")
         return (ImportedChapter(fallback_title, body),), (_("No chapter headings were found: one chapter."),)
@@ -59,87 +55,6 @@ def split_chapters(
         title = "卷首" if language_of(front) == "zh" else "Front matter"
         found.insert(0, ImportedChapter(title, front))
     return tuple(found), (*warnings, *oddities(found))
-
-
-def _headings(text: str, bare: bool) -> list[Line]:
-    """Every line with its Markdown level (0: none) and what it says as a heading."""
-    lines: list[Line] = []
-    for raw in text.split("\n"):
-        mark = _MARK.match(raw)
-        said = mark[2].strip() if mark else raw.strip()
-        heading = heading_of(said) if len(said) <= LONGEST or raw[:1] in "Cc" else None
-        if heading and heading.trust == "bare" and not (bare or mark):
-            heading = None
-        if mark and said and heading is None:
-            heading = Heading("chapter", said, trust="habit")
-        lines.append(Line(raw, len(mark[1]) if mark else 0, heading))
-    return _without_running_text(_by_unit(_by_level(lines)))
-
-
-def _by_level(lines: list[Line]) -> list[Line]:
-    """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
-    marked = [line for line in lines if line.level and line.heading]
-    if not marked:
-        return lines
-    named = Counter(
-        line.level
-        for line in marked
-        if line.heading and line.heading.trust == "sure" and line.heading.kind == "chapter"
-    )
-    count = Counter(line.level for line in marked)
-    top = min(count)
-    parts = all(line.heading and line.heading.kind == "volume" for line in marked if line.level == top)
-    chapter_level = named.most_common(1)[0][0] if named else top
-    if not named and (parts or count[top] == 1) and count[top + 1] > 1:
-        chapter_level = top + 1
-    plain = any(line.heading and line.heading.trust == "sure" and not line.level for line in lines)
-    result: list[Line] = []
-    for line in lines:
-        heading = line.heading
-        if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
-            if line.level > chapter_level:
-                heading = None
-            elif line.level < chapter_level or (plain and count[line.level] == 1):
-                heading = replace(heading, kind="volume", trust="sure")
-            else:
-                heading = replace(heading, kind="chapter", trust="sure")
-        result.append(line if line.heading is heading else replace(line, heading=heading))
-    return result
-
-
-def _by_unit(lines: list[Line]) -> list[Line]:
-    """In a book of 章 or 回, a 节 is a part of a chapter's text and a 集 holds chapters."""
-    units = {line.heading.unit for line in lines if line.heading and line.heading.trust in ("sure", "habit")}
-    if not units & set(_CHAPTER_UNITS):
-        return lines
-    result = []
-    for line in lines:
-        heading = line.heading
-        if heading and heading.unit in _PARTS_OF_CHAPTERS:
-            heading = None
-        elif heading and heading.unit == "集":
-            heading = replace(heading, kind="volume") if heading.trust == "sure" else None
-        result.append(line if line.heading is heading else replace(line, heading=heading))
-    return result
-
-
-def _without_running_text(lines: list[Line]) -> list[Line]:
-    """Headings that are not sure (第四回下文…) stand only if they are the book's habit or come next in number."""
-    trust = Counter(line.heading.trust for line in lines if line.heading)
-    habit = trust["habit"] > trust["sure"]
-    counted = bare_numbers(lines)
-    last = 0
-    result: list[Line] = []
-    for place, line in enumerate(lines):
-        heading = line.heading
-        if heading and heading.trust == "bare":
-            heading = heading if place in counted else None
-        elif heading and heading.trust != "sure" and not (habit and heading.trust == "habit"):
-            heading = heading if heading.number == last + 1 else None
-        if heading and heading.kind == "chapter" and heading.number is not None:
-            last = heading.number
-        result.append(line if line.heading is heading else replace(line, heading=heading))
-    return result
 
 
 def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:

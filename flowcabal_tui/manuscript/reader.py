@@ -15,11 +15,11 @@ from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportedChapter, ImportPreview, ImportReport
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.headings.numerals import chinese_number
+from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import language_of, named, oddities, split_chapters
 from flowcabal_tui.manuscript.encoding import Decoded, decode
-from flowcabal_tui.manuscript.headings import heading_of
-from flowcabal_tui.manuscript.numerals import chinese_number
 
 SUFFIXES: Final = (".txt", ".md", ".markdown", ".docx", ".epub")
 _LARGEST: Final = 256 << 20

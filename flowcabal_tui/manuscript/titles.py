@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count
-from flowcabal_tui.manuscript.headings import is_untitled
+from flowcabal_tui.headings.rules import is_untitled
 
 _LEAST: Final = 3
 _SHARE: Final = 0.8

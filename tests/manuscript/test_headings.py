@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.headings.numerals import chinese_number, english_number
+from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.manuscript.chapters import split_chapters
-from flowcabal_tui.manuscript.headings import heading_of
-from flowcabal_tui.manuscript.numerals import chinese_number, english_number
 
 PROSE = "他推开门，雪落了一地。\n她没有回头，只说了一句：“走吧。”\n"
 

@@ -8,11 +8,11 @@ from typing import BinaryIO, Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ChapterRule, ImportReport
+from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive
 from flowcabal_tui.manuscript.epub.package import Entry, Package, read_package
 from flowcabal_tui.manuscript.epub.pages import PageText, note_references, notes_of, page_text
-from flowcabal_tui.manuscript.headings import heading_of
 from flowcabal_tui.manuscript.xml_input import Element, attribute, local, page
 
 _DEEPEST: Final = 3

@@ -7,9 +7,9 @@ from typing import BinaryIO, Final
 
 from flowcabal_tui.domain.manuscript import FileComment, ImportReport
 from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive, too_large
-from flowcabal_tui.manuscript.headings import heading_of
 from flowcabal_tui.manuscript.word.package import WordParts, find_parts
 from flowcabal_tui.manuscript.word.runs import Comments, Runs
 from flowcabal_tui.manuscript.word.styles import (

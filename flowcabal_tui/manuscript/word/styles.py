@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from flowcabal_tui.headings.numerals import in_chinese, in_letters, in_roman
 from flowcabal_tui.manuscript.archive import Archive
-from flowcabal_tui.manuscript.numerals import in_chinese, in_letters, in_roman
 from flowcabal_tui.manuscript.xml_input import Element, attribute, local, tree
 
 _HEADING: Final = re.compile(

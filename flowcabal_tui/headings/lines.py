@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.manuscript.headings import Heading
+from flowcabal_tui.headings.rules import Heading
 
 _LEAST_COUNTED: Final = 3
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from flowcabal_tui.manuscript.headings import is_untitled
-from flowcabal_tui.manuscript.lines import Line
+from flowcabal_tui.headings.lines import Line
+from flowcabal_tui.headings.rules import is_untitled
 
 _LEADERS: Final = re.compile(r"(?:[.…·]{2,}|\t)[\s\d]*$")
 _SPACE: Final = re.compile(r"\s+")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from flowcabal_tui.manuscript.numerals import NUMERAL, chinese_number, leading_number
+from flowcabal_tui.headings.numerals import NUMERAL, chinese_number, leading_number
 
 HeadingKind = Literal["chapter", "volume"]
 Trust = Literal["sure", "habit", "next", "bare"]
@@ -42,6 +42,7 @@ _APART_EN: Final = re.compile(
 )
 _BARE_ZH: Final = re.compile(rf"^(?P<number>{NUMERAL})(?:\s*[、.．:：]\s*|\s+|$)(?P<title>.{{0,30}})$")
 _BARE_EN: Final = re.compile(r"^(?P<number>[0-9]{1,3}|[IVXLC]+)(?:\.?|[.:)]?\s+(?P<title>[A-Z‘“].{0,60}[^.,;:]))$")
+_JOINTS: Final = " \t\u3000:：、.．·—–-_|/"
 _ORNAMENT: Final = "—–-=*~～_◆◇★☆■□●○※▲△▼▽♦❖§+#"
 _BRACKETED: Final = re.compile(r"^[（(\[〈「『〔<]\s*(?P<core>[^）)\]〉」』〕>]+?)\s*[）)\]〉」』〕>]\s*(?P<rest>.*)$")
 _BEFORE: Final = re.compile(rf"^(?:正文卷?|《[^》]{{1,30}}》)\s*(?=第|卷|{NUMERAL}章)")
@@ -52,6 +53,14 @@ _PLAIN: Final = {
     ord("】"): " ",
 }
 """Full-width digits and letters made plain; the title keeps its own punctuation."""
+_POSSIBLE: Final = re.compile(
+    rf"\n(?:[^\S\n]|[{re.escape(_ORNAMENT)}•【】（(\[〈「『〔<《])*"
+    r"(?:第|卷|[上中下][卷部篇册冊]|楔|引|序|前|[自代]|后|後|尾|最|终|終|大|跋|附|番|外|间|間|幕|插|特|作者|写|寫|完本|正文"
+    rf"|{NUMERAL}|[0-9０-９Ａ-Ｚａ-ｚ]|[IVXLC]+(?![A-Za-z])|(?i:ch|stave|canto|part|book|vol|act|prologue|epilogue|preface|foreword"
+    r"|afterword|introduction|interlude|intermission|appendix|conclusion|coda|postscript|author))",
+    re.MULTILINE,
+)
+"""A line that may be a heading, with the line break before it; most lines of a long text are none."""
 _LONGEST_ZH: Final = 60
 LONGEST: Final = 100
 """Longer lines are headings only if they begin with Chapter and a number and a stop (Cervantes's do)."""
@@ -85,14 +94,37 @@ def heading_of(line: str) -> Heading | None:
     return _chinese(line) if len(line) <= _LONGEST_ZH else None
 
 
+def possible_headings(text: str) -> tuple[int, ...]:
+    """Where the lines begin that `heading_of` may take for headings."""
+    return tuple(match.start() for match in _POSSIBLE.finditer(f"\n{text}"))
+
+
 def is_untitled(title: str) -> bool:
     """Does the title of a chapter or volume only count (第一回, 卷二, CHAPTER XII., 12)?"""
+    return _after_number(title) == ""
+
+
+def title_words(title: str) -> str:
+    """A title without its number: 王熙凤毒设相思局 of 第十二回 王熙凤毒设相思局."""
+    words = _after_number(title)
+    return title.strip() if words is None else words
+
+
+def _after_number(title: str) -> str | None:
+    """What follows the number of a title; None when it has none."""
     if found := _CHAPTER_ZH.match(title) or _VOLUME_ZH.match(title):
-        return not found["rest"].strip()
+        return found["rest"].strip(_JOINTS)
     if found := _UNITS_EN.match(title):
         number, rest = leading_number(title[found.end() :])
-        return number is not None and not rest.strip(" .:")
-    return any(bare["title"] in ("", None) for bare in (_BARE_ZH.match(title), _BARE_EN.match(title)) if bare)
+        return None if number is None else rest.strip(_JOINTS)
+    bare = _BARE_ZH.match(title) or _BARE_EN.match(title)
+    return (bare["title"] or "").strip() if bare else None
+
+
+def is_apart(title: str) -> bool:
+    """Is it a prologue, an epilogue or the like, which is not counted?"""
+    said = heading_of(title)
+    return said is not None and said.kind == "chapter" and said.number is None and said.trust == "sure"
 
 
 def _undecorated(line: str) -> str:

@@ -1,0 +1,217 @@
+"""Which chapter each part of an outline belongs to: by the writer's word, by the same title, by the same number."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.outline import BookOutline, Fit, Outline, OutlineLink, OutlinePart, Placed
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.headings.rules import heading_of, is_apart, title_words
+
+_BETWEEN: Final = 0.5
+Found = dict[int, tuple[tuple[ChapterId, ...], Fit]]
+
+
+def assigned(outline: Outline, chapters: Sequence[Chapter], links: Sequence[OutlineLink] = ()) -> BookOutline:
+    """Every part with the chapters that it belongs to, and its place in the story. `chapters` are in story order."""
+    here = {chapter.id: chapter for chapter in chapters}
+    found = _by_link(outline, links, here)
+    _by_title(outline.parts, chapters, found)
+    _by_number(outline.parts, chapters, found)
+    volumes = _volumes(outline.parts, chapters, found)
+    placed = [
+        Placed(part, *found.get(at, ((), ""))[:2], volume=volumes.get(at, "")) for at, part in enumerate(outline.parts)
+    ]
+    return BookOutline(outline, tuple(_with_places(placed, here, len(chapters))), tuple(chapters))
+
+
+def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
+    """What is assigned by now, so that it stays when chapters move."""
+    return tuple(
+        OutlineLink(each.part.title, each.part.nth, digest(book.outline.body(each.part)), chapter, each.by)
+        for each in book.placed
+        for chapter in each.chapters
+        if each.part.kind != "book" and len(each.chapters) == 1
+    )
+
+
+def _by_link(outline: Outline, links: Sequence[OutlineLink], here: Mapping[ChapterId, Chapter]) -> Found:
+    """A link finds its part by its title, else by its words; one whose chapter is gone leaves the part unassigned."""
+    by_title = {(part.title, part.nth): at for at, part in enumerate(outline.parts) if part.kind != "book"}
+    missed = [link for link in links if (link.title, link.nth) not in by_title]
+    by_body: dict[str, int] = {}
+    if missed:
+        bodies = ((at, outline.body(part)) for at, part in enumerate(outline.parts) if part.kind != "book")
+        by_body = {digest(body): at for at, body in reversed([*bodies]) if body.strip()}
+    found: Found = {}
+    for link in links:
+        at = by_title.get((link.title, link.nth), by_body.get(link.body, -1))
+        if at >= 0 and at not in found:
+            found[at] = ((link.chapter,) if link.chapter in here else (), link.by)
+    return found
+
+
+def _key(title: str) -> str:
+    """A title as it is compared: without case, spaces, punctuation and width."""
+    return "".join(c for c in unicodedata.normalize("NFKC", title).casefold() if c.isalnum())
+
+
+def _once(keys: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Keys that occur once, with their places."""
+    known = [(key, at) for key, at in keys if key]
+    counts = Counter(key for key, _at in known)
+    return {key: at for key, at in known if counts[key] == 1}
+
+
+def _by_title(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found: Found) -> None:
+    """The whole title first, then the title without its number, where only one heading and one chapter have it."""
+    for view in (lambda title: title, title_words):
+        free = [(at, part) for at, part in enumerate(parts) if part.kind == "chapter" and at not in found]
+        taken = {chapter for given, _by in found.values() for chapter in given}
+        wanted = _once((_key(view(part.title)), at) for at, part in free)
+        there = _once((_key(view(chapter.title)), at) for at, chapter in enumerate(chapters))
+        for key, at in wanted.items():
+            if key in there and (chapter := chapters[there[key]].id) not in taken:
+                found[at] = ((chapter,), "title")
+
+
+def _by_number(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found: Found) -> None:
+    """By the numbers in the chapters' titles, else by counting chapters; a volume may begin again with one."""
+    taken = {chapter for given, by in found.values() if by != "number" for chapter in given}
+    titles = {chapter.id: _key(title_words(chapter.title)) for chapter in chapters}
+    numbered = [(at, part) for at, part in enumerate(parts) if part.kind == "chapter" and part.number is not None]
+    groups = _restarting(numbered)
+    tables = _tables(groups, chapters)
+    for group, table in zip(groups, tables, strict=True):
+        for at, part in group:
+            if at in found or part.number is None:
+                continue
+            numbers = range(part.number, (part.last or part.number) + 1)
+            given = tuple(table[number] for number in numbers if number in table)
+            words = _key(part.words)
+            if part.last is None and given and given[0] in taken and words and titles[given[0]] != words:
+                continue
+            if given:
+                found[at] = (given, "number")
+
+
+def _restarting(numbered: Sequence[tuple[int, OutlinePart]]) -> list[list[tuple[int, OutlinePart]]]:
+    """The headings in runs of rising numbers: each run begins with a one that comes after a higher number."""
+    groups: list[list[tuple[int, OutlinePart]]] = []
+    before = 0
+    for at, part in numbered:
+        number = part.number or 0
+        if not groups or (number <= 1 < before):
+            groups.append([])
+        groups[-1].append((at, part))
+        before = part.last or number
+    return groups
+
+
+def _tables(
+    groups: Sequence[Sequence[tuple[int, OutlinePart]]], chapters: Sequence[Chapter]
+) -> list[dict[int, ChapterId]]:
+    """For each run of headings, which number is which chapter."""
+    said = [(chapter, heading_of(chapter.title)) for chapter in chapters]
+    titled = [
+        (heading.number, chapter.id)
+        for chapter, heading in said
+        if heading and heading.kind == "chapter" and heading.number is not None
+    ]
+    counted = [chapter for chapter in chapters if not is_apart(chapter.title)]
+    runs: list[dict[int, ChapterId]] = []
+    if len(titled) * 2 > len(counted):
+        before = 0
+        for number, chapter in titled:
+            if not runs or (number <= 1 < before):
+                runs.append({})
+            runs[-1].setdefault(number, chapter)
+            before = number
+    elif len(groups) > 1 and any(chapter.volume for chapter in counted):
+        for _volume, members in groupby(counted, key=lambda chapter: chapter.volume):
+            runs.append({n: chapter.id for n, chapter in enumerate(members, start=1)})
+    if len(groups) > 1 and len(runs) > 1:
+        return [runs[n] if n < len(runs) else {} for n in range(len(groups))]
+    table = runs[0] if len(runs) == 1 else {n: chapter.id for n, chapter in enumerate(counted, start=1)}
+    tables, offset = [], 0
+    for group in groups:
+        tables.append({number - offset: chapter for number, chapter in table.items()})
+        offset += max(part.last or part.number or 0 for _at, part in group)
+    return tables
+
+
+def _volumes(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found: Found) -> dict[int, str]:
+    """The volume of the book that a volume's part is of: that of its chapters, else by title, else by order."""
+    names = list(dict.fromkeys(chapter.volume for chapter in chapters if chapter.volume))
+    of_chapter = {chapter.id: chapter.volume for chapter in chapters}
+    volumes: dict[int, str] = {}
+    for at, (given, _by) in found.items():
+        if parts[at].kind == "volume":
+            volumes[at] = of_chapter[given[0]] if given else ""
+        elif (parent := parts[at].parent) > 0 and given and of_chapter[given[0]]:
+            volumes.setdefault(parent, of_chapter[given[0]])
+    keys = {_key(title_words(name)) or _key(name): name for name in names}
+    for count, at in enumerate(at for at, part in enumerate(parts) if part.kind == "volume"):
+        if at in volumes:
+            continue
+        number = parts[at].number or count + 1
+        name = keys.get(_key(parts[at].words) or _key(parts[at].title), "")
+        volumes[at] = name or (
+            names[number - 1] if number <= len(names) and names[number - 1] not in volumes.values() else ""
+        )
+    return volumes
+
+
+def _with_places(placed: Sequence[Placed], here: Mapping[ChapterId, Chapter], most: int) -> list[Placed]:
+    """A part without a chapter has a place between its neighbours that have one; none where nothing is near."""
+    result: list[Placed] = []
+    following = _following(placed, here)
+    before, since = 0, 0
+    for each, after in zip(placed, following, strict=True):
+        if each.part.kind != "chapter":
+            result.append(each)
+        elif each.chapters:
+            place = min(here[chapter].position for chapter in each.chapters)
+            before, since = max(here[chapter].position for chapter in each.chapters), 0
+            result.append(replace(each, place=place))
+        else:
+            since += 1
+            place_here = _guess(each.part, before, since, after)
+            planned = bool(before) and each.by != "hand" and place_here is not None and place_here > most
+            result.append(replace(each, place=place_here, planned=planned))
+    return _with_volume_places(result)
+
+
+def _guess(part: OutlinePart, before: int, since: int, after: int) -> float | None:
+    """Where a part without a chapter belongs: `since` parts behind the chapter at `before`, in front of `after`."""
+    if not before:
+        return after - _BETWEEN if after and part.number is not None else None
+    if after <= before:
+        return float(before + since)
+    return float(before + since) if before + since < after else after - _BETWEEN
+
+
+def _following(placed: Sequence[Placed], here: Mapping[ChapterId, Chapter]) -> list[int]:
+    """For each part, the position of the next chapter that a later part has (0: none)."""
+    found, after = [], 0
+    for each in reversed(placed):
+        found.append(after)
+        if each.part.kind == "chapter" and each.chapters:
+            after = min(here[chapter].position for chapter in each.chapters)
+    return found[::-1]
+
+
+def _with_volume_places(placed: Sequence[Placed]) -> list[Placed]:
+    """A volume's place is that of its first chapter's part."""
+    first: dict[int, float] = {}
+    for each in placed:
+        if each.place is not None and each.part.parent > 0:
+            first[each.part.parent] = min(each.place, first.get(each.part.parent, each.place))
+    return [replace(each, place=first[at]) if at in first else each for at, each in enumerate(placed)]

@@ -1,0 +1,102 @@
+"""The heading lines of a whole text: what Markdown levels, units and counts say together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.headings.lines import Line, bare_numbers
+from flowcabal_tui.headings.rules import LONGEST, Heading, heading_of, possible_headings
+
+_MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
+_CHAPTER_UNITS: Final = "章回话話"
+_PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
+
+
+def heading_lines(text: str, *, bare: bool) -> list[Line]:
+    """Every line with its Markdown level (0: none) and what it says as a heading."""
+    lines: list[Line] = []
+    possible = frozenset(possible_headings(text))
+    after = 0
+    for raw in text.split("\n"):
+        at, after = after, after + len(raw) + 1
+        if at not in possible and raw[:1] != "#":
+            lines.append(Line(raw, 0, None))
+            continue
+        mark = _MARK.match(raw)
+        said = mark[2].strip() if mark else raw.strip()
+        heading = heading_of(said) if len(said) <= LONGEST or raw[:1] in "Cc" else None
+        if heading and heading.trust == "bare" and not (bare or mark):
+            heading = None
+        if mark and said and heading is None:
+            heading = Heading("chapter", said, trust="habit")
+        lines.append(Line(raw, len(mark[1]) if mark else 0, heading))
+    return _without_running_text(_by_unit(_by_level(lines)))
+
+
+def _by_level(lines: list[Line]) -> list[Line]:
+    """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
+    marked = [line for line in lines if line.level and line.heading]
+    if not marked:
+        return lines
+    named = Counter(
+        line.level
+        for line in marked
+        if line.heading and line.heading.trust == "sure" and line.heading.kind == "chapter"
+    )
+    count = Counter(line.level for line in marked)
+    top = min(count)
+    parts = all(line.heading and line.heading.kind == "volume" for line in marked if line.level == top)
+    chapter_level = named.most_common(1)[0][0] if named else top
+    if not named and (parts or count[top] == 1) and count[top + 1] > 1:
+        chapter_level = top + 1
+    plain = any(line.heading and line.heading.trust == "sure" and not line.level for line in lines)
+    result: list[Line] = []
+    for line in lines:
+        heading = line.heading
+        if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
+            if line.level > chapter_level:
+                heading = None
+            elif line.level < chapter_level or (plain and count[line.level] == 1):
+                heading = replace(heading, kind="volume", trust="sure")
+            else:
+                heading = replace(heading, kind="chapter", trust="sure")
+        result.append(line if line.heading is heading else replace(line, heading=heading))
+    return result
+
+
+def _by_unit(lines: list[Line]) -> list[Line]:
+    """In a book of 章 or 回, a 节 is a part of a chapter's text and a 集 holds chapters."""
+    units = {line.heading.unit for line in lines if line.heading and line.heading.trust in ("sure", "habit")}
+    if not units & set(_CHAPTER_UNITS):
+        return lines
+    result = []
+    for line in lines:
+        heading = line.heading
+        if heading and heading.unit in _PARTS_OF_CHAPTERS:
+            heading = None
+        elif heading and heading.unit == "集":
+            heading = replace(heading, kind="volume") if heading.trust == "sure" else None
+        result.append(line if line.heading is heading else replace(line, heading=heading))
+    return result
+
+
+def _without_running_text(lines: list[Line]) -> list[Line]:
+    """Headings that are not sure (第四回下文…) stand only if they are the book's habit or come next in number."""
+    trust = Counter(line.heading.trust for line in lines if line.heading)
+    habit = trust["habit"] > trust["sure"]
+    counted = bare_numbers(lines)
+    last = 0
+    result: list[Line] = []
+    for place, line in enumerate(lines):
+        heading = line.heading
+        if heading and heading.trust == "bare":
+            heading = heading if place in counted else None
+        elif heading and heading.trust != "sure" and not (habit and heading.trust == "habit"):
+            heading = heading if heading.number == last + 1 else None
+        if heading and heading.kind == "chapter" and heading.number is not None:
+            last = heading.number
+        result.append(line if line.heading is heading else replace(line, heading=heading))
+    return result
