@@ -17,8 +17,8 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.domain.workflow import PromptParams, Workflow
+from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.headings import heading_of
 from flowcabal_tui.store import Store
 
 WINDOW: Final = 12
