@@ -94,7 +94,7 @@ async def test_a_fault_before_text_fails_the_node_and_the_next_try_heals_it(
 async def test_a_stream_that_breaks_off_keeps_its_text_and_is_no_result(
     folder: Path, server: FaultServer, fault: dict[str, Any]
 ) -> None:
-    async with desk_at(folder, server, idle_timeout=0.3) as desk:
+    async with desk_at(folder, server, idle_timeout=2) as desk:
         server.push(fault)
         run, _told = await failed(desk)
         view = await desk.view(run, "draft")
@@ -119,7 +119,7 @@ async def test_a_host_that_is_not_there_is_named(folder: Path, server: FaultServ
 
 
 async def test_a_model_that_says_nothing_is_given_up(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server, first_token_timeout=0.3) as desk:
+    async with desk_at(folder, server, first_token_timeout=2) as desk:
         server.push({"stall_after": 0})
         await failed(desk)
 

@@ -353,11 +353,10 @@ async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_del
             screen.post_message(ChapterList.DeleteRequested(gone))
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             await pilot.press("y")
-            await settled(pilot)
             if gone == first:
                 head = screen.query_one(ManuscriptPane).query_one(".head", Static)
-                assert str(head.content).startswith(f"2 {workbench.words.titles[2]}")
-        assert screen.book.current == books.chapter_id(4)
+                await until(pilot, lambda: str(head.content).startswith(f"2 {workbench.words.titles[2]}"))
+        await until(pilot, lambda: screen.book.current == books.chapter_id(4))
 
 
 async def test_names_that_are_looked_at_follow_what_the_index_counts(tmp_path):
