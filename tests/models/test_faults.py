@@ -32,7 +32,6 @@ from tests.models.calls import REQUEST, events_of, text_of
 from tests.models.conftest import KEY, MakeModel, Waits
 from tests.waiting import PATIENCE
 
-
 _STALL = 2.0
 """Seconds of silence that end a stream which stalls on purpose: more than a busy machine takes between two events."""
 

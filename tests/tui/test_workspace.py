@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
-from flowcabal_tui.domain.ids import OutputId, RunId
+from flowcabal_tui.domain.ids import ChapterId, OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol import (
@@ -349,13 +349,16 @@ async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_del
     async with workspace(workbench, tmp_path) as pilot:
         screen = screen_of(pilot)
         await screen.book.open(third)
-        for gone in (first, third):
-            screen.post_message(ChapterList.DeleteRequested(gone))
+        head = screen.query_one(ManuscriptPane).query_one(".head", Static)
+
+        async def delete(chapter: ChapterId) -> None:
+            screen.post_message(ChapterList.DeleteRequested(chapter))
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             await pilot.press("y")
-            if gone == first:
-                head = screen.query_one(ManuscriptPane).query_one(".head", Static)
-                await until(pilot, lambda: str(head.content).startswith(f"2 {workbench.words.titles[2]}"))
+
+        await delete(first)
+        await until(pilot, lambda: str(head.content).startswith(f"2 {workbench.words.titles[2]}"))
+        await delete(third)
         await until(pilot, lambda: screen.book.current == books.chapter_id(4))
 
 
