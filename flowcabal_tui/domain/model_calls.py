@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, Protocol, TypeVar
 
@@ -256,6 +257,19 @@ class OpenCall:
     run: str = ""
     attempt: int = 0
     before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request as it went out: `body` is its JSON, without key and headers. `attempt` is that of a node, or 0."""
+
+    role: Role
+    model: str
+    purpose: str
+    run: str
+    attempt: int
+    body: str
+    at: datetime
 
 
 class StructuredAnswer(BaseModel):

@@ -127,6 +127,20 @@ class RunDetails:
 
 
 @dataclass(frozen=True, slots=True)
+class SentLayer:
+    """A part of a request: `turn` counts its messages from 1; `template` is what the part was made from.
+
+    `kind`: text of the blocks, of the Context agent, or a turn of a retry, which has no template.
+    """
+
+    turn: int
+    role: str
+    kind: Literal["blocks", "context", "retry"]
+    template: str
+    sent: str
+
+
+@dataclass(frozen=True, slots=True)
 class VersionTrace:
     """How an attempt came about: what was sent, made again from the log, and what the Context agent had put in."""
 
@@ -137,6 +151,9 @@ class VersionTrace:
     """Which of the equal requests it was, from 0."""
     feedback: str = ""
     receipt: Receipt | None = None
+    layers: tuple[SentLayer, ...] = ()
+    kept: bool = False
+    """These are the messages as they went out, which the project has kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.model_calls import (
@@ -24,6 +24,16 @@ BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | N
     "BEFORE_REPEATING", default=None
 )
 """Takes over what a failed try has cost; if it raises, the try is not repeated."""
+
+
+WENT_OUT: Final[ContextVar[Callable[[Mapping[str, Any]], None] | None]] = ContextVar("WENT_OUT", default=None)
+"""Takes the body of every request of this task when it is sent; keys and headers are no part of it."""
+
+
+def went_out(body: Mapping[str, Any]) -> None:
+    """A request is sent now."""
+    if (take := WENT_OUT.get()) is not None:
+        take(body)
 
 
 @dataclass(slots=True)

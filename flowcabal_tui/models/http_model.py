@@ -26,7 +26,7 @@ from flowcabal_tui.domain.model_calls import (
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.cleaning import StreamCleaner
-from flowcabal_tui.models.collect import collect
+from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.reply import ReplyReader
 from flowcabal_tui.models.structured import structured
@@ -144,8 +144,10 @@ class HttpModel(ABC):
     async def _once(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         reader = self.reader()
         arrival = _Arrival(self._endpoint, reader)
+        body = self.body(request)
+        went_out(body)
         try:
-            async with aclosing(self._transport.events(self.path, self.body(request), arrival.patience)) as batches:
+            async with aclosing(self._transport.events(self.path, body, arrival.patience)) as batches:
                 async for batch in batches:
                     events, failure = self._read(reader, arrival, batch)
                     for event in events:

@@ -8,7 +8,7 @@ from typing import Final
 from flowcabal_tui.agents.curation.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ReferenceId
@@ -18,6 +18,7 @@ from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.runs.layers import kept_trace
 from flowcabal_tui.project.runs.overrides import no_node
 from flowcabal_tui.project.runs.tracing import trace
 from flowcabal_tui.project.views import NodeView, SourceText
@@ -82,13 +83,20 @@ class Queries:
             raise RunError(_("There is no attempt {n} to choose.").format(n=number or found.chosen))
         done = {path: known for path, known in nodes.items() if known.state == "done" and known.digest}
         texts = await self._store.runs.texts(tuple({known.digest for known in done.values()}))
-        return await trace(
-            scope,
-            node,
-            wanted,
-            [await self._attempt(run, node, each) for each in made],
-            {path: Output(texts[known.digest], known.form, known.digest) for path, known in done.items()},
-        )
+        kept = await self._store.sent.of(run, f"node:{node}", wanted.number)
+        try:
+            made_again = await trace(
+                scope,
+                node,
+                wanted,
+                [await self._attempt(run, node, each) for each in made],
+                {path: Output(texts[known.digest], known.form, known.digest) for path, known in done.items()},
+            )
+        except FlowCabalError:
+            if kept is None:
+                raise
+            return kept_trace(kept, None)
+        return made_again if made_again.exact or kept is None else kept_trace(kept, made_again)
 
     async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
         """Their texts in this order, as a person reads them."""

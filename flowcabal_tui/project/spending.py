@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
@@ -15,10 +17,20 @@ from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, OpenCall, Role, Usage, UsageRecord
+from flowcabal_tui.domain.model_calls import (
+    Endpoint,
+    Message,
+    ModelRequest,
+    OpenCall,
+    Role,
+    SentRequest,
+    Usage,
+    UsageRecord,
+)
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, CallBound, bound_of_request, sent_limit, with_margin
+from flowcabal_tui.models.collect import WENT_OUT
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.project.reservations import Reservation, Reservations, RunSpending
@@ -128,10 +140,36 @@ class Spending:
         where no limit is sent, 0: as many as the run's quote assumed. Raises BudgetExceeded, or LimitReached for a
         run's limit.
         """
+        run = PAYING_RUN.get()
+        keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
+        try:
+            async with self._held(endpoint, request, role, purpose, run, attempt, before, extra, answer) as asked:
+                yield asked
+        finally:
+            WENT_OUT.reset(keeper)
+
+    def _keep_sent(
+        self, role: Role, model: str, purpose: str, run: str, attempt: int, body: Mapping[str, object]
+    ) -> None:
+        words = json.dumps(body, ensure_ascii=False)
+        self._store.sent.keep(SentRequest(role, model, purpose, run, attempt, words, datetime.now(UTC)))
+
+    @asynccontextmanager
+    async def _held(
+        self,
+        endpoint: Endpoint,
+        request: ModelRequest,
+        role: Role,
+        purpose: str,
+        run: RunId | None,
+        attempt: int,
+        before: str,
+        extra: int,
+        answer: int,
+    ) -> AsyncIterator[Reservation]:
         if endpoint.provider == "offline":
             yield Reservation(FREE)
             return
-        run = PAYING_RUN.get()
         held = self.reservations.runs.get(run) if run else None
         assumed = answer or (held.limit.answer if held else 0) or USUAL_OUTPUT
         bound = bound_of_request(self.counter, endpoint, request, extra, assumed)

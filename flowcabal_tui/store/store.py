@@ -24,6 +24,7 @@ from flowcabal_tui.store.file.connection import Database, Durability, Readers, W
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.file.sent import SentRequests
 from flowcabal_tui.store.file.upkeep import Upkeep
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Answers, Values
@@ -75,7 +76,7 @@ class Store:
         self.proposals = Proposals(database, clock)
         self.references = References(database, clock)
         self.outbox, self.jobs = Outbox(database), JobTasks(database)
-        self.usage = UsageLog(database, clock)
+        self.usage, self.sent = UsageLog(database, clock), SentRequests(database)
         self.values = Values(database, clock)
         self.vectors = Vectors(database)
         self.upkeep = Upkeep(database, file, clock, language, self.memory.forget_cached)

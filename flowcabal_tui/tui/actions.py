@@ -90,6 +90,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", "advance"),
     Action("run.play", "P", mark("Play"), mark("Read the story of the run and answer as it asks, on one page."),
            "workspace", "play"),
+    Action("run.sent", "p", mark("What was sent"), mark("The request of this attempt, beside the template."),
+           "workspace", "sent"),
     Action("run.history", "f3", mark("Runs"), mark("Earlier runs; go on with one that was interrupted."),
            "workspace", "runs", wins=True),
     Action("decisions.open", "f8", mark("Decisions"), mark("Answer what is waiting for you."),

@@ -41,6 +41,7 @@ from flowcabal_tui.tui.screens.receipt import ReceiptScreen
 from flowcabal_tui.tui.screens.records import RecordsScreen
 from flowcabal_tui.tui.screens.replace import ReplaceScreen
 from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.screens.sent import SentScreen
 from flowcabal_tui.tui.screens.shelf import ShelfScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 from flowcabal_tui.tui.screens.story_page import StoryPage
@@ -91,6 +92,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Short answers"), AnswerList),
     (mark("Play"), PlayScreen),
     (mark("Source"), SourceScreen),
+    (mark("What was sent"), SentScreen),
     (mark("Notices"), NoticesScreen),
     (mark("Versions"), VersionsScreen),
     (mark("Difference"), DiffScreen),

@@ -32,6 +32,7 @@ from flowcabal_tui.store.migrations.m003_story import STATEMENTS as THIRD
 from flowcabal_tui.store.migrations.m004_money import STATEMENTS as FOURTH
 from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import STATEMENTS as FIFTH
 from flowcabal_tui.store.migrations.m006_proposals import STATEMENTS as SIXTH
+from flowcabal_tui.store.migrations.m007_sent_requests import STATEMENTS as SEVENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -64,7 +65,8 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    assert [digest_of(list(statements)) for statements in (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)] == RELEASED
+    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
+    assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
 
@@ -257,4 +259,5 @@ RELEASED = [
     "870bfd7bf78af518aed4a0fdd8e8d81a",
     "7a7ca14f96039df7d8feb389320e03bd",
     "5f44e45bf5ff8a2525bba30a165d0936",
+    "b921a3d265392b8aa98a2e5db4168519",
 ]

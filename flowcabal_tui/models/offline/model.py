@@ -24,6 +24,7 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.collect import went_out
 from flowcabal_tui.models.offline.agent_answers import ANSWERS, inquiry
 from flowcabal_tui.models.offline.reading import sentences, token_estimate
 from flowcabal_tui.models.offline.story_answers import story
@@ -49,6 +50,7 @@ class OfflineModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The answer in pieces of a few words or characters."""
+        _went_out(request)
         text, finish = _limited(_rest(request), request.max_tokens)
         for piece in _PIECE.findall(text):
             await asyncio.sleep(self._pace)
@@ -57,6 +59,7 @@ class OfflineModel:
 
     async def answer(self, request: ModelRequest) -> Answer:
         """The same at once."""
+        _went_out(request)
         text, finish = _limited(_rest(request), request.max_tokens)
         await asyncio.sleep(0)
         return Answer(text, finish, _usage(request, text), MODEL_NAME)
@@ -74,6 +77,12 @@ class OfflineModel:
                 _("Configure a model, or go back to the built-in prompt."),
                 partial=answer.text,
             ) from error
+
+
+def _went_out(request: ModelRequest) -> None:
+    """Nothing leaves the program, but what is asked can be read as it can of other models."""
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    went_out({"model": MODEL_NAME, "messages": messages})
 
 
 def _rest(request: ModelRequest) -> str:

@@ -13,11 +13,12 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import Attempt, Evaluation
-from flowcabal_tui.domain.versions import VersionTrace
+from flowcabal_tui.domain.versions import SentLayer, VersionTrace
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
 from flowcabal_tui.project.runs.basis import Basis, NoCount
+from flowcabal_tui.project.runs.layers import layers_of
 from flowcabal_tui.project.runs.quoting import Quoter, QuoteRun, Stop, frame_of
 from flowcabal_tui.runner.fold import AttemptFold
 from flowcabal_tui.runner.keys import request_key, sample_key, with_feedback
@@ -36,6 +37,7 @@ class _Sought:
     number: int
     attempts: Mapping[int, Attempt]
     found: tuple[ModelRequest, Digest] | None = None
+    layers: tuple[SentLayer, ...] = ()
 
 
 class _TraceRun(QuoteRun):
@@ -58,6 +60,7 @@ class _TraceRun(QuoteRun):
         told = self._sought.attempts.get(self._sought.number)
         asked = with_feedback(request, told.feedback if told else "")
         self._sought.found = asked, request_key(self._kind, asked, self._model(params).endpoint, params.sample)
+        self._sought.layers = layers_of(request, asked, params, injection)
         if number >= self._sought.number or number not in self._sought.attempts:
             raise Stop
         return self._sought.attempts[number]
@@ -107,5 +110,10 @@ async def trace(
     sample = next((number for number in range(SAMPLES) if sample_key(key, number) == wanted.key), None)
     made = sought.attempts.get(wanted.number)
     return VersionTrace(
-        request.messages, sample is not None, sample or 0, made.feedback if made else "", made.receipt if made else None
+        request.messages,
+        sample is not None,
+        sample or 0,
+        made.feedback if made else "",
+        made.receipt if made else None,
+        sought.layers,
     )

@@ -1,9 +1,10 @@
 """Purging: a text leaves the file for good, with all that was made of it. In the writer's thread.
 
 What goes: the text and its versions, what was kept of it, what is derived of it, its drafts, all kept vectors (the
-knowledge server has those that it needs; they are paid for again only when it is lost), the runs that made it
-(unless something else that is kept came from them), and answers of agents that repeat it. What stays: what other runs
-quoted of it, documents of workflows, the state of workflows, and what a hand wrote over it or noted of it.
+knowledge server has those that it needs; they are paid for again only when it is lost), all kept requests, the runs
+that made it (unless something else that is kept came from them), and answers of agents that repeat it. What stays:
+what other runs quoted of it, documents of workflows, the state of workflows, and what a hand wrote over it or noted of
+it.
 """
 
 from __future__ import annotations
@@ -289,7 +290,8 @@ class _Gone:
         self._counts["answers"] = self._forget(words, held)
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
-        connection.execute("DELETE FROM vector")  # none tells whose words it was made of
+        for table in ("vector", "sent"):  # no row tells whose words it was made of
+            connection.execute(f"DELETE FROM {table}")
         rewrite_words(connection)
         texts = purge_left(connection).texts | {Digest(name) for name in loose}
         put_purge_left(connection, PurgeLeft(STEPS, texts))

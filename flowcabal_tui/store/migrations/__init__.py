@@ -14,6 +14,7 @@ from flowcabal_tui.store.migrations.m003_story import m003_story
 from flowcabal_tui.store.migrations.m004_money import m004_money
 from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import m005_drafts_and_rewrites
 from flowcabal_tui.store.migrations.m006_proposals import m006_proposals
+from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -22,6 +23,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m004_money,
     m005_drafts_and_rewrites,
     m006_proposals,
+    m007_sent_requests,
 )
 
 

@@ -28,6 +28,7 @@ from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.status_line import StatusLine
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.columns import ColumnsScreen
 from flowcabal_tui.tui.trouble import attempt
 
@@ -81,6 +82,22 @@ class FactsScreen(ColumnsScreen):
     def compare_receipt(self, event: ReceiptPane.OtherRequested) -> None:
         """Beside that of another run, node or chapter."""
         self._work(self.looking.compare_receipt(event.receipt, self.runs.workflow), "looking", exclusive=True)
+
+    def action_sent(self) -> None:
+        """The request of the attempt in view."""
+        self._work(self._show_sent(), "sent", exclusive=True)
+
+    async def _show_sent(self) -> None:
+        from flowcabal_tui.tui.screens.sent import SentScreen
+
+        if self.runs.run is None or self.runs.node is None or not self.output.attempt:
+            self.notify(_("Nothing was sent for this node yet."), markup=False)
+            return
+        node, attempt_number = self.runs.node, self.output.attempt
+        trace = await self._workbench.version_trace(self.runs.run, node, attempt_number)
+        title = self.output.view.title if self.output.view else str(node)
+        heading = _("{node}, attempt {n}: what was sent").format(node=one_line(title), n=attempt_number)
+        self.app.push_screen(SentScreen(heading, trace))
 
     def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
         attempt(self, work, group=group, exclusive=exclusive)

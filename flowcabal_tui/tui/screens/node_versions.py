@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
-from flowcabal_tui.domain.versions import NodeVersion, VersionAuthor
+from flowcabal_tui.domain.versions import NodeVersion, VersionAuthor, VersionTrace
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.protocol import Command, EditOutput, FreezeNode, SelectVersion, UnfreezeNode
 from flowcabal_tui.tui.editor import edit_outside, editor_command
@@ -23,7 +23,7 @@ from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
-from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.screens.sent import SentScreen
 from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -54,11 +54,9 @@ class VersionDoors:
         """The text of a version."""
         return (await self.workbench.texts((version,)))[0]
 
-    async def prompt(self, version: NodeVersion) -> str:
+    async def prompt(self, version: NodeVersion) -> VersionTrace:
         """What the model was sent for a version."""
-        trace = await self.workbench.version_trace(version.run, version.node, version.attempt)
-        told = "" if trace.exact else _("The book has changed since; this is what would be sent now.") + "\n\n"
-        return told + "\n\n".join(f"[{each.role}]\n{each.content}" for each in trace.messages)
+        return await self.workbench.version_trace(version.run, version.node, version.attempt)
 
     async def select(self, version: NodeVersion) -> None:
         """It stands for the node from now on."""
@@ -289,10 +287,8 @@ class NodeVersionsScreen(ModalScreen[None]):
             self._after(self._show_prompt(version))
 
     async def _show_prompt(self, version: NodeVersion) -> None:
-        from flowcabal_tui.project.views import SourceText
-
         title = _("What was sent for version {n}").format(n=version.number)
-        self.app.push_screen(SourceScreen(SourceText("", title, await self._doors.prompt(version))))
+        self.app.push_screen(SentScreen(title, await self._doors.prompt(version)))
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:

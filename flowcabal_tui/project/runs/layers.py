@@ -1,0 +1,97 @@
+"""A request in layers: what the blocks gave, what the Context agent put in, what a retry added."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, SentRequest
+from flowcabal_tui.domain.versions import SentLayer, VersionTrace
+from flowcabal_tui.domain.workflow import Block, Blocks, InquiryBlock, PromptParams, TextBlock
+from flowcabal_tui.locale import _
+
+
+def layers_of(
+    first: ModelRequest, asked: ModelRequest, params: PromptParams, injection: Injection | None
+) -> tuple[SentLayer, ...]:
+    """The layers of `asked` in the order of its text; `first` is the request before any retry."""
+    layers: list[SentLayer] = []
+    for number, message in enumerate(asked.messages):
+        base = first.messages[number] if number < len(first.messages) else None
+        own = base.content if base and base.role == message.role and message.content.startswith(base.content) else ""
+        template = template_text(params.system if message.role == "system" else params.prompt)
+        layers += _parts(number + 1, message.role, own, template, injection)
+        if rest := message.content[len(own) :]:
+            layers.append(SentLayer(number + 1, message.role, "retry", "", rest))
+    return tuple(layers)
+
+
+def _parts(turn: int, role: str, text: str, template: str, injection: Injection | None) -> Iterator[SentLayer]:
+    """The text of the blocks, and between it what the Context agent put in, wherever that stands."""
+    put_in = (injection.system_prefix, injection.user_suffix) if injection else ()
+    found = sorted((text.find(part), part) for part in put_in if part and part in text)
+    at = 0
+    for start, part in found:
+        if start >= at:
+            if text[at:start].strip():
+                yield SentLayer(turn, role, "blocks", template, text[at:start])
+            yield SentLayer(turn, role, "context", "", part)
+            at = start + len(part)
+    if text[at:].strip():
+        yield SentLayer(turn, role, "blocks", template, text[at:])
+
+
+def template_text(blocks: Blocks) -> str:
+    """The blocks of a prompt as the writer sees them."""
+    return "\n".join(map(_words, blocks))
+
+
+def _words(block: Block) -> str:
+    if isinstance(block, TextBlock):
+        return block.text
+    if isinstance(block, InquiryBlock):
+        return _("[asks] {question}").format(question=block.question)
+    words = _("[frozen output of {node}]") if block.frozen is not None else _("[output of {node}]")
+    return words.format(node=block.node)
+
+
+def kept_trace(kept: SentRequest, made_again: VersionTrace | None) -> VersionTrace:
+    """The messages of a request that was kept, each beside its template where one is known."""
+    templates: dict[str, str] = {}
+    for layer in made_again.layers if made_again else ():
+        if layer.template:
+            templates.setdefault(layer.role, layer.template)
+    messages = sent_messages(kept.body)
+    users = [number for number, message in enumerate(messages) if message.role != "system"]
+    layers = tuple(
+        SentLayer(
+            number + 1,
+            message.role,
+            "blocks" if message.role == "system" or number == users[0] else "retry",
+            templates.get(message.role, "") if message.role == "system" or number == users[0] else "",
+            message.content,
+        )
+        for number, message in enumerate(messages)
+    )
+    told = made_again or VersionTrace((), False)
+    return replace(told, messages=messages, exact=False, layers=layers, kept=True)
+
+
+def sent_messages(body: str) -> tuple[Message, ...]:
+    """The turns of a request's JSON body, of either wire format. Raises RunError for a body that is none."""
+    try:
+        told = json.loads(body)
+        turns = [*([{"role": "system", "content": told["system"]}] if told.get("system") else []), *told["messages"]]
+        return tuple(Message(turn["role"], _content(turn.get("content"))) for turn in turns)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise RunError(_("What was kept of this request cannot be read."), str(error)) from error
+
+
+def _content(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(part.get("text") or json.dumps(part, ensure_ascii=False) for part in content)
+    return str(content or "")

@@ -1,0 +1,44 @@
+"""The last requests of a project, whole."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.model_calls import SentRequest
+from flowcabal_tui.store.file.blobs import pack, unpack
+from flowcabal_tui.store.file.connection import Database
+
+KEPT: Final = 20
+_COLUMNS: Final = "role, model, purpose, run, attempt, body, at"
+
+
+class SentRequests:
+    """Keeps the last `KEPT`, compressed. A purge removes all rows: no row tells whose words it holds."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(self, sent: SentRequest) -> None:
+        """Queues a request; the oldest goes. Does not wait."""
+
+        def keep(connection: sqlite3.Connection) -> None:
+            row = (sent.role, sent.model, sent.purpose, sent.run, sent.attempt, pack(sent.body), sent.at.isoformat())
+            connection.execute(f"INSERT INTO sent ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute("DELETE FROM sent WHERE number <= (SELECT max(number) FROM sent) - ?", (KEPT,))
+
+        self._database.writer.post(keep)
+
+    async def all(self) -> tuple[SentRequest, ...]:
+        """Newest first."""
+        rows = await self._database.rows(f"SELECT {_COLUMNS} FROM sent ORDER BY number DESC", ())
+        return tuple(
+            SentRequest(role, model, purpose, run, attempt, unpack(body), datetime.fromisoformat(at))
+            for role, model, purpose, run, attempt, body, at in rows
+        )
+
+    async def of(self, run: str, purpose: str, attempt: int) -> SentRequest | None:
+        """The newest of an attempt, if it is among those that are kept."""
+        found = (sent for sent in await self.all() if (sent.run, sent.purpose, sent.attempt) == (run, purpose, attempt))
+        return next(found, None)

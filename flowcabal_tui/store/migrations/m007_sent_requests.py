@@ -1,0 +1,18 @@
+"""The last requests as they went out."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+STATEMENTS: Final = (
+    # `body` is the JSON of the request, compressed, without key and headers; `attempt` 0: no node streams it
+    """CREATE TABLE sent (number INTEGER PRIMARY KEY AUTOINCREMENT, role TEXT NOT NULL, model TEXT NOT NULL,
+        purpose TEXT NOT NULL, run TEXT NOT NULL, attempt INTEGER NOT NULL, body BLOB NOT NULL, at TEXT NOT NULL)""",
+)
+
+
+def m007_sent_requests(connection: sqlite3.Connection) -> None:
+    """Adds the table."""
+    for statement in STATEMENTS:
+        connection.execute(statement)
