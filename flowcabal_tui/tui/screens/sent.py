@@ -58,13 +58,13 @@ class SentScreen(ModalScreen[None]):
 
     def __init__(self, title: str, trace: VersionTrace) -> None:
         super().__init__()
-        self._heading, self._trace = title, trace
+        self._heading, self._version_trace = title, trace
 
     def compose(self) -> ComposeResult:
         """What it is, whether it is what went out, the layers, the two texts."""
         yield Static(one_line(self._heading), markup=False, classes="head")
-        differs = "" if self._trace.exact or self._trace.kept else " -differs"
-        yield Static(exactness(self._trace), markup=False, classes="exactness" + differs)
+        differs = "" if self._version_trace.exact or self._version_trace.kept else " -differs"
+        yield Static(exactness(self._version_trace), markup=False, classes="exactness" + differs)
         yield PickList()
         with Horizontal():
             with Vertical(id="layer-template"):
@@ -77,11 +77,11 @@ class SentScreen(ModalScreen[None]):
 
     @property
     def _is_sent(self) -> bool:
-        return self._trace.exact or self._trace.kept
+        return self._version_trace.exact or self._version_trace.kept
 
     def on_mount(self) -> None:
         """The first layer."""
-        rows = [Option(_row(layer), id=str(number)) for number, layer in enumerate(self._trace.layers)]
+        rows = [Option(_row(layer), id=str(number)) for number, layer in enumerate(self._version_trace.layers)]
         layers = self.query_one(PickList)
         layers.add_options(rows)
         layers.action_first()
@@ -91,7 +91,7 @@ class SentScreen(ModalScreen[None]):
     def show_layer(self, message: OptionList.OptionHighlighted) -> None:
         """The layer under the cursor."""
         message.stop()
-        layer = self._trace.layers[int(message.option_id or 0)]
+        layer = self._version_trace.layers[int(message.option_id or 0)]
         template = layer.template or _("(not from the template)")
         self.query_one(".template", StreamView).set_text(clean(template), follow=False)
         self.query_one(".sent", StreamView).set_text(clean(layer.sent), follow=False)
