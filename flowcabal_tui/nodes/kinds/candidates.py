@@ -101,7 +101,7 @@ def origins(text: str, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     for each in candidates:
         for paragraph in paragraphs(each.text):
             known.setdefault(paragraph, each.number)
-    shapes = [(_pairs(paragraph), number) for paragraph, number in known.items()]
+    shapes = [(bigrams(paragraph), number) for paragraph, number in known.items()]
     rows: list[dict[str, Any]] = []
     for place, paragraph in enumerate(paragraphs(text)[:_ROWS], 1):
         same = known.get(paragraph)
@@ -115,19 +115,25 @@ def paragraphs(text: str) -> list[str]:
     return [" ".join(row.split()) for row in text.splitlines() if row.strip()]
 
 
-def _pairs(paragraph: str) -> frozenset[str]:
+def bigrams(paragraph: str) -> frozenset[str]:
+    """The pairs of neighbouring characters."""
     return frozenset(paragraph[n : n + 2] for n in range(max(1, len(paragraph) - 1)))
+
+
+def likeness(one: frozenset[str], other: frozenset[str], least: float = 0.0) -> float:
+    """The share of common pairs, 0 to 1; 0 where it cannot reach `least`."""
+    both = len(one) + len(other)
+    if 2 * min(len(one), len(other)) < least * both:
+        return 0.0
+    return 2 * len(one & other) / both
 
 
 def _nearest(paragraph: str, shapes: Sequence[tuple[frozenset[str], int]]) -> int | None:
     """The number of the candidate with the most similar paragraph, the first of equals; None when none is similar."""
-    own = _pairs(paragraph)
+    own = bigrams(paragraph)
     best, number = 0.0, None
     for pairs, candidate in shapes:
-        both = len(own) + len(pairs)
-        if 2 * min(len(own), len(pairs)) < ALIKE * both:
-            continue
-        alike = 2 * len(own & pairs) / both
+        alike = likeness(own, pairs, ALIKE)
         if alike >= ALIKE and alike > best:
             best, number = alike, candidate
     return number
