@@ -1,4 +1,4 @@
-"""Decisions in words: `approve`, `approve:2`, `choose:2`, `reject`, `retry:more rain`, `edit:@file.txt`."""
+"""Answers in words: `approve`, `approve:2`, `choose:2`, `reject`, `retry:more rain`, `mend:rain`, `edit:@file.txt`."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ def parse_answer(words: str) -> Decision:
             return Decision("reject")
         case "retry":
             return Decision("retry", note=rest.strip())
+        case "mend":
+            return Decision("mend", note=rest.strip())
         case "edit" if rest:
             return Decision("edit", text=_text(rest))
     raise BadArgument(
         _("{answer} is not an answer.").format(answer=words.strip()[:60] or '""'),
         "",
-        _("Answer approve, approve:ATTEMPT, choose:N, reject, retry:NOTE or edit:@FILE."),
+        _("Answer approve, approve:ATTEMPT, choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE."),
     )
 
 
@@ -77,7 +79,7 @@ def how_to_answer(question: Question) -> str:
         case "input":
             return _("Type the text, or answer approve, edit:@FILE or reject.")
         case _:
-            return _("Answer approve, approve:ATTEMPT, reject, retry:NOTE or edit:@FILE.")
+            return _("Answer approve, approve:ATTEMPT, reject, retry:NOTE, mend:NOTE or edit:@FILE.")
 
 
 def _text(rest: str) -> str:

@@ -182,7 +182,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
         default=[],
         metavar="NODE=ANSWER",
         help=_(
-            "answer a question of that node: approve, choose:N, reject, retry:NOTE or edit:@FILE;"
+            "answer a question of that node: approve, choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE;"
             " never a required approval"
         ),
     )
@@ -202,7 +202,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(decide)
     decide.add_argument("question", metavar=_("QUESTION"))
     decide.add_argument(
-        "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE or edit:@FILE")
+        "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE")
     )
     context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
     _project(context)

@@ -198,7 +198,7 @@ class _Session:
         decision = self._answers.for_question(question)
         if decision is None or question.node in self._retried:
             return False
-        if decision.kind == "retry":
+        if decision.kind in ("retry", "mend"):
             self._retried.add(question.node)
         try:
             await self._project.carry_out(Decide(question.id, decision))

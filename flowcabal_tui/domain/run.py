@@ -30,7 +30,8 @@ RunState = Literal["running", "waiting", "paused", "done", "failed", "cancelled"
 """waiting: only human questions are left; paused: step mode waits to go on; interrupted: the process ended before."""
 UNDER_WAY: Final[frozenset[NodeState]] = frozenset({"ready", "running", "retrying"})
 Verdict = Literal["approve", "retry", "ask"]
-DecisionKind = Literal["approve", "retry", "edit", "reject", "choose"]
+DecisionKind = Literal["approve", "retry", "mend", "edit", "reject", "choose"]
+"""retry: the whole text again; mend: the paragraphs that have to change."""
 QuestionKind = Literal["review", "input", "confirm", "choice", "gate", "limit"]
 """review: of an output; input: free text; confirm: first use of a model; choice: one of several; gate: may it act?
 limit: may the run cost more than was quoted?"""
@@ -111,6 +112,10 @@ class Attempt:
     seconds: float = 0.0
     cached: bool = False
     feedback: str = ""
+    of: int = 0
+    """The earlier attempt that the request holds as the model's own turn; 0: none."""
+    paragraphs: tuple[int, ...] = ()
+    """The paragraphs of that attempt, from 1, that alone could change; (): all was written again."""
     evaluation: Evaluation | None = None
     receipt: Receipt | None = None
     complete: bool = True
@@ -119,6 +124,16 @@ class Attempt:
     @property
     def output(self) -> Output:
         return Output(self.text, self.form, self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """What a further attempt is told: the attempt before it, and what is wrong with it."""
+
+    attempt: Attempt
+    feedback: str
+    paragraphs: tuple[int, ...] = ()
+    """As in Attempt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, QuestionKind
+from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, QuestionKind, Retry
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
 
@@ -151,15 +151,27 @@ class NodeContext(Protocol):
         """Remembers that this attempt stands for the request."""
         ...
 
-    def feedback(self, evaluation: Evaluation | None, note: str) -> str:
-        """What the model is told before it tries again; "" when there is nothing to say."""
+    def retry(
+        self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
+    ) -> Retry | None:
+        """What the model is told before it tries again; None when there is nothing to say.
+
+        With `mend` it is asked for single paragraphs where that is enough.
+        """
         ...
 
     async def generate(
-        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
+        self,
+        request: ModelRequest,
+        params: PromptParams,
+        injection: Injection | None,
+        *,
+        number: int,
+        retry: Retry | None = None,
     ) -> Attempt:
         """Attempt `number` (from 1): from the store when it was paid for, else streamed.
 
+        A retry that asked for single paragraphs and got what cannot be placed becomes one of the whole text.
         An attempt equal to an earlier one of this run is a new sample. Raises ModelError.
         """
         ...

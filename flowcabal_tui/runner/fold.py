@@ -27,6 +27,8 @@ class AttemptFold:
     """Is it known that what its last try cost is booked, although it gave no answer?"""
     stopped: bool = False
     """Was its last try stopped because the run has reached its limit?"""
+    unplaced: bool = False
+    """Was an answer with single paragraphs paid for that could not be placed?"""
     evaluation: dict[str, Any] | None = None
 
     @property
@@ -52,6 +54,8 @@ class AttemptFold:
             seconds=self.done.get("seconds", 0.0),
             cached=self.done.get("cached", False),
             feedback=self.started.get("feedback", ""),
+            of=self.started.get("of", 0),
+            paragraphs=tuple(self.started.get("paragraphs", ())),
             evaluation=self.evaluated(),
             receipt=from_plain(Receipt, receipt) if receipt else None,
             complete=bool(self.done),
@@ -134,6 +138,7 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         case "attempt-cut":
             attempt = node.attempt(event.attempt)
             attempt.booked, attempt.stopped = True, bool(payload.get("stopped"))
+            attempt.unplaced = attempt.unplaced or bool(payload.get("unplaced"))
         case "attempt-done":
             node.attempt(event.attempt).done = payload
         case "evaluated":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -23,17 +23,18 @@ from flowcabal_tui.domain.model_calls import (
     ThinkingDelta,
     Usage,
 )
-from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState
-from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, Retry
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
 from flowcabal_tui.protocol import NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
 from flowcabal_tui.runner.attempts import done_payload, served_attempt, stored_result
-from flowcabal_tui.runner.continuing import Seam, continued, continued_key
+from flowcabal_tui.runner.calls import Call
+from flowcabal_tui.runner.continuing import Seam
 from flowcabal_tui.runner.fold import NodeFold
-from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key, with_feedback
+from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key
 from flowcabal_tui.runner.ports import ASK_AT_LIMIT
+from flowcabal_tui.runner.retries import mended_key, retry_of
 from flowcabal_tui.runner.scope import Frame
 from flowcabal_tui.runner.streaming import StreamedText
 
@@ -46,6 +47,7 @@ class ModelSteps:
         self._scope, self._services = frame.scope, frame.scope.services
         self._node, self._kind = step.node, step.kind
         self._path = NodeId(frame.path + step.node.id)
+        self._purpose = f"node:{self._path}"
         self._requests: list[Digest] = []
         self.stands_under: Digest | None = None
         """The key under which the last outcome was looked for or remembered."""
@@ -121,56 +123,71 @@ class ModelSteps:
     def _outcome_key(self, request: ModelRequest, params: PromptParams) -> Digest:
         return outcome_key(request_key(self._kind, request, self._model(params).endpoint, params.sample), params)
 
-    def feedback(self, evaluation: Evaluation | None, note: str) -> str:
+    def retry(
+        self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
+    ) -> Retry | None:
         found = self._services.feedback(evaluation) if evaluation else ""
-        return "\n\n".join(part for part in (found, note.strip()) if part)
+        return retry_of(attempt, evaluation, found, note, mend=mend)
 
     async def generate(
-        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
+        self,
+        request: ModelRequest,
+        params: PromptParams,
+        injection: Injection | None,
+        *,
+        number: int,
+        retry: Retry | None = None,
     ) -> Attempt:
-        asked = with_feedback(request, feedback)
-        model = self._model(params)
-        base = request_key(self._kind, asked, model.endpoint, params.sample)
-        given = _given(injection, feedback)
+        receipt = injection.receipt if injection else None
+        call = Call(self._model(params), params, request, number, retry, receipt)
+        if call.mends:
+            if (mended := await self._mended(call)) is not None:
+                return call.told(mended)
+            call = call.of_whole()
+        base = request_key(self._kind, call.asked, call.model.endpoint, params.sample)
         async with self._services.limits.turn(base):
-            base_key, so_far = await self._key(base, number), await self._so_far(number)
-            key = continued_key(base_key, so_far) if so_far else base_key
-            stored = await self._services.journal.result(key)
+            call = replace(call, key=await self._key(base, number), so_far=await self._so_far(number))
+            stored = await self._services.journal.result(call.full_key)
             if stored is not None:
-                attempt = await self._served(stored, number, given)
+                attempt = await self._served(stored, call)
             else:
                 self._services.spend.require_budget()
-                attempt = await self._begun(model, params, asked, number, base_key, given, so_far)
-        return replace(attempt, feedback=feedback, receipt=injection.receipt if injection else None)
+                attempt = await self._begun(call)
+        return call.told(attempt)
 
-    async def _begun(
-        self,
-        model: ModelPort,
-        params: PromptParams,
-        asked: ModelRequest,
-        number: int,
-        key: Digest,
-        given: Mapping[str, object],
-        so_far: str,
-    ) -> Attempt:
+    async def _mended(self, call: Call) -> Attempt | None:
+        """The attempt before with the paragraphs of an answer in it; None when these could not be placed."""
+        journal, past = self._services.journal, self._past.attempts.get(call.number)
+        base = request_key(self._kind, call.asked, call.model.endpoint, call.params.sample)
+        async with self._services.limits.turn(base):
+            call = replace(call, key=await self._sample(base))
+            key = past.key if past and past.done and past.started.get("paragraphs") else mended_key(call.key)
+            if past and (past.unplaced or (past.done and past.key != key)):
+                return None
+            if key is not None and (stored := await journal.result(key)) is not None:
+                return await self._served(stored, call)
+            if await journal.result(call.key) is not None:
+                return None
+            self._services.spend.require_budget()
+            attempt = await self._begun(call)
+        return attempt if attempt.key != call.key else None
+
+    async def _begun(self, call: Call) -> Attempt:
         """The call, from the start or from the text so far.
 
         Where it could take the run past its limit, a person is asked first, and nobody holds a place. An answer that
-        was stopped there is continued.
+        was stopped there is continued, unless it holds single paragraphs.
         """
         while True:
-            await self._restart(model, params, asked, number, stays=bool(so_far))
+            await self._restart(call)
             try:
-                if not so_far:
-                    return await self._call(model, params, asked, number, key, given, "")
-                longer = continued(asked, so_far)
-                return await self._call(model, params, longer, number, continued_key(key, so_far), given, so_far)
+                return await self._call(call)
             except LimitReached as reached:
                 if (ask := ASK_AT_LIMIT.get()) is None:
                     raise
                 await ask(reached)
-                if reached.cut:
-                    so_far = await self._arrived(number)
+                if reached.cut and not call.mends:
+                    call = replace(call, so_far=await self._arrived(call.number))
 
     async def _so_far(self, number: int) -> str:
         """The text of the attempt that is to be continued; "" when it is to be written from the start."""
@@ -182,124 +199,110 @@ class ModelSteps:
         text = await self._services.journal.partial_text(self._scope.id, self._path, number)
         return text if text.strip() else ""
 
-    async def _served(self, stored: StoredResult, number: int, given: Mapping[str, object]) -> Attempt:
-        attempt = served_attempt(number, stored)
-        past = self._past.attempts.get(number)
+    async def _served(self, stored: StoredResult, call: Call) -> Attempt:
+        attempt = served_attempt(call.number, stored)
+        past = self._past.attempts.get(call.number)
         if past is None or not past.done:
             await self._services.journal.record(
-                self.event("attempt-started", number, key=stored.key, **given),
-                self.event("attempt-done", number, **done_payload(attempt)),
+                self.event("attempt-started", call.number, key=stored.key, **call.given),
+                self.event("attempt-done", call.number, **done_payload(attempt)),
             )
         return attempt
 
     async def _key(self, request: Digest, number: int) -> Digest:
         """The key that the log gives this attempt if it ended, else that of the next sample that this run wants."""
+        key = await self._sample(request)
+        past = self._past.attempts.get(number)
+        return past.key if past is not None and past.done and past.key else key
+
+    async def _sample(self, request: Digest) -> Digest:
+        """The key of the next sample of a request that this run wants."""
         sample = self._requests.count(request)
         self._requests.append(request)
-        past = self._past.attempts.get(number)
-        if past is not None and past.done and past.key:
-            return past.key
-        if self._wanted_again:
-            while await self._services.journal.result(sample_key(request, sample)) is not None:
-                sample += 1
+        journal = self._services.journal
+        while self._wanted_again and (
+            await journal.result(key := sample_key(request, sample)) or await journal.result(mended_key(key))
+        ):
+            sample += 1
         return sample_key(request, sample)
 
-    async def _restart(
-        self, model: ModelPort, params: PromptParams, request: ModelRequest, number: int, *, stays: bool
-    ) -> None:
-        """Puts aside what an interrupted try of the same attempt had streamed, unless it stays to be continued.
+    async def _restart(self, call: Call) -> None:
+        """Puts aside what an interrupted try of the same attempt had streamed, unless it is continued.
 
         If the process died while it streamed, what it cost is booked by an estimate now.
         """
-        partial = await self._services.journal.partial_text(self._scope.id, self._path, number)
+        partial = await self._services.journal.partial_text(self._scope.id, self._path, call.number)
         if partial:
-            if not stays:
+            if not call.so_far:
                 kept = await self._services.journal.put_text(partial)
-                await self._services.journal.record(self.event("attempt-reset", number, partial=kept))
-            past = self._past.attempts.get(number)
+                await self._services.journal.record(self.event("attempt-reset", call.number, partial=kept))
+            past = self._past.attempts.get(call.number)
             if past is not None and not past.booked:
                 past.booked = True
-                await self._services.spend.cut(params.role, f"node:{self._path}", model.endpoint, request, partial)
+                role, endpoint = call.params.role, call.model.endpoint
+                await self._services.spend.cut(role, self._purpose, endpoint, call.asked, partial)
 
-    async def _call(
-        self,
-        model: ModelPort,
-        params: PromptParams,
-        request: ModelRequest,
-        number: int,
-        key: Digest,
-        given: Mapping[str, object],
-        so_far: str,
-    ) -> Attempt:
+    async def _call(self, call: Call) -> Attempt:
         self.state("ready")
+        model, number, request = call.model, call.number, call.sent
         async with (
             self._services.limits.slot(model.endpoint, self._rank, self._paused),
             self._services.spend.reserved(
-                model.endpoint, request, params.role, f"node:{self._path}", attempt=number, before=so_far
+                model.endpoint, request, call.params.role, self._purpose, attempt=number, before=call.so_far
             ) as reservation,
         ):
             await self._services.journal.record(
-                self.event("attempt-started", number, key=key, model=model.endpoint.model, **given)
+                self.event("attempt-started", number, key=call.full_key, model=model.endpoint.model, **call.given)
             )
-            self.state("running")
+            self.state("running", _("single paragraphs are mended") if call.mends else "")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
             arrived: list[str] = []
             try:
-                text, finished = await self._stream(model, params, request, number, arrived, reservation, so_far)
+                text, finished = await self._stream(call, request, arrived, reservation)
             except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
                 stopped = isinstance(error, LimitReached) and error.cut
                 self._services.journal.post(self.event("attempt-cut", number, **({"stopped": True} if stopped else {})))
-                await self._lost(model, params, request, getattr(error, "usage", None), arrived)
+                await self._lost(call, request, getattr(error, "usage", None), arrived)
                 raise
-            attempt = Attempt(
-                number=number,
-                text=text,
-                digest=digest(text),
-                key=key,
-                model=finished.model or model.endpoint.model,
-                finish=finished.finish,
-                usage=finished.usage,
-                seconds=round(asyncio.get_running_loop().time() - begun, 3),
-            )
-            await _to_the_end(self._paid(model, params, request, attempt))  # before the place is given to another
+            seconds = round(asyncio.get_running_loop().time() - begun, 3)
+            attempt = call.ended(text, finished, seconds)
+            await _to_the_end(self._paid(call, request, attempt))  # before the place is given to another
         return attempt
 
-    async def _paid(self, model: ModelPort, params: PromptParams, request: ModelRequest, attempt: Attempt) -> None:
+    async def _paid(self, call: Call, request: ModelRequest, attempt: Attempt) -> None:
         """Keeps and books what was paid for; what could not be kept was paid for too."""
-        done = self.event("attempt-done", attempt.number, **done_payload(attempt))
+        events = [self.event("attempt-done", attempt.number, **done_payload(attempt))]
+        if call.mends and attempt.key == call.key:
+            events = [
+                self.event("attempt-reset", attempt.number, partial=attempt.digest),
+                self.event("attempt-cut", attempt.number, unplaced=True),
+            ]
         try:
-            await self._services.journal.keep_result(stored_result(attempt.key, attempt), done)
+            await self._services.journal.keep_result(stored_result(attempt.key, attempt), *events)
         finally:
-            await self._services.spend.spent(params.role, f"node:{self._path}", model.endpoint, request, attempt.usage)
+            spend = self._services.spend
+            await spend.spent(call.params.role, self._purpose, call.model.endpoint, request, attempt.usage)
 
-    async def _lost(
-        self, model: ModelPort, params: PromptParams, request: ModelRequest, usage: Usage | None, arrived: list[str]
-    ) -> None:
+    async def _lost(self, call: Call, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
         """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
-        spend, purpose = self._services.spend, f"node:{self._path}"
+        spend, role, endpoint = self._services.spend, call.params.role, call.model.endpoint
         if usage is not None:
-            await _to_the_end(spend.book(params.role, purpose, model.endpoint, request, usage))
+            await _to_the_end(spend.book(role, self._purpose, endpoint, request, usage))
         elif arrived:
-            await _to_the_end(spend.cut(params.role, purpose, model.endpoint, request, "".join(arrived)))
+            await _to_the_end(spend.cut(role, self._purpose, endpoint, request, "".join(arrived)))
         arrived.clear()
 
     async def _stream(
-        self,
-        model: ModelPort,
-        params: PromptParams,
-        request: ModelRequest,
-        number: int,
-        arrived: list[str],
-        reservation: object,
-        so_far: str,
+        self, call: Call, request: ModelRequest, arrived: list[str], reservation: object
     ) -> tuple[str, Finished]:
-        """`arrived` holds what came of the try that is under way, thoughts too; `so_far` is what it continues."""
+        """`arrived` holds what came of the try that is under way, thoughts too."""
+        number, so_far = call.number, call.so_far
         streamed, seam = StreamedText(self._scope, self._path, number, so_far), Seam(so_far)
         finished: Finished | None = None
         waited = False
         try:
-            async with aclosing(model.stream(request)) as events:
+            async with aclosing(call.model.stream(request)) as events:
                 async for event in events:
                     if waited and not isinstance(event, RetryWait):
                         self.state("running")
@@ -314,7 +317,7 @@ class ModelSteps:
                             self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
                             self._services.spend.took(reservation, text)
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
-                            await self._lost(model, params, request, usage, arrived)
+                            await self._lost(call, request, usage, arrived)
                             self._services.spend.require_again(reservation)
                             self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
                             self.state("retrying", reason)
@@ -379,8 +382,3 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-def _given(injection: Injection | None, feedback: str) -> dict[str, object]:
-    given: dict[str, object] = {"feedback": feedback} if feedback else {}
-    return given | ({"receipt": to_plain(injection.receipt)} if injection else {})

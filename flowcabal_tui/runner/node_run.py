@@ -33,7 +33,7 @@ from flowcabal_tui.runner.scope import Frame, Moment
 from flowcabal_tui.runner.streaming import StreamedText
 
 OPTIONS: Final[Mapping[QuestionKind, tuple[DecisionKind, ...]]] = {
-    "review": ("approve", "retry", "edit", "reject"),
+    "review": ("approve", "retry", "mend", "edit", "reject"),
     "input": ("approve", "edit", "reject"),
     "choice": ("choose", "edit", "reject"),
     "gate": ("approve", "reject"),

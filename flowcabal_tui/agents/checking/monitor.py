@@ -24,10 +24,8 @@ from flowcabal_tui.locale import _, ngettext
 SURE: Final = 0.8
 """From this confidence on a finding is told to the model and the node tried again."""
 ATTEMPTS: Final = 3
-_TELL_ZH: Final = "你的文字与已定稿的内容矛盾。请重写，消除下列矛盾，其余不要改动："
-_TELL_EN: Final = (
-    "Your text contradicts what is settled. Write it again without these contradictions; change nothing else:"
-)
+_TELL_ZH: Final = "你的文字与已定稿的内容矛盾："
+_TELL_EN: Final = "Your text contradicts what is settled:"
 _SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
 
 

@@ -75,7 +75,7 @@ async def _answer(context: NodeContext, params: LlmChatParams, item: Item, numbe
         max_tokens=params.max_tokens,
         temperature=params.temperature,
     )
-    attempt = await context.generate(request, _prompt(params), None, number=number, feedback="")
+    attempt = await context.generate(request, _prompt(params), None, number=number)
     return attempt.text, attempt.finish != "length"
 
 

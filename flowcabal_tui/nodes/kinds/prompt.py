@@ -6,13 +6,16 @@ from typing import Any, ClassVar, Final
 
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
-from flowcabal_tui.domain.run import Attempt, Decision, Evaluation
+from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, Retry
 from flowcabal_tui.domain.workflow import Block, InquiryBlock, PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Rejected
 
 MODEL_ATTEMPTS: Final = 3
 """In all, as in v4: one and two retries with feedback. A human may ask for more."""
+MODEL_RETRIES: Final = MODEL_ATTEMPTS
+"""Calls of these retries, at most: the first answer with single paragraphs that cannot be placed has the whole text
+asked for, and then no further one is asked for single paragraphs."""
 
 
 class Prompt(NodeKind):
@@ -54,15 +57,18 @@ class Prompt(NodeKind):
         self, context: NodeContext, params: PromptParams, request: ModelRequest, injection: Injection | None
     ) -> Attempt:
         attempts: list[Attempt] = []
-        feedback, tries_left = "", MODEL_ATTEMPTS
+        evaluations: dict[int, Evaluation | None] = {}
+        retry: Retry | None = None
+        tries_left, mends = MODEL_ATTEMPTS, True
         while True:
             number = len(attempts) + 1
-            attempt = await context.generate(request, params, injection, number=number, feedback=feedback)
+            attempt = await context.generate(request, params, injection, number=number, retry=retry)
             attempts.append(attempt)
-            evaluation = await context.evaluate(params, attempt)
+            mends = mends and not (retry and retry.paragraphs and not attempt.paragraphs)
+            evaluation = evaluations[number] = await context.evaluate(params, attempt)
             tries_left -= 1
             if evaluation and evaluation.verdict == "retry" and tries_left > 0:
-                feedback = context.feedback(evaluation, "")
+                retry = context.retry(attempt, evaluation, mend=mends)
                 continue
             doubt = await context.doubt(params, injection, attempt)
             if (reason := _why_ask(params, attempt, evaluation, doubt)) is None:
@@ -74,8 +80,10 @@ class Prompt(NodeKind):
                 case "edit":
                     edited = await context.edited(decision.text, number + 1)
                     return await context.settle(request, params, edited)
-                case "retry":
-                    feedback = context.feedback(evaluation, decision.note)
+                case "retry" | "mend":
+                    shown = _chosen(attempts, decision)
+                    judged = evaluations.get(shown.number)
+                    retry = context.retry(shown, judged, decision.note, mend=decision.kind == "mend")
                 case "reject":
                     raise Rejected
 

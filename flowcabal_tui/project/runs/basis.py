@@ -19,6 +19,8 @@ AGENT_TOKENS: Final = 500
 """A usual answer of the agents' model."""
 FINDING_TOKENS: Final = 300
 """Around the findings that a further attempt is told, and around the quotations that a second round corrects."""
+RETRY_TOKENS: Final = 1_000
+"""Of a retry beside the draft and the findings: the order, and which paragraphs may change."""
 INQUIRY_TOKENS: Final = 20 * 1_500 + 2_000
 """An inquiry's question with its passages, at most."""
 QUERY_TOKENS: Final = 2_500

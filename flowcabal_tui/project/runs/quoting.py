@@ -14,7 +14,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Role, TokenCounter
-from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, QuestionKind, Quote
+from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, QuestionKind, Quote, Retry
 from flowcabal_tui.domain.workflow import Body, InquiryBlock, PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
@@ -22,7 +22,7 @@ from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.nodes.base import NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.nodes.kinds.llm_chat import LlmChatParams
-from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS
+from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS, MODEL_RETRIES
 from flowcabal_tui.nodes.kinds.subflow_params import SubflowParams
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.project.runs.basis import (
@@ -33,6 +33,7 @@ from flowcabal_tui.project.runs.basis import (
     INQUIRY_TOKENS,
     MOST_TOKENS,
     QUERY_TOKENS,
+    RETRY_TOKENS,
     STAND_IN,
     Basis,
     Length,
@@ -93,7 +94,13 @@ class QuoteRun(NodeRun):
         return None if self.unknown else await self._standing(request, params)
 
     async def generate(
-        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
+        self,
+        request: ModelRequest,
+        params: PromptParams,
+        injection: Injection | None,
+        *,
+        number: int,
+        retry: Retry | None = None,
     ) -> Attempt:
         told = self._basis.measure("\n".join(message.content for message in request.messages))
         asked = told.plus(Length(0, with_margin(self._basis.counter, self._spare)))
@@ -114,15 +121,16 @@ class QuoteRun(NodeRun):
         usual = self._basis.draft_tokens if params.role == "user" else AGENT_TOKENS
         self.length = Length(min(usual, limit), limit)
         checker, groups = self._checker(params)
+        tries, sent = 1 + endpoint.retries, params.max_tokens
+        likely, first = Calls(1, asked.likely, self.length.likely), Calls(tries, asked.most, limit, sent)
+        tally.call("writing", endpoint, likely, first)
         attempts = MODEL_ATTEMPTS if checker is not None else 1
-        told = 0 if checker is None else groups * (output_bound(checker, None) + FINDING_TOKENS)
-        most = asked.most + (told if attempts > 1 else 0)
-        tally.call(
-            "writing",
-            endpoint,
-            Calls(1, asked.likely, self.length.likely),
-            Calls(attempts * (1 + endpoint.retries), most, limit, params.max_tokens),
-        )
+        if checker is not None:
+            found = groups * (output_bound(checker, None) + FINDING_TOKENS)
+            again = with_margin(self._basis.counter, RETRY_TOKENS) + self.length.most + round(found * ESCAPED)
+            tally.call(
+                "writing", endpoint, Calls(0, 0, 0), Calls(MODEL_RETRIES * tries, asked.most + again, limit, sent)
+            )
         self._count_checks(tally, params, self.length, attempts)
         if contexts:
             self._count_context(tally)

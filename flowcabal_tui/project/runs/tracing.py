@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import Attempt, Evaluation
+from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.versions import SentLayer, VersionTrace
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
@@ -23,6 +23,7 @@ from flowcabal_tui.project.runs.quoting import Quoter, QuoteRun, Stop, frame_of
 from flowcabal_tui.runner.fold import AttemptFold
 from flowcabal_tui.runner.keys import request_key, sample_key, with_feedback
 from flowcabal_tui.runner.node_run import NodeRun
+from flowcabal_tui.runner.retries import mended_key, retried
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 SAMPLES: Final = 100
@@ -38,6 +39,15 @@ class _Sought:
     attempts: Mapping[int, Attempt]
     found: tuple[ModelRequest, Digest] | None = None
     layers: tuple[SentLayer, ...] = ()
+
+    def asked(self, request: ModelRequest) -> ModelRequest:
+        """The request of the attempt; before retries held the draft, they held only what was wrong with it."""
+        told = self.attempts.get(self.number)
+        if told is None or (told.of and told.of not in self.attempts):
+            return request
+        if not told.of:
+            return with_feedback(request, told.feedback)
+        return retried(request, Retry(self.attempts[told.of], told.feedback, told.paragraphs))
 
 
 class _TraceRun(QuoteRun):
@@ -55,10 +65,15 @@ class _TraceRun(QuoteRun):
         return None
 
     async def generate(
-        self, request: ModelRequest, params: PromptParams, injection: Injection | None, *, number: int, feedback: str
+        self,
+        request: ModelRequest,
+        params: PromptParams,
+        injection: Injection | None,
+        *,
+        number: int,
+        retry: Retry | None = None,
     ) -> Attempt:
-        told = self._sought.attempts.get(self._sought.number)
-        asked = with_feedback(request, told.feedback if told else "")
+        asked = self._sought.asked(request)
         self._sought.found = asked, request_key(self._kind, asked, self._model(params).endpoint, params.sample)
         self._sought.layers = layers_of(request, asked, params, injection)
         if number >= self._sought.number or number not in self._sought.attempts:
@@ -107,7 +122,8 @@ async def trace(
             _("It made no call, or what its prompt was made of is not there any more."),
         )
     request, key = sought.found
-    sample = next((number for number in range(SAMPLES) if sample_key(key, number) == wanted.key), None)
+    keys = [sample_key(key, number) for number in range(SAMPLES)]
+    sample = next((n for n, each in enumerate(keys) if wanted.key in (each, mended_key(each))), None)
     made = sought.attempts.get(wanted.number)
     return VersionTrace(
         request.messages,

@@ -1,0 +1,90 @@
+"""One call of a model for an attempt of a node: what is sent, under which key, and what comes of the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import Finished, ModelPort, ModelRequest
+from flowcabal_tui.domain.run import Attempt, Retry
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.nodes.mending import mended
+from flowcabal_tui.runner.continuing import continued, continued_key
+from flowcabal_tui.runner.retries import mended_key, retried
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`request` is that of the node; `key` that of what is asked; `so_far` the text that the answer continues."""
+
+    model: ModelPort
+    params: PromptParams
+    request: ModelRequest
+    number: int
+    retry: Retry | None = None
+    receipt: Receipt | None = None
+    key: Digest = Digest("")
+    so_far: str = ""
+
+    @property
+    def mends(self) -> bool:
+        """Does it ask for single paragraphs of the attempt before?"""
+        return self.retry is not None and bool(self.retry.paragraphs)
+
+    @property
+    def asked(self) -> ModelRequest:
+        """The request with the turns of a retry."""
+        return retried(self.request, self.retry)
+
+    @property
+    def sent(self) -> ModelRequest:
+        """The same with the text that is continued."""
+        return continued(self.asked, self.so_far) if self.so_far else self.asked
+
+    @property
+    def full_key(self) -> Digest:
+        """The key of what is sent."""
+        return continued_key(self.key, self.so_far) if self.so_far else self.key
+
+    @property
+    def given(self) -> dict[str, object]:
+        """What the log says of the attempt when it begins."""
+        given: dict[str, object] = {}
+        if self.retry is not None:
+            given = {"feedback": self.retry.feedback, "of": self.retry.attempt.number}
+            given |= {"paragraphs": self.retry.paragraphs} if self.mends else {}
+        return given | ({"receipt": to_plain(self.receipt)} if self.receipt else {})
+
+    def of_whole(self) -> Call:
+        """The same retry for the whole text."""
+        return replace(self, retry=replace(self.retry, paragraphs=()), key=Digest("")) if self.retry else self
+
+    def told(self, attempt: Attempt) -> Attempt:
+        """The attempt with what the model was told before it."""
+        retry = self.retry
+        if retry is None:
+            return replace(attempt, receipt=self.receipt)
+        of, paragraphs = retry.attempt.number, retry.paragraphs
+        return replace(attempt, receipt=self.receipt, feedback=retry.feedback, of=of, paragraphs=paragraphs)
+
+    def ended(self, text: str, finished: Finished, seconds: float) -> Attempt:
+        """The attempt that the answer makes. One with single paragraphs that cannot be placed keeps `key`."""
+        key, whole = self.full_key, None
+        if self.retry is not None and self.mends and finished.finish != "length":
+            whole = mended(self.retry.attempt.text, text, self.retry.paragraphs)
+        if whole is not None:
+            key, text = mended_key(key), whole
+        model = finished.model or self.model.endpoint.model
+        return Attempt(
+            number=self.number,
+            text=text,
+            digest=digest(text),
+            key=key,
+            model=model,
+            finish=finished.finish,
+            usage=finished.usage,
+            seconds=seconds,
+        )

@@ -1,0 +1,92 @@
+"""A further attempt: the request holds the attempt before it as the model's own turn, then what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.prompt_parts import fenced
+from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
+from flowcabal_tui.domain.text import digest_of, han_count
+from flowcabal_tui.nodes.mending import any_paragraph, concerned, paragraphs
+
+_BEGINNING: Final = 24
+"""Characters of a paragraph that tell the model which one is meant."""
+_CUT: Final = (
+    "上面的文字到了篇幅上限，没有写完。",
+    "Your text reached the limit of its length before its end.",
+)
+_NOTE: Final = ("作者的要求：", "The writer asks: ")
+_WHOLE: Final = (
+    "请据此重写全文：消除上述问题，其余内容、次序、篇幅与措辞保持不变。只输出正文，不要解释。",
+    "Write the whole text again so that this is put right. Keep everything else as it is: events, order, length and "
+    "wording. Answer with the text only.",
+)
+_MEND: Final = (
+    "只有下列段落可以改动：",
+    "Only these paragraphs of your text may change:",
+)
+_FORM: Final = (
+    "只输出需要改动的段落，每段写全，按下面的格式，不要输出其他内容：",
+    "Answer with the paragraphs that have to change, each one whole, in this form, and with nothing else:",
+)
+_NEW: Final = ("改好的段落", "the new paragraph")
+
+
+def retry_of(
+    attempt: Attempt, evaluation: Evaluation | None, found: str, note: str, *, mend: bool = False
+) -> Retry | None:
+    """What a further attempt is told; None when there is nothing to say: then it is a new sample.
+
+    `found` is what a check says in words. With `mend` single paragraphs may change where that is enough: those that the
+    findings quote, or any for a note.
+    """
+    note = note.strip()
+    told = f"{_words(_NOTE, attempt.text)}{note}" if note else ""
+    cut = attempt.finish == "length"
+    feedback = "\n\n".join(filter(None, (_words(_CUT, attempt.text) if cut else "", found, told)))
+    if not feedback:
+        return None
+    if not mend or cut:
+        return Retry(attempt, feedback)
+    return Retry(attempt, feedback, any_paragraph(attempt.text) if note else _quoted(attempt, evaluation))
+
+
+def _quoted(attempt: Attempt, evaluation: Evaluation | None) -> tuple[int, ...]:
+    return concerned(attempt.text, evaluation.findings) if evaluation else ()
+
+
+def retried(request: ModelRequest, retry: Retry | None) -> ModelRequest:
+    """The request with the attempt as the model's turn, and the order to write it again or to mend it last."""
+    if retry is None:
+        return request
+    text = retry.attempt.text
+    parts = [fenced("feedback", retry.feedback, "zh" if is_chinese(text) else "en")]
+    parts.append(_mend(text, retry.paragraphs) if retry.paragraphs else _words(_WHOLE, text))
+    turns = Message("assistant", text), Message("user", "\n\n".join(parts))
+    return replace(request, messages=(*request.messages, *turns))
+
+
+def _mend(text: str, numbers: tuple[int, ...]) -> str:
+    """The order to change single paragraphs: each by its number and its first words, then the form of the answer."""
+    old = paragraphs(text)
+    listed = [f"{n}. “{old[n - 1].strip()[:_BEGINNING]}…”" for n in numbers]
+    form = f'<paragraph n="{numbers[0]}">\n{_words(_NEW, text)}\n</paragraph>'
+    return "\n".join((_words(_MEND, text), *listed, "", _words(_FORM, text), form))
+
+
+def mended_key(answer: Digest) -> Digest:
+    """The key of a text into which the answer under that key was put."""
+    return digest_of([answer, "mended"])
+
+
+def is_chinese(text: str) -> bool:
+    """Is most of the text written in Chinese?"""
+    return han_count(text) * 2 > len(text.strip())
+
+
+def _words(both: tuple[str, str], text: str) -> str:
+    chinese, english = both
+    return chinese if is_chinese(text) else english
