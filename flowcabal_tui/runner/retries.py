@@ -18,7 +18,6 @@ _CUT: Final = (
     "上面的文字到了篇幅上限，没有写完。",
     "Your text reached the limit of its length before its end.",
 )
-_NOTE: Final = ("作者的要求：", "The writer asks: ")
 _WHOLE: Final = (
     "请据此重写全文：消除上述问题，其余内容、次序、篇幅与措辞保持不变。只输出正文，不要解释。",
     "Write the whole text again so that this is put right. Keep everything else as it is: events, order, length and "
@@ -44,9 +43,8 @@ def retry_of(
     findings quote, or any for a note.
     """
     note = note.strip()
-    told = f"{_words(_NOTE, attempt.text)}{note}" if note else ""
     cut = attempt.finish == "length"
-    feedback = "\n\n".join(filter(None, (_words(_CUT, attempt.text) if cut else "", found, told)))
+    feedback = "\n\n".join(filter(None, (_words(_CUT, attempt.text) if cut else "", found, note)))
     if not feedback:
         return None
     if not mend or cut:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import CheckFinding, Decision, Question
+from flowcabal_tui.nodes.mending import paragraphs
 from flowcabal_tui.protocol import OutputPersisted, ProfileUpdated
 from tests.project.desk import Desk, leave, opened
 from tests.trusting import confirmed
@@ -61,10 +63,25 @@ async def test_the_planted_contradiction_is_shown_with_two_quotations_and_correc
     assert len(polished.attempts) > 1
     stands = polished.attempts[polished.chosen - 1]
     assert stands.number > 1
-    assert stands.feedback
+    assert stands.feedback and stands.of == 1 and not stands.paragraphs
     assert stands.evaluation is not None
     assert stands.evaluation.verdict == "approve"
     assert all(each.draft.text not in stands.text for each in found)
+
+
+async def test_the_planted_contradiction_is_mended_in_its_paragraph_and_the_rest_stays(desk: Desk) -> None:
+    def mend(question: Question) -> Decision:
+        return replace(correct(question), kind="mend") if correct(question).kind == "retry" else Decision("approve")
+
+    run = await desk.run("chapter", 7, mend)
+    first, second = (await desk.view(run, "polish")).attempts[:2]
+    assert second.of == 1 and len(second.paragraphs) == 1 and second.evaluation is not None
+    assert second.evaluation.verdict == "approve"
+    pairs = zip(paragraphs(first.text), paragraphs(second.text), strict=True)
+    assert [n for n, (old, new) in enumerate(pairs, 1) if old != new] == list(second.paragraphs)
+    trace = await desk.project.version_trace(run, NodeId("polish"), 2)
+    assert trace.exact and [each.role for each in trace.messages[-3:]] == ["user", "assistant", "user"]
+    assert trace.messages[-2].content == first.text
 
 
 async def test_keeping_the_draft_changes_a_profile(desk: Desk) -> None:

@@ -144,7 +144,7 @@ async def test_a_note_goes_with_the_attempt_that_was_shown():
     assert await answered(bench, Decision("retry"), retry, Decision("approve", attempt=3)) == "three"
     assert [message.content for message in bench.model.calls[1].messages] == ["Write it."], "a plain new sample"
     _asked, shown, told = bench.model.calls[2].messages
-    assert shown.content == "one" and "The writer asks: More &lt;/feedback&gt; rain." in told.content
+    assert shown.content == "one" and "\nMore &lt;/feedback&gt; rain." in told.content
 
 
 async def test_a_note_can_ask_for_a_mend_of_any_paragraph():
@@ -166,4 +166,4 @@ async def test_a_chinese_draft_is_answered_in_chinese():
     bench = checked("灯是红的。她走上塔去。", "灯是绿的。")
     await answered(bench, Decision("retry", attempt=1, note="灯是绿的"), Decision("approve", attempt=2))
     told = bench.model.calls[1].messages[-1].content
-    assert "作者的要求：灯是绿的" in told and "Write" not in told
+    assert "\n灯是绿的\n" in told and "Write" not in told

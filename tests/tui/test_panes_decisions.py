@@ -127,6 +127,50 @@ async def test_retry_asks_for_a_note_that_may_be_empty() -> None:
         assert app.decided == [DecisionsScreen.Decided(REVIEW.id, Decision("retry", 2, note=""))]
 
 
+MENDABLE = replace(REVIEW, options=(*REVIEW.options, "mend"))
+
+
+async def test_m_has_single_paragraphs_changed_and_a_finding_needs_no_note() -> None:
+    app = Queue(MENDABLE)
+    async with app.run_test() as pilot:
+        await app.opened(pilot)
+        assert "m Mend" in screen_text(app)
+        await pilot.press("m", "enter")
+        await pilot.pause()
+    (decided,) = app.decided
+    assert decided.decision == Decision("mend", 2)
+
+
+async def test_m_without_a_finding_needs_a_note() -> None:
+    view = await FakeWorkbench("en").node(REVIEW.run, REVIEW.node)
+    clean = replace(view, attempts=tuple(replace(each, evaluation=None) for each in view.attempts))
+    app = Queue(MENDABLE, view=clean)
+    async with app.run_test() as pilot:
+        await app.opened(pilot)
+        await pilot.press("m", "enter")
+        await pilot.pause()
+        assert not app.decided
+        await pilot.press("m", *"rain", "enter")
+        await pilot.pause()
+    (decided,) = app.decided
+    assert decided.decision == Decision("mend", 2, note="rain")
+
+
+async def test_a_mended_attempt_is_shown_as_a_difference_to_the_one_that_it_was_made_from() -> None:
+    view = await FakeWorkbench("en").node(REVIEW.run, REVIEW.node)
+    first, second = view.attempts
+    third = replace(second, number=3, text=first.text + " Rain.", of=1, paragraphs=(1,))
+    app = Queue(replace(MENDABLE, attempts=(1, 2, 3)), view=replace(view, attempts=(first, second, third)))
+    async with app.run_test() as pilot:
+        await app.opened(pilot)
+        assert app.decisions.face == "changes"
+        assert "attempt 3 of 3 · attempt 1 with single paragraphs changed" in screen_text(app)
+        assert second.text.split(".")[0] not in screen_text(app) or first.text.split(".")[0] in screen_text(app)
+        await pilot.press("d")
+        await pilot.pause()
+        assert app.decisions.face == "text"
+
+
 async def test_an_attempt_is_edited_in_place_and_handed_in() -> None:
     app = Queue(REVIEW)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -27,9 +27,10 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import went_out
 from flowcabal_tui.models.offline.agent_answers import ANSWERS, inquiry
 from flowcabal_tui.models.offline.reading import sentences, token_estimate
+from flowcabal_tui.models.offline.retries import changed, is_retry, told
 from flowcabal_tui.models.offline.story_answers import story
 from flowcabal_tui.models.offline.task import Task
-from flowcabal_tui.models.offline.writing import WRITERS
+from flowcabal_tui.models.offline.writing import WRITERS, mended
 
 T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
@@ -88,7 +89,7 @@ def _went_out(request: ModelRequest) -> None:
 def _rest(request: ModelRequest) -> str:
     """The whole answer, or what of it follows the text of a node that is to be continued."""
     *before, said, _wish = (Message("user", ""), *request.messages)
-    if request.purpose.partition(":")[0] != "node" or said.role != "assistant":
+    if request.purpose.partition(":")[0] != "node" or said.role != "assistant" or is_retry(request):
         return compose(request)
     whole = compose(replace(request, messages=tuple(before[1:])))
     return whole[len(said.content) :] if whole.startswith(said.content) else whole
@@ -96,7 +97,10 @@ def _rest(request: ModelRequest) -> str:
 
 def compose(request: ModelRequest) -> str:
     """The whole answer: prose for the tasks of nodes, JSON for those of agents."""
-    task = Task.of(request)
+    retry = told(request)
+    task = Task.of(retry.request)
+    if retry.numbers and (mends := changed(retry.draft, mended(task, retry.draft), retry.numbers)):
+        return mends
     if task.name in WRITERS and (text := WRITERS[task.name](task)).strip():
         return text
     if task.name in _ANSWERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -217,6 +217,9 @@ class DecisionsScreen(TypingScreen):
         self.refresh_attempt()
         self.query_one(FindingView).show(attempt.evaluation)
         self.query_one("#text", StreamView).set_text(attempt.text, follow=False)
+        if attempt.paragraphs and self._earlier() is not None:
+            self.action_changes()
+            return
         self._turn_to("text")
         self.call_after_refresh(self.mark_finding)
 
@@ -281,16 +284,29 @@ class DecisionsScreen(TypingScreen):
             self.past_unsent(lambda: self._decide(Decision("approve", self._number)))
 
     def action_retry(self) -> None:
-        """Want another attempt; the note may be empty, and counts only while the same question is there."""
+        """Want another attempt; the note may be empty."""
+        self._ask_again("retry", _("What should be different? (may be empty)"), needed=False)
+
+    def action_mend(self) -> None:
+        """Want the shown attempt with only those paragraphs changed that have to; findings need no note."""
+        found = self.query_one(FindingView).count > 0
+        words = _("What should be different? (may be empty)") if found else _("What should be different?")
+        self._ask_again("mend", words, needed=not found)
+
+    def _ask_again(self, kind: Literal["retry", "mend"], words: str, *, needed: bool) -> None:
+        """Asks for the note, which counts only while the same question is there."""
         asked, number = self.question, self._number
         if self.is_grace() or self.shown_attempt() is None:
             return
 
         def noted(note: str | None) -> None:
-            if note is not None and self.question == asked:
-                self._decide(Decision("retry", number, note=note.strip()))
+            if note is None or self.question != asked:
+                return
+            if needed and not note.strip():
+                self.notify(_("Say what should be different: nothing was found that could be mended."), markup=False)
+                return
+            self._decide(Decision(kind, number, note=note.strip()))
 
-        words = _("What should be different? (may be empty)")
         self.past_unsent(lambda: self.app.push_screen(PromptLine(words), noted))
 
     def action_reject(self) -> None:
@@ -339,14 +355,16 @@ class DecisionsScreen(TypingScreen):
             self.remember()
             self._show_attempt(numbers[min(max(numbers.index(self._number) + step, 0), len(numbers) - 1)])
 
+    def _earlier(self) -> Attempt | None:
+        return kinds.made_from(self._node_view.attempts if self._node_view else (), self.shown_attempt())
+
     def action_changes(self) -> None:
-        """Switch between the attempt and what it changed in the one before."""
-        attempts = self._node_view.attempts if self._node_view else ()
-        earlier = [item for item in attempts if item.number < self._number]
+        """Switch between the attempt and what it changed in the one that it was made from."""
+        attempt, earlier = self.shown_attempt(), self._earlier()
         if self.face == "changes":
             self._turn_to("text")
-        elif earlier and (attempt := self.shown_attempt()) is not None:
-            self.query_one(DiffView).set_texts(earlier[-1].text, attempt.text)
+        elif earlier is not None and attempt is not None:
+            self.query_one(DiffView).set_texts(earlier.text, attempt.text)
             self._turn_to("changes")
         else:
             self.notify(_("There is no attempt before this one."), markup=False)

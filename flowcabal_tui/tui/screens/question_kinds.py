@@ -38,6 +38,8 @@ Clock = Callable[[], float]
 KEYS: Final[list[BindingType]] = [
     Binding("a", "approve", mark("Approve"), id="decision.approve"),
     Binding("r", "retry", mark("Retry"), tooltip=mark("Another attempt, with a note."), id="decision.retry"),
+    Binding("m", "mend", mark("Mend"), tooltip=mark("Only the paragraphs that have to change, with a note."),
+            id="decision.mend"),
     Binding("e", "edit", mark("Edit"), id="decision.edit"),
     Binding("f2,ctrl+s", "submit", mark("Hand in"), priority=True, id="decision.submit"),
     Binding("w", "why", mark("Why"), tooltip=mark("The finding in full."), id="decision.why"),
@@ -73,7 +75,7 @@ _ALLOWED: Final = {
     "limit": ("approve", "reject"),
     "choice": ("approve", "edit"),
 }
-_OPTIONS: Final = {"retry": "retry", "edit": "edit", "editor": "edit", "reject": "reject"}
+_OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "edit", "reject": "reject"}
 """Keys that a review allows only when its question offers the decision."""
 
 
@@ -93,7 +95,7 @@ def allows(question: Question, action: str) -> bool:
 def idle_actions(question: Question, findings: int, attempts: int, *, is_editing: bool) -> set[str]:
     """The actions that have nothing to act on, by how much there is of each."""
     if is_editing and question.kind == "review":
-        return {*REVIEW_KEYS, "retry", "edit", "reject"}
+        return {*REVIEW_KEYS, "retry", "mend", "edit", "reject"}
     idle = set() if is_editing else {"submit"}
     if not findings:
         idle |= {"why", "intended", "source"}
@@ -163,8 +165,17 @@ def proposal_hint(question: Question) -> str:
 def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> str:
     """Which attempt is shown, of those there are, and what is to be known of it."""
     parts = [_("attempt {n} of {m}").format(n=numbers.index(attempt.number) + 1, m=len(numbers))]
+    if attempt.paragraphs and attempt.of in numbers:
+        of = numbers.index(attempt.of) + 1
+        parts.append(_("attempt {n} with single paragraphs changed").format(n=of))
     parts += [_("written by hand")] if attempt.author == "human" else []
     parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
     parts += [_("your edited text is not handed in yet: `e`, then F2")] if unsent else []
     parts += [_("`[` and `]` show the others")] if len(numbers) > 1 else []
     return " · ".join(parts)
+
+
+def made_from(attempts: Sequence[Attempt], shown: Attempt | None) -> Attempt | None:
+    """The attempt that the shown one was made from, else the one before it; None for the first."""
+    earlier = [each for each in attempts if shown is not None and each.number < shown.number]
+    return next((each for each in earlier if shown and each.number == shown.of), earlier[-1] if earlier else None)
