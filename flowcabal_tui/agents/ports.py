@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
@@ -115,4 +116,8 @@ class MemoryPort(Protocol):
 
     async def view(self, chapter: ChapterId | None, generation: Generation) -> MemoryView:
         """`chapter` None: everything written is visible."""
+        ...
+
+    async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
+        """What the writer set for the scene of a chapter."""
         ...

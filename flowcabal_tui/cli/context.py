@@ -1,23 +1,32 @@
-"""`context`: what a node would be given at a chapter, spending nothing, and how that differs from another receipt."""
+"""`context`: what a node would be given at a chapter, spending nothing, and how that differs from another receipt.
+
+It also keeps who is in the scene of the chapter, where, when, and which kind of scene it is.
+"""
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
+from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_run, the_workflow
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.context import BUDGET_CLASSES, BudgetClass, ContextSource, Receipt
+from flowcabal_tui.domain.context import BUDGET_CLASSES, NOTHING_SAID, BudgetClass, ContextSource, Receipt, Scene
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.words import CLASSES, LEVELS
+from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, scene_words
+from flowcabal_tui.protocol import SetScene
+
+_BETWEEN_NAMES: Final = re.compile(r"[,;，、；]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +41,11 @@ class Difference:
 
 async def context(arguments: Namespace) -> int:
     """The receipt that a node would get, or with `--against` its difference from that of another chapter or run."""
-    project = await Project.open(arguments.project, read_only=True)
+    given = _scene_given(arguments)
+    project = await Project.open(arguments.project, read_only=given is None)
     try:
+        if given is not None:
+            await project.carry_out(SetScene(await _required(project, arguments.chapter), given, (*arguments.by_rule,)))
         workflow = await the_workflow(project, arguments.workflow)
         node = the_node(workflow, arguments.node) if arguments.node else _first_node(workflow)
         receipt = await _preview(project, arguments, node, arguments.chapter)
@@ -53,6 +65,20 @@ async def context(arguments: Namespace) -> int:
     else:
         print_receipt(receipt)
     return 0
+
+
+def _scene_given(arguments: Namespace) -> Scene | None:
+    """What the arguments say of the scene; None when they say nothing."""
+    who = None if arguments.who is None else tuple(_BETWEEN_NAMES.split(arguments.who))
+    scene = Scene(who, arguments.where, arguments.when, arguments.kind)
+    return None if scene == NOTHING_SAID and not arguments.by_rule else scene
+
+
+async def _required(project: Project, number: int | None) -> ChapterId:
+    """The chapter whose scene is set. Raises BadArgument."""
+    if (chapter := await chapter_at(project, number)) is None:
+        raise BadArgument(_("Of which chapter is that the scene?"), "", _("Name it with --chapter."))
+    return chapter
 
 
 async def _preview(project: Project, arguments: Namespace, node: NodeId, chapter: int | None) -> Receipt:
@@ -100,6 +126,8 @@ def _place(source: ContextSource) -> tuple[str, int]:
 def print_receipt(receipt: Receipt) -> None:
     """Sources with level, tokens and reason; then what was dropped and why."""
     say(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
+    words = scene_words(receipt.intent)
+    _table((_(SCENE_FIELDS[at]), words[at], _(SCENE_ORIGINS[receipt.intent.origin(at)])) for at in SCENE_FIELDS)
     _table((*_row(source), source.reason) for source in receipt.sources)
     _table(
         (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)

@@ -7,7 +7,7 @@ from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
-from flowcabal_tui.domain.context import BUDGET_CLASSES
+from flowcabal_tui.domain.context import BUDGET_CLASSES, SCENE_FIELDS, SCENE_KINDS
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import RebuildPart
@@ -211,6 +211,13 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
     context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
     context.add_argument("--instruction", default="")
+    context.add_argument("--who", metavar=_("NAMES"), help=_("keep for the chapter who is in the scene, with commas"))
+    context.add_argument("--where", metavar=_("PLACE"), help=_("keep for the chapter where it happens"))
+    context.add_argument("--when", metavar=_("TIME"), help=_("keep for the chapter when it happens"))
+    context.add_argument("--kind", choices=SCENE_KINDS, help=_("keep for the chapter which kind of scene it is"))
+    context.add_argument(
+        "--by-rule", action="append", choices=SCENE_FIELDS, default=[], help=_("let this be read from the texts again")
+    )
     context.add_argument("--json", action="store_true")
 
 

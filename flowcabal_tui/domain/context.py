@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Level
@@ -24,6 +25,10 @@ BUDGET_CLASSES: tuple[BudgetClass, ...] = (
     "inquiry",
 )
 SceneKind = Literal["dialogue", "battle", "turn", "journey", "daily", "unknown"]
+SCENE_KINDS: tuple[SceneKind, ...] = get_args(SceneKind)
+SceneField = Literal["who", "where", "when", "kind"]
+SCENE_FIELDS: tuple[SceneField, ...] = get_args(SceneField)
+SceneOrigin = Literal["rule", "model", "writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,56 @@ class ClassUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """What a writer or a model says of a chapter's scene; None: nothing is said, so the next below decides."""
+
+    who: tuple[str, ...] | None = None
+    where: str | None = None
+    when: str | None = None
+    kind: SceneKind | None = None
+
+
+NOTHING_SAID: Final = Scene()
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a run says of the chapter that a context is for, beside the prompt.
+
+    `wish` is what the writer asks of the run. `titles` are what stands in a prompt in the place of names such as
+    `project.name` and `chapter.title`.
+    """
+
+    wish: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The chapter's."""
+        return self.titles.get("chapter.title", "")
+
+
+NOTHING_ABOUT: Final = About()
+
+
+@dataclass(frozen=True, slots=True)
 class Intent:
-    """What the node is about, by rule: who and where, which kind of scene."""
+    """What the node is about: who is in the scene, where, when, which kind of scene; and what is looked up besides.
+
+    `by` says which of the four do not come from a rule. `asks`: the agents' model is asked when the node runs.
+    """
 
     entities: tuple[str, ...] = ()
     scene: SceneKind = "unknown"
     terms: tuple[str, ...] = ()
+    where: str = ""
+    when: str = ""
+    by: tuple[tuple[SceneField, SceneOrigin], ...] = ()
+    asks: bool = False
+
+    def origin(self, field: SceneField) -> SceneOrigin:
+        """Who says what the field holds."""
+        return dict(self.by).get(field, "rule")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.project.book.rewriting import rewrite
+from flowcabal_tui.project.book.scene_set import set_scene
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol import (
     AcceptRewrite,
@@ -50,6 +51,7 @@ from flowcabal_tui.protocol import (
     RunWorkflow,
     SaveWorkflow,
     SelectVersion,
+    SetScene,
     SplitChapter,
     StartBootstrap,
     TakeProfile,
@@ -203,6 +205,9 @@ class Handlers:
                     tasks=following(("knowledge",)),
                 )
                 self._parts.background.wake()
+                self._parts.emit(BookChanged())
+            case SetScene():
+                await set_scene(self._parts.store, command)
                 self._parts.emit(BookChanged())
             case PutEntity():
                 await self._put_entity(command.entity)

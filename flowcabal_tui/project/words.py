@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
-from flowcabal_tui.domain.context import BudgetClass
+from flowcabal_tui.domain.context import BudgetClass, Intent, SceneField, SceneKind, SceneOrigin
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, CallKind, NodeState, Quote, RunState, Spend
@@ -50,6 +50,25 @@ ANGLES: Final[Mapping[Angle, str]] = {
     "character_state": mark("state of characters"),
     "world_rules": mark("rules of the world"),
     "echoes": mark("echoes of earlier text"),
+}
+SCENE_FIELDS: Final[Mapping[SceneField, str]] = {
+    "who": mark("who"),
+    "where": mark("where"),
+    "when": mark("when"),
+    "kind": mark("kind of scene"),
+}
+SCENE_KINDS: Final[Mapping[SceneKind, str]] = {
+    "dialogue": mark("dialogue"),
+    "battle": mark("battle"),
+    "turn": mark("turning point"),
+    "journey": mark("journey"),
+    "daily": mark("daily life"),
+    "unknown": mark("not known"),
+}
+SCENE_ORIGINS: Final[Mapping[SceneOrigin, str]] = {
+    "rule": mark("by rule"),
+    "model": mark("by the agents' model"),
+    "writer": mark("set by you"),
 }
 CLASSES: Final[Mapping[BudgetClass, str]] = {
     "meta": mark("outline, rules"),
@@ -172,3 +191,13 @@ def unsaved_words(chapters: Sequence[Chapter]) -> str:
     named = ", ".join(f"{chapter.position} {clean_line(chapter.title)}".strip() for chapter in chapters[:_NAMED])
     more = " " + _("and {n} more").format(n=len(chapters) - _NAMED) if len(chapters) > _NAMED else ""
     return _("Unsaved text in: {chapters}.").format(chapters=named + more)
+
+
+def scene_words(intent: Intent) -> dict[SceneField, str]:
+    """Who, where, when and which kind of scene, as a receipt shows them; "-" where nothing is known."""
+    return {
+        "who": ", ".join(intent.entities) or "-",
+        "where": intent.where or "-",
+        "when": intent.when or "-",
+        "kind": _(SCENE_KINDS[intent.scene]),
+    }

@@ -15,6 +15,7 @@ from flowcabal_tui.protocol.book_commands import (
     MergeChapters,
     ReplaceText,
     RevertChange,
+    SetScene,
     SplitChapter,
 )
 from flowcabal_tui.protocol.commands import (
@@ -163,6 +164,7 @@ __all__ = [
     "RunWorkflow",
     "SaveWorkflow",
     "SelectVersion",
+    "SetScene",
     "SplitChapter",
     "StartBootstrap",
     "Status",

@@ -1,10 +1,11 @@
-"""What a guest may ask that changes several chapters in one go."""
+"""What a guest may ask that changes several chapters in one go, or says what the next context of one is about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from flowcabal_tui.domain.context import Scene, SceneField
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.protocol.commands import Command
@@ -69,3 +70,16 @@ class AcceptRewrite(Command):
     after: str
     model: str = ""
     instruction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetScene(Command):
+    """Sets who is in the scene of a chapter, where, when, and which kind of scene it is; it wins over rule and model.
+
+    What is None in `scene` stays as it is; the fields in `forget` are read by rule and model again.
+    """
+
+    type: ClassVar[str] = "scene:set"
+    chapter: ChapterId
+    scene: Scene
+    forget: tuple[SceneField, ...] = ()

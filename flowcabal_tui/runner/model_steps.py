@@ -92,6 +92,7 @@ class ModelSteps:
             self._scope.request.chapter,
             self._scope.generation,
             inquiries,
+            self._scope.about,
         )
 
     def _model(self, params: PromptParams) -> ModelPort:

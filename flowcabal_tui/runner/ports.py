@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
 
-from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection
 from flowcabal_tui.domain.errors import LimitReached
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
@@ -129,6 +129,7 @@ class ContextPort(Protocol):
         chapter: ChapterId | None,
         generation: Generation,
         inquiries: Sequence[str],
+        about: About = NOTHING_ABOUT,
     ) -> Injection: ...
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
+from flowcabal_tui.domain.context import About
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import Decision, Evaluation, RunRequest
@@ -27,6 +28,8 @@ from flowcabal_tui.runner.ports import (
     MonitorPort,
     SpendPort,
 )
+
+_TITLES: Final = (("project", "name"), ("chapter", "title"), ("chapter", "label"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,12 @@ class RunScope:
     """Texts that were cut off are continued from where they stopped, not written from the start."""
     closing: bool = False
     """True when the process ends: what is cut off stays resumable."""
+
+    @property
+    def about(self) -> About:
+        """What the run says of its chapter."""
+        titles = {f"{part}.{name}": str(self.values.get(part, {}).get(name, "")) for part, name in _TITLES}
+        return About(str(self.values.get("input", {}).get("instruction", "")), titles)
 
 
 @dataclass

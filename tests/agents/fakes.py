@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.domain.context import NOTHING_SAID, Scene
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
@@ -46,6 +47,7 @@ class FakeBook:
     language: str = "zh"
     passage_size: int = 800
     story: Story = Story()
+    scenes: dict[ChapterId, Scene] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.passages = {
@@ -90,6 +92,9 @@ class FakeBook:
 
     async def view(self, chapter: ChapterId | None, generation: Generation) -> FakeView:
         return self.before(int(chapter[1:]) if chapter else len(self.texts) + 1)
+
+    async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
+        return self.scenes.get(chapter, NOTHING_SAID)
 
 
 @dataclass

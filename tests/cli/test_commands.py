@@ -138,6 +138,21 @@ def test_the_context_is_shown_without_a_call(project: Make, server: FaultServer,
     assert call("context", folder, "--node", "plan", "--chapter", 99).code == 2
 
 
+def test_the_scene_of_a_chapter_is_kept_and_shown(
+    project: Make, server: FaultServer, call: Call, tmp_path: Path
+) -> None:
+    folder = project(both(endpoint(server)))
+    call("import", folder, write_chapters(tmp_path / "texts"))
+    kept = call("context", folder, "--chapter", 3, "--who", "Ines Marlow, a stranger", "--kind", "turn")
+    assert "who\tInes Marlow, a stranger\tset by you" in kept.out
+    assert "kind of scene\tturning point\tset by you" in call("context", folder, "--chapter", 3).out
+    assert "turning point" not in call("context", folder, "--chapter", 2).out
+    shown = call("context", folder, "--chapter", 3, "--by-rule", "who", "--by-rule", "kind")
+    assert "set by you" not in shown.out
+    assert call("context", folder, "--kind", "turn").code == 2
+    assert calls(server) == 0
+
+
 def test_two_contexts_are_compared(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
     folder = project(both(endpoint(server)))
     call("import", folder, write_chapters(tmp_path / "texts"))

@@ -32,7 +32,7 @@ class Memory:
     suffix: str = ""
     answers: Callable[[str], str] = lambda _question: ""
 
-    async def assemble(self, _workflow, node, _params, _prompt, chapter, generation, inquiries) -> Injection:
+    async def assemble(self, _workflow, node, _params, _prompt, chapter, generation, inquiries, _about) -> Injection:
         receipt = Receipt(node.id, chapter, generation, 0, 0)
         return Injection(self.prefix, self.suffix, receipt, tuple((each, self.answers(each)) for each in inquiries))
 

@@ -38,6 +38,20 @@ async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
         assert rows.index("chapters before · 810") < first
 
 
+async def test_the_scene_is_shown_with_whose_word_it_is_and_asked_for_by_a_key() -> None:
+    app, pane = host()
+    intent = replace(RECEIPT.intent, where="the quay", by=(("where", "writer"), ("kind", "model")))
+    async with app.run_test(size=(120, 30)) as pilot:
+        pane.show(replace(RECEIPT, intent=intent), "Draft")
+        await pilot.pause()
+        screen = screen_text(app)
+        assert f"who: {books.EN.hero} · where: the quay (set by you) · when: -" in screen
+        assert "kind of scene: dialogue (by the agents' model)" in screen
+        await pilot.press("tab", "e")
+        (asked,) = app.posted(ReceiptPane)
+        assert isinstance(asked, ReceiptPane.SceneRequested) and asked.receipt.intent == intent
+
+
 async def test_what_is_not_there_yet_makes_the_total_an_at_most() -> None:
     app, pane = host()
     async with app.run_test(size=(90, 30)) as pilot:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, heading
 from flowcabal_tui.agents.context.gather import Book
-from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.context.intent import search_terms
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.manuscript import PassageHit

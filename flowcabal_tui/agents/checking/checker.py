@@ -13,7 +13,7 @@ from flowcabal_tui.agents.checking.check_sources import sources_for
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
 from flowcabal_tui.agents.context.gather import Book
-from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce

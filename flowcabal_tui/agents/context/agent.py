@@ -16,6 +16,7 @@ from flowcabal_tui.agents.context.own_words import own_words
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.relevance import Relevance
+from flowcabal_tui.agents.context.scene import scene_lines
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
@@ -24,7 +25,7 @@ from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
-from flowcabal_tui.domain.context import BudgetClass, Injection, Receipt
+from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
 from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
@@ -46,6 +47,7 @@ class Assignment:
     chapter: ChapterId | None
     generation: Generation
     inquiries: tuple[str, ...]
+    about: About = NOTHING_ABOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Seen:
     last_pages: str
     finder: Finder | None
     viewpoint: Viewpoint | None = None
+    scene: Scene = NOTHING_SAID
+    """What the writer set for the chapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,12 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         chapter: ChapterId | None,
         generation: Generation,
         inquiries: Sequence[str],
+        about: About = NOTHING_ABOUT,
     ) -> Injection:
         """The injection for one node with its receipt. The same book and prompt give the same bytes."""
-        return await self.pursue(Assignment(workflow, node, params, prompt, chapter, generation, tuple(inquiries)))
+        return await self.pursue(
+            Assignment(workflow, node, params, prompt, chapter, generation, tuple(inquiries), about)
+        )
 
     async def observe(self, goal: Assignment) -> Seen:
         view, finder = await self._memory.view(goal.chapter, goal.generation), self._finder
@@ -118,19 +125,27 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             finder = VeiledFinder(finder, view, viewpoint) if finder else None
         book = await gather.read_book(view)
         last = await book.view.chapter_text(book.chapters[-1].id) if book.chapters else ""
-        return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint)
+        scene = await self._memory.scene(goal.chapter, goal.generation) if goal.chapter else NOTHING_SAID
+        return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene)
 
     async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
-        """Intent by rule, then candidates class by class."""
-        book, asked = seen.book, own_words(goal.params.prompt, goal.prompt, self._fixed)
-        reading = read_intent(asked, seen.last_pages, book.entities, book.view.language)
+        """The intent, then candidates class by class."""
+        book, asked = seen.book, own_words(goal.params.prompt, goal.prompt, self._fixed, goal.about.titles)
+        reading = read_intent(
+            asked,
+            seen.last_pages,
+            book.entities,
+            book.view.language,
+            title=goal.about.title,
+            writer=seen.scene,
+        )
         notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
         relevant = await gather.relevance(book, reading)
         pending: list[str] = []
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
-            "entities": gather.entity_notes(await as_called_here(book.view, reading.cast)),
-            "facts": await facts.told(book, reading),
+            "entities": gather.entity_notes(await as_called_here(book.view, reading.cast), reading.reasons),
+            "facts": [*scene_lines(goal.chapter, seen.scene, book.view.language), *await facts.told(book, reading)],
             "profiles": await profiles(book, reading, self._kinds.all()),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),

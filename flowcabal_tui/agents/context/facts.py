@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
@@ -60,7 +59,7 @@ def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candida
     relations = [(f"relations/{each.id}", _relation_line(each, words)) for each in viewpoint.relations]
     return [
         *(Candidate(uri, text, "", "L2", "facts", text, line=True) for uri, text in (*facts, *relations)),
-        *(replace(each, reason="") for each in entity_notes(viewpoint.noted)),
+        *entity_notes(viewpoint.noted, {}),
     ]
 
 

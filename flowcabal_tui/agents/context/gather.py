@@ -90,12 +90,13 @@ async def meta(book: Book) -> list[Candidate]:
     ]
 
 
-def entity_notes(entities: Iterable[Entity]) -> list[Candidate]:
+def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str]) -> list[Candidate]:
+    """A line for each with its other names and its note. `reasons` say why each is in the scene."""
     return [
         Candidate(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
             entity.name,
-            _("named in the prompt"),
+            reasons.get(entity.id, ""),
             "L2",
             "entities",
             " ".join(part for part in (", ".join(entity.aliases), entity.note) if part),

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.context.gather import Book
-from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.references import Shelf, asked
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce

@@ -1,31 +1,19 @@
-"""What a node is about, by rule: who is in the scene, which kind of scene it is, what to look up."""
+"""What a node is about: who is in the scene, where, when, which kind of scene it is, and what to look up."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.context.scene import SceneTexts, kind_of, merged, named_in, place_of, present, time_of
 from flowcabal_tui.agents.words import word_list
-from flowcabal_tui.domain.context import Intent, SceneKind
+from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene
+from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 
-_CUES: Final[tuple[tuple[SceneKind, str], ...]] = (
-    (
-        "battle",
-        "战斗|大战|交战|厮杀|打斗|交锋|攻城|比武|决斗|追杀|伏击|出剑|拔刀|杀阵|battle|fight|duel|ambush|siege|attack|wars?(?![a-z])",
-    ),
-    ("turn", "转折|真相|揭露|揭穿|背叛|反转|决裂|诀别|遗言|之死|betray|reveal|twist|truth|confess|death|dies"),
-    ("journey", "旅途|启程|赶路|出发|途中|逃亡|抵达|上路|跋涉|远行|journey|travel|voyage|depart|arrive|road|sail"),
-    (
-        "dialogue",
-        "对话|交谈|谈话|谈判|争吵|商议|说服|质问|对质|密谈|dialogue|conversation|talk|argue|negotiat|persuade|quarrel",
-    ),
-    ("daily", "日常|闲聊|家宴|宴席|赏花|节日|起居|吃饭|daily|breakfast|dinner|supper|garden|holiday"),
-)
 _HAN_RUN: Final = re.compile(r"[\u3007\u4e00-\u9fff]{2,}")
 EMPTY_HAN: Final = frozenset(
     "的了着是不在这那我你他她它们么吗呢吧啊些个都没有又便就也将把被让给向对与和跟从之其而且若如虽或但以为于所"
@@ -36,7 +24,6 @@ _CAPITAL: Final = re.compile(r"(?<=[a-z,;’\n] )[A-Z\u00c0-\u00de][\w\u00df-\u0
 _EMPTY_WORDS: Final = word_list("empty.en")
 _NOT_NAMES: Final = word_list("not_names.en")
 _MOST_TERMS: Final = 48
-_MOST_CAST: Final = 8
 _MOST_NAMES: Final = 32
 _MOST_WORDS: Final = 240
 
@@ -52,7 +39,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An intent together with the entities that it names, most prominent first.
+    """An intent together with the entities of the scene, most prominent first.
 
     `names` and `words` are all that is looked up: every name of the prompt, and its other words; `runs` are
     what the words of Chinese were cut from, as it stands between the names.
@@ -63,29 +50,56 @@ class Reading:
     names: tuple[Name, ...]
     words: tuple[str, ...]
     runs: tuple[str, ...] = ()
+    reasons: Mapping[EntityId, str] = field(default_factory=dict)
+    """Why each of the cast is in it."""
 
 
-def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
-    """The entities whose names stand in `text`, those named most often first, then by place."""
-    hits = NameIndex(entity for entity in entities if any(name in text for name in entity.names)).find(text)
-    counts = Counter(hit.entity for hit in hits)
-    first = {hit.entity: hit.start for hit in reversed(hits)}
-    known = {entity.id: entity for entity in entities}
-    return tuple(known[each] for each in sorted(counts, key=lambda each: (-counts[each], first[each])))
+def read_intent(
+    prompt: str,
+    nearby: str,
+    entities: Sequence[Entity],
+    language: str,
+    *,
+    beats: str = "",
+    title: str = "",
+    writer: Scene = NOTHING_SAID,
+    model: Scene = NOTHING_SAID,
+) -> Reading:
+    """The intent of a prompt, of the outline's `beats` for its chapter, and of the names in the chapter's `title`.
+
+    What the `writer` set wins, then what the agents' `model` reads, then the rules.
+    """
+    texts = SceneTexts(prompt, beats, title, nearby)
+    said, by = merged(writer, model)
+    named = named_in("\n".join((texts.told, title)), entities)
+    scene = present(named, texts, entities, said.who, dict(by).get("who", "rule"))
+    where = place_of(named, texts, entities) if said.where is None else said.where
+    looked_up = _distinct((*_of(said, entities), *named))
+    forms = [name for entity in {*looked_up, *scene.cast} for name in entity.names]
+    names = [Name(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
+    names += [Name(name, (name,)) for name in scene.others]
+    names += [Name(word, (word,)) for word in _unlisted(_without(texts.told, forms), language)]
+    runs, words = _words(_without(texts.told, [form for name in names for form in name.forms]), language)
+    intent = Intent(
+        scene.names,
+        kind_of(texts.told) if said.kind is None else said.kind,
+        search_terms(texts.told, forms, language),
+        where,
+        time_of(texts.told) if said.when is None else said.when,
+        by,
+    )
+    return Reading(intent, scene.cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], runs, scene.reasons)
 
 
-def read_intent(prompt: str, nearby: str, entities: Sequence[Entity], language: str) -> Reading:
-    """The intent of a prompt. When it names fewer than two, those of `nearby` (the last pages) join the cast."""
-    named = named_in(prompt, entities)
-    cast = named[:_MOST_CAST]
-    if len(cast) < 2:
-        cast = (*cast, *(entity for entity in named_in(nearby, entities)[:4] if entity not in cast))
-    forms = [name for entity in {*named, *cast} for name in entity.names]
-    names = [Name(entity.name, entity.names, entity.kind == "location") for entity in named]
-    names += [Name(word, (word,)) for word in _unlisted(_without(prompt, forms), language)]
-    runs, words = _words(_without(prompt, [form for name in names for form in name.forms]), language)
-    intent = Intent(tuple(entity.name for entity in cast), _scene(prompt), search_terms(prompt, forms, language))
-    return Reading(intent, cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], runs)
+def _of(said: Scene, entities: Sequence[Entity]) -> Iterator[Entity]:
+    """The entities of which something is said, though no text may name them."""
+    for name in said.who or ():
+        yield from (each for each in entities if name in each.names)
+    yield from named_in(said.where or "", entities)
+
+
+def _distinct(entities: Iterable[Entity]) -> list[Entity]:
+    return list({each.id: each for each in entities}.values())
 
 
 def _without(text: str, names: Iterable[str]) -> str:
@@ -122,9 +136,3 @@ def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, .
     else:
         found = Counter(word for word in _WORD.findall(text) if word.lower() not in _EMPTY_WORDS)
     return tuple(term for term, _ in found.most_common(_MOST_TERMS))
-
-
-def _scene(prompt: str) -> SceneKind:
-    counts = [(len(re.findall(f"(?<![a-z])(?:{cues})", prompt, re.IGNORECASE)), kind) for kind, cues in _CUES]
-    most = max(count for count, _ in counts)
-    return next(kind for count, kind in counts if count == most) if most else "unknown"

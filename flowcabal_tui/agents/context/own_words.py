@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
+from flowcabal_tui.domain.prompt_parts import escaped
 from flowcabal_tui.domain.workflow import Block, TextBlock
 
 _FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
@@ -19,11 +20,13 @@ def sentences(blocks: Iterable[Block]) -> Iterator[str]:
             yield from filter(None, (match[0].strip() for match in _SENTENCE.finditer(literal)))
 
 
-def own_words(blocks: Iterable[Block], prompt: str, fixed: Set[str]) -> str:
+def own_words(blocks: Sequence[Block], prompt: str, fixed: Set[str], titles: Mapping[str, str] | None = None) -> str:
     """`prompt`, which was made from `blocks`, without those of their sentences that are `fixed`.
 
-    What is filled in stays, and so does a sentence that the writer has changed.
+    What is filled in stays, and so does a sentence that the writer has changed. `titles` are what stands in the place
+    of names such as `project.name`: they are left out where the blocks name them, and nowhere else.
     """
+    prompt = _without_titles(blocks, prompt, titles or {})
     kept, at = "", 0
     for sentence in sentences(blocks):
         if (start := prompt.find(sentence, at)) < 0:
@@ -32,3 +35,23 @@ def own_words(blocks: Iterable[Block], prompt: str, fixed: Set[str]) -> str:
         kept += prompt[at:start] + "\n" if sentence in fixed else prompt[at:end]
         at = end
     return kept + prompt[at:]
+
+
+def _without_titles(blocks: Iterable[Block], prompt: str, titles: Mapping[str, str]) -> str:
+    """The prompt with a line break where the blocks bring one of the titles."""
+    for before, name, behind in _named(blocks):
+        if title := titles.get(name, "").strip():
+            around = [re.escape(before), re.escape(behind)] if before.strip() or behind.strip() else [r"^\s*", r"\s*$"]
+            forms = "|".join(map(re.escape, {title, escaped(title)}))
+            pattern = f"({around[0]})(?:{forms})({around[1]})"
+            prompt = re.sub(pattern, r"\1\n\2", prompt, count=1, flags=re.MULTILINE)
+    return prompt
+
+
+def _named(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
+    """The names that are filled in, each with the words of its line before and behind it, up to another one."""
+    for block in blocks:
+        if isinstance(block, TextBlock):
+            literals, names = _FILLED_IN.split(block.text), _FILLED_IN.findall(block.text)
+            for before, name, behind in zip(literals, names, literals[1:], strict=False):
+                yield before.rpartition("\n")[2], name.strip("{} "), behind.partition("\n")[0]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.gather import Book, levels
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.profile_kinds import ProfileKind
+from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, Level
 from flowcabal_tui.locale import _
 
@@ -30,7 +31,7 @@ async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -
     larger, smaller = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
     found: list[Candidate] = []
     for (kind, entity), uri in zip(wanted, uris, strict=True):
-        title, reason = _words(kind, entity, book, of_scene)
+        title, reason = _words(kind, entity, book, of_scene, reading.reasons)
         whole = larger.get(uri) if kind.settings.level == "L1" else None
         found += levels(uri, title, reason, "profiles", whole, smaller.get(uri))
     taken = {each.uri for each in found}
@@ -43,10 +44,12 @@ async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -
     return found
 
 
-def _words(kind: ProfileKind, entity: Entity | None, book: Book, of_scene: str) -> tuple[str, str]:
+def _words(
+    kind: ProfileKind, entity: Entity | None, book: Book, of_scene: str, reasons: Mapping[EntityId, str]
+) -> tuple[str, str]:
     """Title and reason."""
     title = kind.title_in(book.view.language)
     if entity is None:
         return title, of_scene
     always = "*" in kind.settings.scenes
-    return (entity.name, _("in the scene")) if always else (f"{entity.name} · {title}", of_scene)
+    return (entity.name, reasons.get(entity.id, of_scene)) if always else (f"{entity.name} · {title}", of_scene)

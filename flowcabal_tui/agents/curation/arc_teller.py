@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.curation.profile_sources import rested_on

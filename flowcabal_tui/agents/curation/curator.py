@@ -15,7 +15,7 @@ from flowcabal_tui.agents.checking.check_sources import sources_for
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.context.gather import read_book
-from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.curation.curation_shapes import (
     DIMENSIONS,

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context.intent import named_in, search_terms
+from flowcabal_tui.agents.context.intent import search_terms
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS, DimensionAdvice
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.story_goal import TASK, StoryGoal

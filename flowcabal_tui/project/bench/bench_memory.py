@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context import Found
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView
+from flowcabal_tui.domain.context import NOTHING_SAID, Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Entity, Mention
@@ -24,6 +25,9 @@ class NamelessMemory:
 
     async def view(self, chapter: ChapterId | None, generation: Generation) -> MemoryView:
         return _NamelessView(await self._memory.view(chapter, generation))
+
+    async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
+        return NOTHING_SAID
 
 
 class _NamelessView:

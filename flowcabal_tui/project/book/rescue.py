@@ -29,7 +29,7 @@ from flowcabal_tui.store.store import DATABASE, LOCK
 
 _MOST_FILES: Final = 20_000
 _LARGEST_FILE: Final = 16 << 20
-_NOT_CHAPTERS: Final = ("meta/", "entity/")
+_NOT_CHAPTERS: Final = ("meta/", "entity/", "scene/")
 
 
 @dataclass(frozen=True, slots=True)

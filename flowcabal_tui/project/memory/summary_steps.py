@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from flowcabal_tui.agents.context.intent import named_in
+from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.curation.curator import Curator

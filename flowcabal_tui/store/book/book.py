@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from flowcabal_tui.domain.codec import to_json
+from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
@@ -30,6 +32,7 @@ from flowcabal_tui.store.book.shelf import (
     latest,
     new_places,
     places,
+    scene_subject,
     version_of,
 )
 from flowcabal_tui.store.file.blobs import unpack
@@ -232,6 +235,18 @@ class Book:
         def write(connection: sqlite3.Connection) -> ChapterVersion:
             _require_newest(connection, new.subject, expected_version, _("The text was changed meanwhile."))
             return self._write(connection, new, 0, tasks)
+
+        return await self._database.do(write)
+
+    async def write_scene(self, chapter: ChapterId, scene: Scene) -> ChapterVersion:
+        """What the writer sets for the scene of a chapter, whole. KeyError for an unknown chapter.
+
+        It counts as a change before the chapter: its next run reads it, a run of an earlier chapter does not.
+        """
+        new = NewVersion(scene_subject(chapter), to_json(scene), "human")
+
+        def write(connection: sqlite3.Connection) -> ChapterVersion:
+            return self._write(connection, new, chapter_now(connection, chapter).position - 1, no_tasks)
 
         return await self._database.do(write)
 

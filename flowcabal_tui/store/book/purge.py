@@ -26,7 +26,7 @@ from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.book.generations import next_generation
 from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
 from flowcabal_tui.store.book.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
-from flowcabal_tui.store.book.shelf import arrange, chapters_now, places
+from flowcabal_tui.store.book.shelf import arrange, chapters_now, places, scene_subject
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
 from flowcabal_tui.store.memory.proposal_rows import forget_chapter, forget_part
@@ -88,6 +88,7 @@ def purge_chapter(
     ).fetchall()
     gone = _Gone(connection, language)
     gone.versions(chapter)
+    gone.versions(scene_subject(chapter))
     gone.delete("curated", "subject=?", chapter)
     gone.runs(run for (run,) in runs)
     _keep_profiles_by_hand(connection, chapter, row[0])

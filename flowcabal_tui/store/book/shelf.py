@@ -66,6 +66,11 @@ def chapters_now(connection: sqlite3.Connection) -> list[Chapter]:
     return [chapter_of(row) for row in connection.execute(CHAPTERS, {"as_of": NOW})]
 
 
+def scene_subject(chapter: ChapterId) -> str:
+    """The subject of what the writer set for the scene of a chapter."""
+    return f"scene/{chapter}"
+
+
 def chapter_now(connection: sqlite3.Connection, chapter: ChapterId) -> Chapter:
     """KeyError if there is none, or if it was deleted."""
     for candidate in chapters_now(connection):

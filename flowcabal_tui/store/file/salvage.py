@@ -28,7 +28,10 @@ _KINDS: Final = ("character", "location", "plot-thread", "item", "organisation")
 
 @dataclass(frozen=True, slots=True)
 class FoundVersion:
-    """A version of a text. `subject` is a chapter's id, `meta/<name>` or `entity/<id>`; `number` counts from 1."""
+    """A version of a text; `number` counts from 1.
+
+    `subject` is a chapter's id, `meta/<name>`, `entity/<id>` or `scene/<chapter>`.
+    """
 
     subject: str
     number: int

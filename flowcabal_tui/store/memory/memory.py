@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.context import NOTHING_SAID, Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
@@ -13,8 +15,9 @@ from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.book.generations import NOW, next_generation
 from flowcabal_tui.store.book.outbox import add_tasks
-from flowcabal_tui.store.book.shelf import NewVersion, append_version
+from flowcabal_tui.store.book.shelf import NewVersion, append_version, scene_subject
 from flowcabal_tui.store.book.withdrawn import confirm
+from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
@@ -37,6 +40,15 @@ class Memory:
         """The book as of `generation` (None: now) and before `chapter` (None: all). KeyError if it is unknown."""
         pinned = await self.generation() if generation is None else generation
         return await open_view(self._database, self._cache, self._language, chapter, pinned)
+
+    async def scene(self, chapter: ChapterId, generation: Generation | None = None) -> Scene:
+        """What the writer set for the scene of a chapter, as of `generation` (None: now)."""
+        row = await self._database.row(
+            "SELECT body FROM version JOIN blob USING (digest) WHERE subject=? AND generation<=?"
+            " ORDER BY number DESC LIMIT 1",
+            (scene_subject(chapter), NOW if generation is None else generation),
+        )
+        return from_json(Scene, unpack(row[0])) if row else NOTHING_SAID
 
     def forget_cached(self) -> None:
         """Views that are opened from now on read everything again: what was said of the past was put right."""

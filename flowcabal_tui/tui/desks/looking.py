@@ -15,7 +15,7 @@ from flowcabal_tui.domain.run import RunRequest, RunSummary
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.protocol import ReplaceText, RevertChange
+from flowcabal_tui.protocol import ReplaceText, RevertChange, SetScene
 from flowcabal_tui.tui.desks.run_words import run_words
 from flowcabal_tui.tui.desks.spending import may_spend
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
@@ -167,6 +167,22 @@ class LookingDesk:
         found = await (self._imagined(receipt, workflow) if chosen == _NOW else self._of_run(receipt, runs[chosen]))
         if found is not None:
             self._screen.query_one(ReceiptPane).compare_with(*found)
+
+    async def set_scene(self, receipt: Receipt, workflow: Workflow | None) -> None:
+        """Asks for the scene of the receipt's chapter, keeps it, and shows what the node would be given with it."""
+        from flowcabal_tui.tui.screens.scene_form import scene_form
+
+        cast = await self._workbench.entities()
+        said = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
+        if said is None or receipt.chapter is None:
+            return
+        await self._workbench.carry_out(SetScene(receipt.chapter, *said))
+        self._screen.notify(_("Kept for the chapter: it wins over what is read by rule."), markup=False)
+        if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
+            request = RunRequest(workflow.reference, receipt.chapter)
+            imagined = await self._workbench.preview_context(request, receipt.node)
+            title = _("{node}, as it would be now").format(node=one_line(workflow.node(receipt.node).title))
+            self._screen.query_one(ReceiptPane).show(imagined, title)
 
     async def _of_run(self, receipt: Receipt, run: RunSummary) -> tuple[Receipt, str] | None:
         """The receipt of a node of a run; the same node comes first."""

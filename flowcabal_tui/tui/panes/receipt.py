@@ -16,12 +16,12 @@ from textual.reactive import var
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Receipt
+from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Intent, Receipt
 from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.words import CLASSES, LEVELS
+from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, scene_words
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
@@ -40,7 +40,8 @@ class ReceiptPane(Vertical):
         mark("Context"),
         mark(
             "What the model was given, and why. Enter opens a source. `c` compares with the receipt before, `o` with "
-            "that of another run, node or chapter. `[` and `]` go from class to class, `b` hides the bars."
+            "that of another run, node or chapter, `e` sets the scene. `[` and `]` go from class to class, `b` hides "
+            "the bars."
         ),
     )
     jump_key = "r"
@@ -54,6 +55,8 @@ class ReceiptPane(Vertical):
                 id="receipt.compare"),
         Binding("o", "compare_other", mark("Compare with ..."), id="receipt.compare-other",
                 tooltip=mark("Compare with the receipt of another run, node or chapter.")),
+        Binding("e", "scene", mark("The scene"), id="receipt.scene",
+                tooltip=mark("Who is in the scene, where, when, and which kind: set it for the chapter.")),
         Binding("right_square_bracket", "next_class(1)", mark("Next class"), show=False, id="receipt.next-class"),
         Binding("left_square_bracket", "next_class(-1)", mark("Class before"), show=False, id="receipt.class-before"),
         Binding("b", "bars", mark("Bars"), show=False, tooltip=mark("Show or hide the bars."), id="receipt.bars"),
@@ -77,6 +80,12 @@ class ReceiptPane(Vertical):
     @dataclass
     class OtherRequested(Message):
         """A receipt to compare this one with is to be chosen; give it to `compare_with`."""
+
+        receipt: Receipt
+
+    @dataclass
+    class SceneRequested(Message):
+        """The scene of the receipt's chapter is to be set."""
 
         receipt: Receipt
 
@@ -163,6 +172,7 @@ class ReceiptPane(Vertical):
             other = f"{one_line(self._heading_before)}, " if self._heading_before != self._heading else ""
             words = _("compared with the receipt before ({used}): + new, - gone, ~ other level")
             lines.append(words.format(used=other + used))
+        lines.append(_scene_line(receipt.intent))
         if receipt.pending:
             lines.append(_("not there yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
@@ -253,6 +263,13 @@ class ReceiptPane(Vertical):
         else:
             self.post_message(self.OtherRequested(self._receipt))
 
+    def action_scene(self) -> None:
+        """Ask who is in the scene, where, when, and which kind it is."""
+        if self._receipt is None or self._receipt.chapter is None:
+            self.notify(_("A scene belongs to a chapter: this receipt is of none."), markup=False)
+        else:
+            self.post_message(self.SceneRequested(self._receipt))
+
     def action_next_class(self, step: int) -> None:
         """Go to the first source of the next class or of the one before, round the end."""
         names = self.query_one(PickList)
@@ -292,6 +309,16 @@ class ReceiptPane(Vertical):
         """Go to the next row with the words."""
         if self._sought and not self.query_one(PickList).find_row(self._sought):
             self.notify(_("Not found."), markup=False)
+
+
+def _scene_line(intent: Intent) -> str:
+    """Who, where, when and which kind of scene; what is not by rule says whose it is."""
+    parts = []
+    for field_name, value in scene_words(intent).items():
+        origin = intent.origin(field_name)
+        by = "" if origin == "rule" else f" ({_(SCENE_ORIGINS[origin])})"
+        parts.append(f"{_(SCENE_FIELDS[field_name])}: {one_line(value)}{by}")
+    return " · ".join(parts)
 
 
 def _tokens(receipt: Receipt, budget_class: BudgetClassName) -> int:

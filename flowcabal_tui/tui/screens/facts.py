@@ -99,6 +99,11 @@ class FactsScreen(ColumnsScreen):
         heading = _("{node}, attempt {n}: what was sent").format(node=one_line(title), n=attempt_number)
         self.app.push_screen(SentScreen(heading, trace))
 
+    @on(ReceiptPane.SceneRequested)
+    def set_scene(self, event: ReceiptPane.SceneRequested) -> None:
+        """Who is in the scene of the receipt's chapter, where, when, and which kind it is."""
+        self._work(self.looking.set_scene(event.receipt, self.runs.workflow), "looking", exclusive=True)
+
     def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
         attempt(self, work, group=group, exclusive=exclusive)
 

@@ -1,0 +1,198 @@
+"""Who is in a chapter's scene, where, when, and which kind of scene it is: the writer's word, the model's, a rule's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.domain.context import SCENE_FIELDS, Scene, SceneField, SceneKind, SceneOrigin
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.locale import _
+
+_CUES: Final[tuple[tuple[SceneKind, str], ...]] = (
+    (
+        "battle",
+        "战斗|大战|交战|厮杀|打斗|交锋|攻城|比武|决斗|追杀|伏击|出剑|拔刀|杀阵|battle|fight|duel|ambush|siege|attack|wars?(?![a-z])",
+    ),
+    ("turn", "转折|真相|揭露|揭穿|背叛|反转|决裂|诀别|遗言|之死|betray|reveal|twist|truth|confess|death|dies"),
+    ("journey", "旅途|启程|赶路|出发|途中|逃亡|抵达|上路|跋涉|远行|journey|travel|voyage|depart|arrive|road|sail"),
+    (
+        "dialogue",
+        "对话|交谈|谈话|谈判|争吵|商议|说服|质问|对质|密谈|dialogue|conversation|talk|argue|negotiat|persuade|quarrel",
+    ),
+    ("daily", "日常|闲聊|家宴|宴席|赏花|节日|起居|吃饭|daily|breakfast|dinner|supper|garden|holiday"),
+)
+_COUNT_ZH: Final = r"[\d一二两三四五六七八九十百几数半]+"
+_COUNT_EN: Final = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|some|several|many)"
+_UNIT_EN: Final = r"(?:hour|day|night|week|month|year|morning|evening)s?"
+_WHEN: Final = re.compile(
+    rf"{_COUNT_ZH}(?:个)?(?:时辰|天|日|夜|月|年|更)(?:之后|以后|后|前)"
+    r"|(?:次日|翌日|第二天|隔天|当天|当日|当晚|今夜|今晚|那一?夜|那天)(?:的?(?:清晨|早上|早晨|上午|中午|正午|午后|下午|傍晚|黄昏|夜里|深夜|晚上))?"
+    r"|清晨|黎明|拂晓|早晨|早上|上午|正午|中午|午后|下午|傍晚|黄昏|入夜|夜里|深夜|半夜|三更"
+    r"|初春|初夏|初秋|初冬|深秋|隆冬|除夕|元宵|端午|中秋|重阳"
+    rf"|\b{_COUNT_EN}\s+{_UNIT_EN}\s+(?:later|earlier|after|before|ago)\b"
+    r"|\b(?:the\s+)?(?:next|following|same|that|this)\s+(?:morning|day|evening|night|afternoon|week|month|year|spring|summer|autumn|winter)\b"
+    r"|\b(?:at|before|after|by|towards?)\s+(?:dawn|dusk|noon|midnight|sunrise|sunset|nightfall|daybreak)\b"
+    r"|\b(?:in the|late in the|early in the)\s+(?:morning|evening|afternoon|night)\b"
+    r"|\bin\s+(?:spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_FIELD_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "who": ("出场：{}", "in the scene: {}"),
+    "where": ("地点：{}", "place: {}"),
+    "when": ("时间：{}", "time: {}"),
+    "kind": ("场面：{}", "kind of scene: {}"),
+}
+_KIND_WORDS: Final[Mapping[SceneKind, tuple[str, str]]] = {
+    "dialogue": ("对话", "dialogue"),
+    "battle": ("交战", "battle"),
+    "turn": ("转折", "turning point"),
+    "journey": ("旅途", "journey"),
+    "daily": ("日常", "daily life"),
+    "unknown": ("", ""),
+}
+"""In Chinese and in English: what the prompt says stands in the language of the book, not of the screen."""
+_MOST_BORROWED: Final = 4
+_MOST_CAST: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SceneTexts:
+    """What a chapter's scene is read from.
+
+    `asked` are the prompt's own words, `beats` those of the outline for the chapter, `title` the chapter's, `nearby`
+    the last pages before it.
+    """
+
+    asked: str
+    beats: str = ""
+    title: str = ""
+    nearby: str = ""
+
+    @property
+    def told(self) -> str:
+        """What says what happens; a title does not."""
+        return "\n".join(filter(None, (self.asked, self.beats)))
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The entities of the scene, most prominent first, with the reason for each; `others` are names of nobody known."""
+
+    cast: tuple[Entity, ...]
+    reasons: Mapping[EntityId, str]
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*(entity.name for entity in self.cast), *self.others)
+
+
+def merged(writer: Scene, model: Scene) -> tuple[Scene, tuple[tuple[SceneField, SceneOrigin], ...]]:
+    """What is said of the scene, where the writer's word goes before the model's, and whose each value is."""
+    values: dict[str, Any] = {}
+    by: list[tuple[SceneField, SceneOrigin]] = []
+    for field in SCENE_FIELDS:
+        for origin, scene in (("writer", writer), ("model", model)):
+            if (value := getattr(scene, field)) is not None:
+                values[field] = value
+                by.append((field, cast(SceneOrigin, origin)))
+                break
+    return Scene(**values), tuple(by)
+
+
+def present(
+    named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Entity], who: tuple[str, ...] | None, by: SceneOrigin
+) -> Present:
+    """Who is in the scene. `named` are those that the texts name, most prominent first.
+
+    Whom the writer set are all; whom the model reads come before those named. When the texts name fewer than two,
+    those of the last pages join them.
+    """
+    reasons: dict[EntityId, str] = {}
+    if who is not None:
+        word = _("in the scene, as you set it") if by == "writer" else _("in the scene, as the agents' model reads it")
+        chosen = [each for name in who for each in entities if name in each.names]
+        reasons |= {each.id: word for each in chosen}
+        others = tuple(name for name in who if not any(name in each.names for each in entities))
+        if by == "writer":
+            return Present(tuple(_distinct(chosen)), reasons, others)
+    else:
+        chosen, others = [], ()
+    for each in named:
+        reasons.setdefault(each.id, _why_named(each, texts))
+    found = _distinct([*chosen, *named])[:_MOST_CAST]
+    if len(found) < 2:
+        near = [each for each in named_in(texts.nearby, entities)[:_MOST_BORROWED] if each not in found]
+        reasons |= {each.id: _("in the last pages before") for each in near}
+        found += near
+    return Present(tuple(found), reasons, others)
+
+
+def place_of(named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Entity]) -> str:
+    """The place that the texts name most, else the last one of the last pages; "" where there is none."""
+    places = [each for each in entities if each.kind == "location"]
+    if (here := next((each for each in named if each.kind == "location"), None)) is not None:
+        return here.name
+    hits = NameIndex(places).find(texts.nearby)
+    return next((each.name for each in places if hits and each.id == hits[-1].entity), "")
+
+
+def time_of(text: str) -> str:
+    """The first words of a text that say when it happens; "" where there are none."""
+    found = _WHEN.search(text)
+    return " ".join(found[0].split()) if found else ""
+
+
+def kind_of(text: str) -> SceneKind:
+    """The kind of scene that most words of a text speak of."""
+    counts = [(len(re.findall(f"(?<![a-z])(?:{cues})", text, re.IGNORECASE)), kind) for kind, cues in _CUES]
+    most = max(count for count, _kind in counts)
+    return next(kind for count, kind in counts if count == most) if most else "unknown"
+
+
+def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
+    """The entities whose names stand in `text`, those named most often first, then by place."""
+    hits = NameIndex(entity for entity in entities if any(name in text for name in entity.names)).find(text)
+    counts = Counter(hit.entity for hit in hits)
+    first = {hit.entity: hit.start for hit in reversed(hits)}
+    known = {entity.id: entity for entity in entities}
+    return tuple(known[each] for each in sorted(counts, key=lambda each: (-counts[each], first[each])))
+
+
+def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[Candidate]:
+    """What the writer set for the chapter, as a line of what holds there; nothing when nothing was set."""
+    column = 0 if language.startswith("zh") else 1
+    joint, between = ("、", "；") if column == 0 else (", ", "; ")
+    values = {
+        "who": joint.join(scene.who or ()),
+        "where": scene.where or "",
+        "when": scene.when or "",
+        "kind": _KIND_WORDS[scene.kind][column] if scene.kind else "",
+    }
+    said = between.join(_FIELD_WORDS[name][column].format(value) for name, value in values.items() if value)
+    if not said:
+        return []
+    text = (f"作者为本章定下：{said}" if column == 0 else f"The writer set for this chapter: {said}").rstrip()
+    return [
+        Candidate(f"scenes/{chapter}", "", _("set by you for this chapter"), "L2", "facts", text, line=True, label=said)
+    ]
+
+
+def _distinct(entities: Iterable[Entity]) -> list[Entity]:
+    return list({each.id: each for each in entities}.values())
+
+
+def _why_named(entity: Entity, texts: SceneTexts) -> str:
+    """Where the name stands, as the receipt says it."""
+    if named_in(texts.asked, [entity]):
+        return _("named in the prompt")
+    if named_in(texts.beats, [entity]):
+        return _("named in the outline of the chapter")
+    return _("named in the title of the chapter")

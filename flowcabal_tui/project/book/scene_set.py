@@ -1,0 +1,54 @@
+"""What the writer sets for the scene of a chapter, checked and put over what was set before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from flowcabal_tui.domain.context import SCENE_FIELDS, SCENE_KINDS, Scene
+from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol import SetScene
+from flowcabal_tui.store import Store
+
+_MOST_NAMES: Final = 16
+_LONGEST: Final = 120
+
+
+async def set_scene(store: Store, command: SetScene) -> None:
+    """Keeps what is said of the scene. Raises UnknownName or RunError, and then nothing was changed."""
+    try:
+        known = await store.memory.scene((await store.book.chapter(command.chapter)).id)
+    except KeyError as error:
+        raise UnknownName(_("There is no chapter {chapter}.").format(chapter=command.chapter)) from error
+    forgotten: dict[str, Any] = dict.fromkeys(set(command.forget) & set(SCENE_FIELDS))
+    await store.book.write_scene(command.chapter, replace(known, **forgotten, **_checked(command.scene)))
+
+
+def _checked(scene: Scene) -> dict[str, Any]:
+    """The fields of which something is said, each in one line. Raises RunError."""
+    said: dict[str, Any] = {}
+    if scene.who is not None:
+        said["who"] = tuple(dict.fromkeys(name for each in scene.who if (name := _line(each))))
+        if not 0 < len(said["who"]) <= _MOST_NAMES:
+            raise RunError(_("Name one to {n} people.").format(n=_MOST_NAMES), _("Nothing was changed."))
+    for field, words in (("where", scene.where), ("when", scene.when)):
+        if words is not None and (line := _line(words)):
+            said[field] = line
+    if scene.kind is not None:
+        if scene.kind not in SCENE_KINDS:
+            raise RunError(
+                _("{kind} is no kind of scene.").format(kind=clean(scene.kind)[:_LONGEST]), _("Nothing was changed.")
+            )
+        said["kind"] = scene.kind
+    return said
+
+
+def _line(words: str) -> str:
+    """The words on one line. Raises RunError when they are too long."""
+    line = " ".join(clean(words).split())
+    if len(line) > _LONGEST:
+        title = _("That is longer than {n} characters: {words}...").format(n=_LONGEST, words=line[:40])
+        raise RunError(title, _("Nothing was changed."))
+    return line

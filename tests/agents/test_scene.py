@@ -1,0 +1,111 @@
+"""Who is in a scene, where, when, which kind: the rules, what the writer sets, and the reasons that are given."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.intent import read_intent
+from flowcabal_tui.agents.context.own_words import own_words
+from flowcabal_tui.domain.context import About, Injection, Scene
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
+from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
+from tests.agents.fakes import FakeBook, FakeTokens, person
+from tests.agents.test_context import assemble, make_book
+
+CAST = (person("林远", "阿远"), person("沈青"), person("老周"), person("白鹭渡", kind="location"))
+TITLES = {"project.name": "渡口", "chapter.title": "老周卖船"}
+TEMPLATE = (TextBlock(text="《{{project.name}}》第 {{chapter.number}} 章：{{chapter.title}}\n\n{{input.instruction}}"),)
+
+
+def test_titles_are_left_out_where_a_template_brings_them_and_nowhere_else() -> None:
+    prompt = "《渡口》第 3 章：老周卖船\n\n渡口无人。"
+    assert own_words(TEMPLATE, prompt, frozenset(), TITLES).split() == ["《", "》第", "3", "章：", "渡口无人。"]
+
+
+def test_a_title_on_a_line_of_its_own_and_one_that_was_escaped_are_left_out() -> None:
+    blocks = (TextBlock(text="{{project.name}}\n<chapter>{{ chapter.title }}</chapter>"),)
+    titles = {"project.name": "Salt & Rope", "chapter.title": "A < B"}
+    assert own_words(blocks, "Salt & Rope\n<chapter>A &lt; B</chapter>", frozenset(), titles).split() == [
+        "<chapter>",
+        "</chapter>",
+    ]
+
+
+async def test_words_of_the_titles_are_not_looked_up_and_names_in_them_say_so() -> None:
+    injection = await _of(make_book(), "《渡口》第 11 章：老周卖船\n\n林远走来。", TEMPLATE, About(titles=TITLES))
+    intent = injection.receipt.intent
+    assert {"渡口", "卖船"}.isdisjoint(intent.terms)
+    reasons = {source.title: source.reason for source in injection.receipt.sources if source.budget_class == "entities"}
+    assert reasons == {"林远": "named in the prompt", "老周": "named in the title of the chapter"}
+
+
+async def _of(book: FakeBook, prompt: str, blocks: tuple[TextBlock, ...], about: About) -> Injection:
+    node = Node(id=NodeId("draft"))
+    agent = ContextAgent(book, FakeTokens(), 4_000)
+    workflow = Workflow(id="w", nodes=(node,))
+    params = PromptParams(prompt=blocks)
+    return await agent.assemble(workflow, node, params, prompt, ChapterId("c11"), Generation(1), (), about)
+
+
+def test_the_outline_of_the_chapter_is_read_and_named_as_the_reason() -> None:
+    reading = read_intent("写得冷一点。", "", CAST, "zh", beats="三日后，老周在白鹭渡与沈青厮杀。")
+    assert {"老周", "沈青"} <= set(reading.intent.entities)
+    assert (reading.intent.where, reading.intent.when, reading.intent.scene) == ("白鹭渡", "三日后", "battle")
+    assert set(reading.reasons.values()) == {"named in the outline of the chapter"}
+
+
+def test_whoever_joins_from_the_last_pages_is_not_said_to_be_named_in_the_prompt() -> None:
+    reading = read_intent("写下一章。", "林远来到白鹭渡。", CAST, "zh")
+    assert set(reading.reasons.values()) == {"in the last pages before"}
+    assert reading.intent.where == "白鹭渡"
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("次日清晨，林远走了。", "次日清晨"),
+        ("过了三个月后，他回来。", "三个月后"),
+        ("They met the next morning at the quay.", "the next morning"),
+        ("Two years later he came back.", "Two years later"),
+        ("At dawn she rowed.", "At dawn"),
+        ("She rowed.", ""),
+    ],
+)
+def test_the_time_is_read_from_its_words(text: str, when: str) -> None:
+    assert read_intent(text, "", (), "zh" if "，" in text else "en").intent.when == when
+
+
+def test_what_the_writer_sets_wins_over_rule_and_model() -> None:
+    writer = Scene(who=("老周", "新来的客人"), kind="turn")
+    model = Scene(who=("沈青",), where="白鹭渡", kind="daily")
+    reading = read_intent("林远与沈青次日厮杀。", "", CAST, "zh", writer=writer, model=model)
+    intent = reading.intent
+    assert (intent.entities, intent.scene) == (("老周", "新来的客人"), "turn")
+    assert (intent.where, intent.when) == ("白鹭渡", "次日")
+    assert dict(intent.by) == {"who": "writer", "kind": "writer", "where": "model"}
+    assert {name.name for name in reading.names} >= {"老周", "新来的客人", "白鹭渡", "林远"}
+    assert reading.reasons[CAST[2].id] == "in the scene, as you set it"
+
+
+async def test_a_scene_that_was_set_for_a_chapter_is_told_to_the_model_and_read_there_alone() -> None:
+    book = make_book()
+    book.scenes[ChapterId("c11")] = Scene(who=("老周",), where="白鹭渡", when="半夜", kind="turn")
+    injection = await assemble(book, "写下一章。")
+    assert "作者为本章定下：出场：老周；地点：白鹭渡；时间：半夜；场面：转折" in injection.user_suffix
+    assert injection.receipt.intent.entities == ("老周",)
+    other = await assemble(book, "写下一章。", at=10)
+    assert "作者为本章定下" not in other.user_suffix
+    assert other.receipt.intent.by == ()
+
+
+async def test_a_turn_scene_reads_the_emotional_arcs_when_the_writer_says_that_it_is_one() -> None:
+    from tests.agents.test_context import derived
+
+    book = make_book()
+    book.derived.append(derived("profiles/emotional-arcs/e-林远", "L1", "林远由冷转热。", 5))
+    book.derived.append(derived("profiles/emotional-arcs/e-林远", "L0", "由冷转热。", 5))
+    told = "林远由冷转热"
+    assert told not in (await assemble(book, "林远与沈青。")).user_suffix
+    book.scenes[ChapterId("c11")] = Scene(kind="turn")
+    assert told in (await assemble(book, "林远与沈青。")).user_suffix
