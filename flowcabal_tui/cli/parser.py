@@ -7,7 +7,7 @@ from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
-from flowcabal_tui.domain.context import BUDGET_CLASSES, SCENE_FIELDS, SCENE_KINDS
+from flowcabal_tui.cli.context_arguments import bench_arguments, context_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import RebuildPart
@@ -206,19 +206,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
     _project(context)
-    context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
-    context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
-    context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
-    context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
-    context.add_argument("--instruction", default="")
-    context.add_argument("--who", metavar=_("NAMES"), help=_("keep for the chapter who is in the scene, with commas"))
-    context.add_argument("--where", metavar=_("PLACE"), help=_("keep for the chapter where it happens"))
-    context.add_argument("--when", metavar=_("TIME"), help=_("keep for the chapter when it happens"))
-    context.add_argument("--kind", choices=SCENE_KINDS, help=_("keep for the chapter which kind of scene it is"))
-    context.add_argument(
-        "--by-rule", action="append", choices=SCENE_FIELDS, default=[], help=_("let this be read from the texts again")
-    )
-    context.add_argument("--json", action="store_true")
+    context_arguments(context)
 
 
 def _history(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -377,26 +365,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
     context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
-    context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
-    context.add_argument("--most", type=whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
-    context.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
-    context.add_argument("--queries", type=path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
-    context.add_argument("--every", type=whole, default=1, metavar="N", help=_("only every N-th of the queries"))
-    context.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
-    context.add_argument(
-        "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
-    )
-    context.add_argument("--ablate", action="store_true", help=_("what each part brings, in one table"))
-    context.add_argument("--json", action="store_true")
-    context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
-    context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
-    context.add_argument(
-        "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
-    )
-    context.add_argument(
-        "--only", choices=("lexical", "vectors"), help=_("without names; or with the offline embedder's vectors too")
-    )
-    context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
+    bench_arguments(context)
     chronicle = _add(measured, "chronicle", _("a made novel that knows the truth: what contexts get wrong, and leaks"))
     chronicle.add_argument("--words", type=whole, default=100_000, help=_("its length, in words or Chinese characters"))
     chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed makes the same novel"))

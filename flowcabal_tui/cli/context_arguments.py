@@ -1,0 +1,50 @@
+"""The arguments of `context` and of `bench context`."""
+
+from __future__ import annotations
+
+import argparse
+
+from flowcabal_tui.cli.argument_types import path, whole
+from flowcabal_tui.domain.context import BUDGET_CLASSES, SCENE_FIELDS, SCENE_KINDS
+from flowcabal_tui.locale import _
+
+
+def context_arguments(context: argparse.ArgumentParser) -> None:
+    """What a node would be given at a chapter, and what is set for the scene of that chapter."""
+    context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
+    context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
+    context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
+    context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
+    context.add_argument("--instruction", default="")
+    context.add_argument("--who", metavar=_("NAMES"), help=_("keep for the chapter who is in the scene, with commas"))
+    context.add_argument("--where", metavar=_("PLACE"), help=_("keep for the chapter where it happens"))
+    context.add_argument("--when", metavar=_("TIME"), help=_("keep for the chapter when it happens"))
+    context.add_argument("--kind", choices=SCENE_KINDS, help=_("keep for the chapter which kind of scene it is"))
+    context.add_argument(
+        "--by-rule", action="append", choices=SCENE_FIELDS, default=[], help=_("let this be read from the texts again")
+    )
+    context.add_argument("--json", action="store_true")
+
+
+def bench_arguments(context: argparse.ArgumentParser) -> None:
+    """Queries of a book, or of a file over novels, and how their contexts are made."""
+    context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
+    context.add_argument("--most", type=whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
+    context.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
+    context.add_argument("--queries", type=path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
+    context.add_argument("--every", type=whole, default=1, metavar="N", help=_("only every N-th of the queries"))
+    context.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
+    context.add_argument(
+        "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
+    )
+    context.add_argument("--ablate", action="store_true", help=_("what each part brings, in one table"))
+    context.add_argument("--json", action="store_true")
+    context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
+    context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
+    context.add_argument(
+        "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
+    )
+    context.add_argument(
+        "--only", choices=("lexical", "vectors"), help=_("without names; or with the offline embedder's vectors too")
+    )
+    context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
