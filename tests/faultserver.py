@@ -53,6 +53,11 @@ class FaultServer:
         self._port, self._api_key = port, api_key
         self._faults: list[Json] = []
         self.log: list[Json] = []
+        self.asked: list[str] = []
+        """Addresses of requests that only look: they take no fault, unless `looks_take_faults`."""
+        self.looks_take_faults = False
+        self.listed: Json = {}
+        """What the list of models says of the model besides its name."""
         self._connections: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Condition()
         self.connections = 0
@@ -119,8 +124,13 @@ class FaultServer:
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         entry: Json = {"method": method, "path": path, "headers": headers, "body": json.loads(raw or b"{}")}
         entry |= {"outcome": "open", "events": 0}
-        self.log.append(entry)
-        serving = asyncio.create_task(self._serve(writer, entry, self._take()))
+        looks = method == "GET"
+        if looks:
+            self.asked.append(path)
+        if not looks or self.looks_take_faults:
+            self.log.append(entry)
+        fault = {} if looks and not self.looks_take_faults else self._take()
+        serving = asyncio.create_task(self._serve(writer, entry, fault))
         gone = asyncio.create_task(reader.read(1))  # a client sends nothing while it is served: this is its end
         try:
             await asyncio.wait({serving, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +164,7 @@ class FaultServer:
             said = fault.get("body", {"error": {"type": "scripted", "message": f"scripted {status}"}})
             return reply(writer, status, said, fault.get("headers"))
         if path == "/v1/models":
-            return reply(writer, 200, {"object": "list", "data": [{"id": "mock", "object": "model"}]})
+            return reply(writer, 200, {"object": "list", "data": [{"id": "mock", "object": "model", **self.listed}]})
         if path == "/v1/embeddings":
             longest = max(map(len, [body["input"]] if isinstance(body["input"], str) else body["input"]))
             if self.longest_input is not None and longest > self.longest_input:

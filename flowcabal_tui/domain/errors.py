@@ -252,6 +252,7 @@ class ModelError(FlowCabalError):
 
     `partial` is the text that had arrived; `retry_after` is in seconds, as the provider asked.
     `usage` is what is to be booked although there is no answer; None: nothing that is known.
+    `window` is the model's, in tokens, where the error of a prompt that is too long names it.
     A fault is tried again only when it is of a retryable kind and no text had arrived.
     """
 
@@ -272,6 +273,7 @@ class ModelError(FlowCabalError):
         super().__init__(title, detail, advice)
         self.fault, self.partial, self.retry_after, self.status = fault, partial, retry_after, status
         self.usage = usage
+        self.window: int | None = None
 
     @property
     def retryable(self) -> bool:

@@ -292,6 +292,8 @@ class Quote:
     """As in SpendLimit."""
     keeping: Spend | None = None
     """What the memory likely costs when the output is kept, which is no part of the run; None: nothing."""
+    warnings: tuple[str, ...] = ()
+    """What is to be known before the run besides what it costs."""
 
     @property
     def is_free(self) -> bool:

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.cleaning import whole_characters
+from flowcabal_tui.models.windows import refused_window
 
 QUOTE_LIMIT: Final = 300
 _KEY_LIKE: Final = re.compile(r"\b(?:(?:sk|gsk|xai|key)-[\w*.\-]{6,}|AIza[\w\-]{8,}|Bearer\s+\S+)")
@@ -135,7 +136,8 @@ class Failures:
         detail = f"HTTP {status}: {text}" if text else f"HTTP {status}"
         if wait is not None:
             detail += " " + _("It asks to wait {seconds} s.").format(seconds=f"{wait:.0f}")
-        return self.error(_fault_of(status, text), detail, status=status, retry_after=wait)
+        error = self.error(_fault_of(status, text), detail, status=status, retry_after=wait)
+        return _with_window(error, body.decode("utf-8", "replace"))
 
     def from_page(self, body: bytes) -> ModelError:
         """The error of a page of HTML where an answer should be: a wrong address, or a network that wants a login."""
@@ -150,7 +152,14 @@ class Failures:
         fault = next((fault for name, fault in _BY_KIND if name in kind.lower()), None)
         if fault is None:
             fault = _fault_of(int(number[0]) if number else 500, f"{kind} {text}")
-        return self.error(fault, f"{text} ({kind.strip()})" if kind.strip() else text)
+        said = self.error(fault, f"{text} ({kind.strip()})" if kind.strip() else text)
+        return _with_window(said, json.dumps(payload, ensure_ascii=False))
+
+
+def _with_window(error: ModelError, body: str) -> ModelError:
+    if error.fault is ModelFault.CONTEXT_LENGTH:
+        error.window = refused_window(body)
+    return error
 
 
 def bad_address(url: str) -> ModelError:

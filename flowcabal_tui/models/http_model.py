@@ -31,7 +31,9 @@ from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.reply import ReplyReader
 from flowcabal_tui.models.structured import structured
 from flowcabal_tui.models.transport import Transport
+from flowcabal_tui.models.windows import LOCAL_PATHS, listed_window
 
+WINDOW_SECONDS: Final = 3.0
 END_SECONDS: Final = 0.5
 """How long the connection may still be read after the end mark, so that it can be used again."""
 
@@ -91,6 +93,8 @@ class HttpModel(ABC):
         self._endpoint, self._transport = endpoint, transport
         self.on_learned: Callable[[], Awaitable[None]] | None = None
         """Called when a structured answer has changed what `ladder` knows."""
+        self.on_refused: Callable[[int], Awaitable[None]] | None = None
+        """Called with the window, in tokens, that the error of a prompt that is too long names."""
         self._backoff, self._sleep = Backoff(endpoint, rng), sleep
         self.ladder = Ladder(endpoint)
 
@@ -115,6 +119,8 @@ class HttpModel(ABC):
                         yield event
                 return
             except ModelError as error:
+                if error.window is not None and self.on_refused is not None:
+                    await self.on_refused(error.window)
                 seconds = self._backoff.seconds(error, attempt)
                 if seconds is None:
                     if attempt > 1:
@@ -136,6 +142,17 @@ class HttpModel(ABC):
         finally:
             if self.on_learned is not None and self.ladder.known != known:
                 await self.on_learned()
+
+    async def window(self) -> int | None:
+        """The window as the server tells it, in tokens; None where it says nothing. Free, asked at most four times."""
+        if self._endpoint.provider != "openai":
+            return None
+        name = self._endpoint.model
+        found = listed_window(await self._transport.get("/models", WINDOW_SECONDS), name)
+        if found is None and self._endpoint.is_local:
+            for path in LOCAL_PATHS:
+                found = found or listed_window(await self._transport.get(path, WINDOW_SECONDS, root=True), name)
+        return found
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -129,6 +130,21 @@ class Transport:
             return await self._whole(response, BODY_LIMIT, self._endpoint.idle_timeout)
         finally:
             await response.aclose()
+
+    async def get(self, path: str, seconds: float, *, root: bool = False) -> bytes:
+        """The body of a GET below base_url, or with `root` of the server; b"" for any failure. Asked once."""
+        base = self._base_url
+        if root:
+            parts = urlsplit(base)
+            base = f"{parts.scheme}://{parts.netloc}"
+        try:
+            with self._faults():
+                client = await self._open()
+                async with asyncio.timeout(seconds), client.stream("GET", base + path) as response:
+                    is_plain = response.status_code == 200 and "html" not in response.headers.get("content-type", "")
+                    return await self._whole(response, BODY_LIMIT, seconds) if is_plain else b""
+        except (ModelError, TimeoutError):
+            return b""
 
     async def aclose(self) -> None:
         """Closes all connections; calls that are still running fail."""

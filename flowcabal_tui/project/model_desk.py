@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.addresses import is_loopback
@@ -20,6 +20,7 @@ from flowcabal_tui.domain.model_calls import (
     Role,
     StructuredMode,
 )
+from flowcabal_tui.domain.windows import LEAST_CONTEXT, context_room
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.lexical import LexicalEmbedder
@@ -35,10 +36,11 @@ from flowcabal_tui.store import Store
 if TYPE_CHECKING:
     from flowcabal_tui.models.http_model import HttpModel
 
+Learned = Literal["listed", "refused"]
+"""From where a window is known: the server's own word, or the error of a prompt that was too long."""
+
 MODES: Final = "structured modes"
-ANSWER_TOKENS: Final = 4_096
-PROMPT_TOKENS: Final = 4_096
-"""What is kept free in a model's window for the writer's own prompt with upstream outputs."""
+WINDOWS: Final = "windows"
 
 
 class ModelDesk:
@@ -61,6 +63,8 @@ class ModelDesk:
         self._models: dict[Endpoint, ModelPort] = {}
         self._paid: dict[Endpoint, PaidOnce] = {}
         self._modes: dict[str, dict[StructuredMode, bool]] = {}
+        self._windows: dict[str, dict[Learned, int]] = {}
+        self._asked: set[str] = set()
         self.counter = TokenEstimator(self._agent_name())
         self.spending = Spending(lambda: self._settings.budget, store, self.counter, emit)
 
@@ -68,6 +72,7 @@ class ModelDesk:
         """Reads what was spent and what was learned of endpoints before."""
         await self.spending.begin()
         self._modes = await self._store.values.get(MODES) or {}
+        self._windows = await self._store.values.get(WINDOWS) or {}
 
     def use(self, settings: ProjectSettings) -> None:
         """From now on these settings count."""
@@ -88,17 +93,61 @@ class ModelDesk:
         return chosen.model if chosen else ""
 
     def endpoint(self, role: Role) -> Endpoint | None:
-        """Where a role's model is reached; None when it is not configured."""
+        """Where a role's model is reached, with the window that was learned of it; None when it is not configured."""
         chosen = self._settings.models.of(role)
-        return chosen.endpoint() if chosen else None
+        return self._with_window(chosen.endpoint()) if chosen else None
+
+    def _with_window(self, endpoint: Endpoint) -> Endpoint:
+        """What is set wins over what was learned; of that the smallest counts."""
+        learned = self._windows.get(endpoint.identity)
+        if endpoint.context_window is not None or not learned:
+            return endpoint
+        return replace(endpoint, context_window=min(learned.values()))
+
+    async def learn_windows(self, *, again: bool = False) -> None:
+        """Asks the servers of the writing roles for the windows of their models, once a session or `again`.
+
+        Costs nothing, and nothing is asked where the window is set or the user has not confirmed the endpoint.
+        """
+        for role in ROLES[:2]:
+            chosen = self._settings.models.of(role)
+            endpoint = chosen.endpoint() if chosen else None
+            if endpoint is None or endpoint.provider == "offline" or endpoint.context_window is not None:
+                continue
+            if endpoint.identity in self._asked and not again:
+                continue
+            self._asked.add(endpoint.identity)
+            try:
+                ask = getattr(self.model(role), "window", None)
+            except ModelError:
+                continue
+            if ask is not None and (found := await ask()) is not None:
+                known = self._windows.get(endpoint.identity, {})
+                if known.get("listed") != found:  # another server or other settings: what it refused is past
+                    await self._remember_window(endpoint, {"listed": found})
+
+    async def _remember_window(self, endpoint: Endpoint, known: dict[Learned, int]) -> None:
+        self._windows[endpoint.identity] = known
+        await self._store.values.put(WINDOWS, self._windows)
 
     def context_budget(self) -> int:
         """What the Context agent may add, in tokens: less than the settings say where the model's window is small."""
         wanted, endpoint = self._settings.budget.context_tokens, self.endpoint("user")
         if endpoint is None or endpoint.context_window is None:
             return wanted
-        room = endpoint.context_window - (endpoint.max_output or ANSWER_TOKENS) - PROMPT_TOKENS
-        return max(0, min(wanted, room))
+        return max(0, min(wanted, context_room(endpoint.context_window, endpoint.max_output)))
+
+    def small_window(self) -> str:
+        """What is said before a run whose model leaves the context fewer than LEAST_CONTEXT tokens; else ""."""
+        endpoint, budget = self.endpoint("user"), self.context_budget()
+        wanted = self._settings.budget.context_tokens
+        if endpoint is None or endpoint.context_window is None or budget >= min(LEAST_CONTEXT, wanted):
+            return ""
+        words = _(
+            "The window of {model} has {window} tokens: {n} are left for the context, so little of the book goes in. "
+            "Choose a model with a larger window, or start its server with more."
+        )
+        return words.format(model=endpoint.model, window=f"{endpoint.context_window:,}", n=f"{budget:,}")
 
     def is_offline(self, role: Role = "user") -> bool:
         """True when the role is played by the embedded model."""
@@ -110,16 +159,15 @@ class ModelDesk:
 
         Raises ModelError(NOT_CONFIGURED or NOT_CONFIRMED).
         """
-        endpoint = self.endpoint(role)
-        if endpoint is None:
+        chosen = self._settings.models.of(role)
+        if chosen is None:
             raise ModelError(
                 ModelFault.NOT_CONFIGURED,
                 _("No model is set for the role {role}.").format(role=role),
                 _("Nothing was sent."),
                 _("See `flowcabal-tui models PROJECT` for what is found here, or write it into flowcabal.toml."),
             )
-        if name:
-            endpoint = replace(endpoint, model=name)
+        endpoint = self._with_window(replace(chosen.endpoint(), model=name) if name else chosen.endpoint())
         key = self._key(role, endpoint)  # also for a model that is there already: the answer may have changed
         if endpoint not in self._models:
             self._models[endpoint] = self._offline() if endpoint.provider == "offline" else self._http(endpoint, key)
@@ -134,7 +182,11 @@ class ModelDesk:
             self._modes[endpoint.identity] = dict(model.ladder.known)
             await self._store.values.put(MODES, self._modes)
 
-        model.on_learned = remember
+        async def refused(window: int) -> None:
+            known = self._windows.get(endpoint.identity, {})
+            await self._remember_window(endpoint, {**known, "refused": window})
+
+        model.on_learned, model.on_refused = remember, refused
         return model
 
     def _offline(self) -> ModelPort:
@@ -174,7 +226,8 @@ class ModelDesk:
             self.spending.require_budget()
 
     async def check_all(self) -> tuple[EndpointCheck, ...]:
-        """One small call to each configured role."""
+        """One small call to each configured role; their windows are asked for again."""
+        await self.learn_windows(again=True)
         found: list[EndpointCheck] = []
         for role in ROLES:
             endpoint = self.endpoint(role)
@@ -190,10 +243,16 @@ class ModelDesk:
                     model = self.model(role)
                     if role == "agent" and (ladder := getattr(model, "ladder", None)) is not None:
                         ladder.known.clear()  # tried again: the server may have changed
-                    found.append(await check(model, role))
+                    found.append(self._with_window_told(await check(model, role)))
                 except ModelError as error:
                     found.append(EndpointCheck(role, False, error.title))
         return tuple(found)
+
+    def _with_window_told(self, checked: EndpointCheck) -> EndpointCheck:
+        endpoint = self.endpoint(checked.role)
+        window = endpoint.context_window if endpoint else None
+        said = _("{n} tokens").format(n=f"{window:,}") if window else _("not known")
+        return replace(checked, details=(*checked.details, ("window", said)))
 
     async def close(self) -> None:
         """Closes connections."""

@@ -288,6 +288,7 @@ class Parts:
 
     async def services(self, generation: Generation, spend: bool) -> Services:
         """What a run needs, by the settings of this moment; without `spend` nothing is paid or remembered."""
+        await self.models.learn_windows()
         counter = await self.models.counter_at(generation, remember=spend)
         return Services(
             journal=self.store.runs,
@@ -318,6 +319,7 @@ class Parts:
             kinds=self.kinds,
             shelf=PinnedShelf(self.store.references, generation, always=self.settings.agents.references),
             fixed=_fixed_words(),
+            endpoint=self.models.endpoint,
         )
 
     def monitor(self) -> Monitor | None:

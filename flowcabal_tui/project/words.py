@@ -165,8 +165,8 @@ def spend_lines(quote: Quote) -> list[str]:
     kept = _("When the output is kept, the memory of the book likely costs {spend}.")
     keeping = [kept.format(spend=_spend(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
-        return [_("It costs nothing."), *keeping]
-    lines = [_("Likely: {spend}").format(spend=_spend(quote.likely, quote.currency))]
+        return [*quote.warnings, _("It costs nothing."), *keeping]
+    lines = [*quote.warnings, _("Likely: {spend}").format(spend=_spend(quote.likely, quote.currency))]
     if quote.most is None:
         lines.append(_("At most: not known."))
     else:

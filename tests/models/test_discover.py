@@ -27,6 +27,7 @@ def test_an_address_in_the_environment_goes_with_its_key() -> None:
 
 
 async def test_a_model_on_this_machine_comes_first_and_is_only_asked_for_its_list(server: FaultServer) -> None:
+    server.looks_take_faults = True
     server.push({"body": {"data": [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}, {"id": "llama3\x1b[2J"}]}})
     found = await discover({"OPENAI_API_KEY": "x"}, {"Ollama": server.url + "/v1"})
     assert [proposal.name for proposal in found] == ["Ollama", "OpenAI"]
@@ -38,6 +39,7 @@ async def test_a_model_on_this_machine_comes_first_and_is_only_asked_for_its_lis
 
 async def test_what_does_not_answer_or_answers_nonsense_is_not_there(server: FaultServer) -> None:
     addresses = dict.fromkeys(("slow", "page", "list", "none", "broken"), server.url + "/v1")
+    server.looks_take_faults = True
     server.push(
         {"header_delay": 60},
         {"body": "<html>hello</html>"},

@@ -3,23 +3,114 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.project.words import spend_lines
+from flowcabal_tui.protocol import AddChapter, ImportManuscript
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import endpoint, make_one, opened
+from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened, write_chapters
+
+TALE = " ".join(f"In the year {n} the ferry of Saltreach went down with hand {n}." for n in range(900))
+REFUSAL = {
+    "openai": {"error": {"code": 400, "message": "exceeds the available context size", "n_ctx": 4096}},
+    "anthropic": {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9000 tokens > 4096 max"}},
+}
 
 
-@pytest.mark.parametrize(("window", "budget"), [(None, 25_000), (200_000, 25_000), (16_000, 7_808), (6_000, 0)])
+@pytest.mark.parametrize(
+    ("window", "budget"), [(None, 25_000), (200_000, 25_000), (16_000, 10_000), (8_192, 5_120), (1_000, 625)]
+)
 async def test_the_context_fits_the_models_window(
     folder: Path, server: FaultServer, window: int | None, budget: int
 ) -> None:
     await make_one(folder, ModelsSettings(user=endpoint(server, context_window=window)))
     async with opened(folder) as desk:
-        request = RunRequest("quick-draft", await desk.chapter(1))
+        receipt = await preview(desk)
+        assert receipt.used <= receipt.budget <= budget
+        assert receipt.budget > budget - 800 or budget < 1_000  # what the prompt itself takes
+
+
+async def preview(desk: Desk, chapter: int = 1) -> Any:
+    request = RunRequest("quick-draft", await desk.chapter(chapter))
+    (node,) = (await desk.project.workflow("quick-draft")).nodes
+    return await desk.project.preview_context(request, NodeId(node.id))
+
+
+async def book(desk: Desk, tmp_path: Path) -> None:
+    """A chapter of about 12,000 tokens, and an empty one."""
+    await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", {"Chapter 1": TALE}))))
+    await desk.project.carry_out(AddChapter("The Glove"))
+    await desk.settled()
+
+
+async def test_a_server_that_lists_the_window_is_asked_once_and_the_endpoint_keeps_it(
+    folder: Path, server: FaultServer
+) -> None:
+    await make_one(folder, both(endpoint(server)))
+    server.listed = {"max_model_len": 8192}
+    async with opened(folder) as desk:
+        budget = (await preview(desk)).budget
+        assert 4_000 < budget < 5_200
+        assert (await preview(desk)).budget == budget
+        assert server.asked == ["/v1/models"]
+    server.listed = {}
+    async with opened(folder) as desk:  # another session, and the server says nothing
+        assert (await preview(desk)).budget == budget
+
+
+async def test_a_window_that_is_set_is_not_asked_for(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, ModelsSettings(user=endpoint(server, context_window=16_000)))
+    server.listed = {"max_model_len": 8192}
+    async with opened(folder) as desk:
+        assert (await preview(desk)).budget > 9_000
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_prompt_past_the_window_is_shortened_and_says_so(
+    folder: Path, tmp_path: Path, server: FaultServer, provider: str
+) -> None:
+    await make(folder, both(endpoint(server, provider)))
+    async with opened(folder) as desk:
+        await book(desk, tmp_path)
+        assert (await preview(desk, 2)).used > 4_096
+        server.push({"status": 400, "body": REFUSAL[provider]}, {"content": "The bell rang over the water."})
+        run = await desk.run("quick-draft", 2)
+        first, second = [entry["body"] for entry in server.log[:2]]
         (node,) = (await desk.project.workflow("quick-draft")).nodes
-        receipt = await desk.project.preview_context(request, NodeId(node.id))
-        assert (receipt.budget, receipt.used <= budget) == (budget, True)
+        receipt = (await desk.view(run, node.id)).attempts[-1].receipt
+        assert receipt is not None and receipt.used <= receipt.budget < 3_072
+        assert any("4,096" in note for note in receipt.notes)
+        assert "shortened to fit the window" in str(second) and "shortened to fit" not in str(first)
+        assert len(str(second)) < len(str(first)) / 2
+    async with opened(folder) as desk:  # another session knows it
+        assert (await preview(desk, 2)).budget < 3_072
+
+
+async def test_an_overflow_without_a_number_is_shortened_step_by_step_and_ends(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await book(desk, tmp_path)
+        server.push({"status": 400, "body": {"error": {"message": "prompt is too long"}}, "times": -1})
+        assert await desk.follow(await desk.start("quick-draft", 2)) == "failed"
+        sizes = [len(str(entry["body"])) for entry in server.log]
+        assert calls(server) == 4 and sizes == sorted(sizes, reverse=True)
+        assert len(set(sizes)) == 4  # no request twice
+
+
+@pytest.mark.parametrize(("window", "told"), [(2_048, True), (8_192, False), (None, False)])
+async def test_a_context_of_next_to_nothing_is_said_before_the_run(
+    folder: Path, server: FaultServer, window: int | None, told: bool
+) -> None:
+    await make_one(folder, both(endpoint(server)))
+    server.listed = {"context_length": window} if window else {}
+    async with opened(folder) as desk:
+        quote = await desk.project.quote(RunRequest("quick-draft", await desk.chapter(1)))
+        assert any("2,048" in line and "1,280" in line for line in spend_lines(quote)) is told

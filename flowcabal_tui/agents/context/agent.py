@@ -28,12 +28,19 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
 from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_calls import Endpoint, Role, TokenCounter
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
+from flowcabal_tui.domain.windows import prompt_room
+from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 
 _LAST_PAGES: Final = 3_000
+_FRAME: Final = 64
+"""Tokens of the messages around their texts, of a chat template for example."""
+_SAID_SHORT: Final = (
+    "因模型窗口较小，以下资料已删减：没有提到的内容不代表书中没有。",
+    "The material below was shortened to fit the window: what it leaves out may still be in the book.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     `shelf` has the reference books. `model` answers inquiries (None: excerpts stand in their place); with `spend`
     False only answers that were paid for before are used, as for a preview. A class left out of `shares` is switched
-    off. `fixed` are sentences of templates, which say nothing of a chapter and are not looked up.
+    off. `fixed` are sentences of templates, which say nothing of a chapter and are not looked up. `endpoint` tells how
+    large the window of a role's model is.
     """
 
     def __init__(
@@ -95,10 +103,11 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         kinds: ProfileKinds | None = None,
         shelf: references.Shelf | None = None,
         fixed: Set[str] = frozenset(),
+        endpoint: Callable[[Role], Endpoint | None] = lambda _role: None,
     ) -> None:
         self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
-        self._spend, self._shares = spend, shares
+        self._spend, self._shares, self._endpoint = spend, shares, endpoint
         self._kinds, self._shelf, self._fixed = kinds or ProfileKinds(), shelf, fixed
 
     async def assemble(
@@ -167,8 +176,11 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
         """Fills the budget, renders, and writes the receipt."""
-        ledger = Ledger(self._room(goal), self._counter, seen.book.view.language, self._shares)
-        notes = list(thought.notes)
+        language, shortened = seen.book.view.language, self._shortened(goal)
+        notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
+        room = max(0, self._room(goal) - (self._counter.count(notice) if notice else 0))
+        ledger = Ledger(room, self._counter, language, self._shares)
+        notes = [*thought.notes, *([shortened] if shortened else [])]
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to others than the point of view"))
         answers = await self._answers(goal, seen.book, notes)
@@ -177,6 +189,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             ledger.fill(name, thought.candidates.get(name, ()))
         ledger.spend_rest()
         prefix, suffix = ledger.render()
+        suffix = f"{notice}{suffix}" if suffix else suffix
         dropped, more = ledger.dropped()
         if more:
             notes.append(_("{n} more candidates were dropped.").format(n=more))
@@ -201,9 +214,33 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         return Injection(prefix, suffix, receipt, tuple((answer.question, answer.text) for answer in answers))
 
     def _room(self, goal: Assignment) -> int:
-        """Tokens: the project's budget, or less where the node says so."""
+        """Tokens: the project's budget, or less where the node says so, or the model's window leaves less."""
+        wanted, window = self._wanted(goal), self._window_room(goal)
+        return wanted if window is None else max(0, min(wanted, window))
+
+    def _wanted(self, goal: Assignment) -> int:
         wanted = goal.params.context_tokens
         return self._budget if wanted is None else min(wanted, self._budget)
+
+    def _window_room(self, goal: Assignment) -> int | None:
+        """What the window leaves beside the prompt's own words and an answer; None where it is not known."""
+        endpoint = self._endpoint(goal.params.role)
+        if endpoint is None or endpoint.context_window is None:
+            return None
+        system = "".join(block.text for block in goal.params.system if isinstance(block, TextBlock))
+        own = self._counter.count(system) + self._counter.count(goal.prompt) + _FRAME
+        answer = goal.params.max_tokens or endpoint.max_output
+        return prompt_room(endpoint.context_window, answer) - own
+
+    def _shortened(self, goal: Assignment) -> str:
+        """What the receipt says where the window leaves less than was wanted; else ""."""
+        wanted, room = self._wanted(goal), self._room(goal)
+        endpoint = self._endpoint(goal.params.role)
+        if room >= wanted or endpoint is None:
+            return ""
+        words = _("The context was shortened from {wanted} to {n} tokens: the window of {model} has {window}.")
+        window = f"{endpoint.context_window or 0:,}"
+        return words.format(wanted=f"{wanted:,}", n=f"{room:,}", model=endpoint.model, window=window)
 
     async def _knowledge(
         self,

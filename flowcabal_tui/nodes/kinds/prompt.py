@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, Retry
 from flowcabal_tui.domain.workflow import Block, InquiryBlock, PromptParams
@@ -16,6 +18,8 @@ MODEL_ATTEMPTS: Final = 3
 MODEL_RETRIES: Final = MODEL_ATTEMPTS
 """Calls of these retries, at most: the first answer with single paragraphs that cannot be placed has the whole text
 asked for, and then no further one is asked for single paragraphs."""
+SHORTENINGS: Final = 3
+"""How often a prompt that is too long for the model is made shorter."""
 
 
 class Prompt(NodeKind):
@@ -35,9 +39,33 @@ class Prompt(NodeKind):
         return context.identity(params)
 
     async def run(self, context: NodeContext, params: PromptParams) -> Attempt:
+        room: int | None = None
+        for tries in range(1, SHORTENINGS + 2):
+            request, injection = await self._request(context, params, room)
+            if (settled := await context.outcome(request, params)) is not None:
+                return settled
+            try:
+                return await self._until_settled(context, params, request, injection)
+            except ModelError as error:
+                used = injection.receipt.used if injection else 0
+                if error.fault is not ModelFault.CONTEXT_LENGTH or not used or tries > SHORTENINGS:
+                    raise
+                # Where the error named the window, the Context agent knows it now.
+                room = None if error.window is not None and room is None else used // 2
+        raise AssertionError("unreachable")
+
+    async def _request(
+        self, context: NodeContext, params: PromptParams, room: int | None
+    ) -> tuple[ModelRequest, Injection | None]:
+        """What is sent, with a context of at most `room` tokens where an earlier one was too long for the model."""
         inquiries = [block.question for block in self.blocks(params) if isinstance(block, InquiryBlock)]
         unanswered = [(question, "") for question in inquiries]
-        injection = await context.inject(params, context.resolve(params.prompt, unanswered), inquiries)
+        fitting = params if room is None else params.model_copy(update={"context_tokens": room})
+        injection = await context.inject(fitting, context.resolve(params.prompt, unanswered), inquiries)
+        if injection and room is not None:
+            words = _("The prompt was too long for the model: the context was shortened to {n} tokens.")
+            notes = (*injection.receipt.notes, words.format(n=f"{room:,}"))
+            injection = replace(injection, receipt=replace(injection.receipt, notes=notes))
         answers = injection.inquiries if injection else ()
         system, prompt = context.resolve(params.system, answers), context.resolve(params.prompt, answers)
         if injection:
@@ -49,9 +77,7 @@ class Prompt(NodeKind):
             max_tokens=params.max_tokens,
             temperature=params.temperature,
         )
-        if (settled := await context.outcome(request, params)) is not None:
-            return settled
-        return await self._until_settled(context, params, request, injection)
+        return request, injection
 
     async def _until_settled(
         self, context: NodeContext, params: PromptParams, request: ModelRequest, injection: Injection | None

@@ -32,6 +32,8 @@ class Quotes:
         stale = await self._store.standings.stale(scope.workflow.id, scope.request.chapter)
         basis = await self._basis()
         quote = await quoting.quote(scope, basis, stale)
+        if small := self._models.small_window():
+            quote = replace(quote, warnings=(*quote.warnings, small))
         keeps = scope.workflow.keep.kind == "chapter" and scope.request.chapter is not None
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
 

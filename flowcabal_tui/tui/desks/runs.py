@@ -295,7 +295,7 @@ class RunDesk:
             request = replace(request, workflow=newest.reference if newest else request.workflow)
         with preparing(self._screen):
             quote = await self._workbench.quote(request)
-        if not quote.is_free:
+        if not quote.is_free or quote.warnings:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
