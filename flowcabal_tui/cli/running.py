@@ -68,6 +68,9 @@ async def run(arguments: Namespace) -> int:
         if isinstance(command, RunWorkflow) and arguments.quote:
             printer.quote(await project.quote(command.request))
             return DONE
+        if isinstance(command, RunWorkflow):
+            for warning in (await project.quote(command.request)).warnings:
+                say(warning, file=sys.stderr)
         await settle_embeddings(project, arguments)
         session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
         return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)

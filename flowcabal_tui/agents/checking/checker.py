@@ -66,6 +66,8 @@ class Draft:
     text: str
     book: Book
     waived: frozenset[tuple[str, str]]
+    start: int = 0
+    """The offset of `text` in the whole draft, of which it is a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,20 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
     rounds = 2
 
     def __init__(
-        self, angles: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter
+        self,
+        angles: Mapping[Angle, str],
+        model: PaidOnce,
+        prompts: PromptLibrary,
+        counter: TokenCounter,
+        source_tokens: int = SOURCE_TOKENS,
     ) -> None:
         """`angles` come with the words that tell the model what they look at."""
+        self._source_tokens = source_tokens
         self._angles, self._model, self._prompts, self._counter = angles, model, prompts, counter
 
     async def observe(self, goal: Draft) -> Material:
         """Raises SettingsError when the writer's own prompt does not fit."""
-        sources = await sources_for(tuple(self._angles), goal.book, goal.text, self._counter, SOURCE_TOKENS)
+        sources = await sources_for(tuple(self._angles), goal.book, goal.text, self._counter, self._source_tokens)
         cast = named_in(goal.text, goal.book.entities)
         messages = self._prompts.get(_TASK).fill(
             {
@@ -149,7 +157,13 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
                     angle,
                     subtype_of(claim.subtype, angle),
                     clean(claim.explanation).strip(),
-                    Quotation(draft.words(in_draft), goal.uri, in_draft.start, in_draft.end, goal.title),
+                    Quotation(
+                        draft.words(in_draft),
+                        goal.uri,
+                        goal.start + in_draft.start,
+                        goal.start + in_draft.end,
+                        goal.title,
+                    ),
                     Quotation(
                         text.words(in_source),
                         source.uri,
@@ -166,6 +180,15 @@ def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
     """The angles by the checkers that look from them: each is one call."""
     groups = (tuple(angle for angle in group if angle in angles) for group in GROUPS)
     return tuple(group for group in groups if group)
+
+
+def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
+    """What one angle says of a draft that was read in parts: it passed only where every part did."""
+    findings = tuple({each.signature: each for check in checks for each in check.findings}.values())
+    details = " ".join(dict.fromkeys(check.detail for check in checks if check.detail))
+    outcomes = {check.outcome for check in checks}
+    outcome = next(each for each in ("found", "not checked", "passed") if each in outcomes)
+    return AngleCheck(checks[0].angle, outcome, details, findings)
 
 
 def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.agents.checking.checker import NAMES_TOKENS, SOURCE_TOKENS, Checker, Draft, grouped, merged
+from flowcabal_tui.agents.checking.checker import (
+    NAMES_TOKENS,
+    SOURCE_TOKENS,
+    Checker,
+    Claims,
+    Draft,
+    grouped,
+    merged,
+    of_parts,
+)
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.parts import FRAME, LEAST, SHRINKS, is_too_long, pieces, room_of
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
@@ -105,10 +117,43 @@ class Monitor:
         return merged(sorted(checks, key=lambda check: angles.index(check.angle)))
 
     async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce) -> tuple[AngleCheck, ...]:
-        try:
-            return await Checker(angles, model, self._prompts, self._counter).pursue(goal)
-        except FlowCabalError as error:
-            return tuple(_failed(angle, error) for angle in angles)
+        """What these angles say; a draft that does not fit the model's window is read in parts."""
+        for shrink in SHRINKS:
+            try:
+                return await self._read(angles, goal, model if shrink == 1 else self._model(), shrink)
+            except FlowCabalError as error:
+                if not (isinstance(error, ModelError) and is_too_long(error)) or shrink == SHRINKS[-1]:
+                    return tuple(_failed(angle, error) for angle in angles)
+        raise AssertionError("unreachable")
+
+    async def _read(
+        self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, shrink: float
+    ) -> tuple[AngleCheck, ...]:
+        sources, drafts = self._fitting(angles, goal, room_of(model.endpoint), shrink)
+        checker = Checker(angles, model, self._prompts, self._counter, sources)
+        found = [await checker.pursue(part) for part in drafts]
+        return tuple(of_parts([each[place] for each in found]) for place in range(len(angles)))
+
+    def _fitting(
+        self, angles: Mapping[Angle, str], goal: Draft, room: int | None, shrink: float
+    ) -> tuple[int, list[Draft]]:
+        """Tokens for the sources, and the draft or its parts. The sources give way to a third of the room."""
+        if room is None and shrink == 1:
+            return SOURCE_TOKENS, [goal]
+        length = self._counter.count(goal.text)
+        words = "\n".join((self._prompts.text("monitor.check"), *angles.values()))
+        schema = self._counter.count(json.dumps(Claims.model_json_schema(), ensure_ascii=False))
+        frame = self._counter.count(words) + schema + NAMES_TOKENS // 4 + FRAME
+        whole = (SOURCE_TOKENS + length if room is None else max(0, room - frame)) * shrink
+        sources = int(min(SOURCE_TOKENS, max(whole - length, whole / 3)))
+        size = max(LEAST, int(whole) - sources)
+        if length <= size:
+            return sources, [goal]
+        drafts, at = [], 0
+        for piece in pieces(goal.text, size, self._counter):
+            drafts.append(replace(goal, text=piece, start=at))
+            at += len(piece)
+        return sources, drafts
 
 
 def feedback(evaluation: Evaluation) -> str:

@@ -97,7 +97,9 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
                 "title": goal.title,
                 "sources": fenced_sources(seen.sources),
             }
-            answer = await self._curator.ask("curator.arc", values, ProfileAnswer, sample=goal.sample)
+            answer = await self._curator.ask(
+                "curator.arc", values, ProfileAnswer, sample=goal.sample, parts="sources", whole=("summary",)
+            )
             if (thought := ProfileThought.of(answer, seen.sources)) is not None:
                 return thought
         return _extracted(seen.sources, NameIndex(await goal.view.entities()))

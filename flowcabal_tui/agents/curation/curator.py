@@ -6,7 +6,7 @@ A derived text carries the digest of its inputs (`l1_source`, `l0_source`): whil
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 from pydantic import BaseModel
@@ -29,6 +29,7 @@ from flowcabal_tui.agents.curation.curation_shapes import (
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, joined, parts_of, room_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import shortened, telling_sentences
@@ -88,7 +89,7 @@ class Curator:
         evidence = _supported(said, chapter, text)
         if self._model is not None and len(evidence) < least:
             values = {"language": language, "names": _names(text, entities), "title": chapter.title, "chapter": text}
-            answer = await self.ask("curator.l1", values, Overview, sample=sample)
+            answer = await self.ask("curator.l1", values, Overview, sample=sample, parts="chapter")
             evidence = _supported(answer.sentences, chapter, text)
         extracted = len(evidence) < least
         if extracted:
@@ -191,18 +192,81 @@ class Curator:
             for each in DIMENSIONS
         )
 
-    async def ask(self, task: str, values: Mapping[str, str | Fenced], shape: type[T], *, sample: int = 0) -> T:
-        """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model."""
-        if self._model is None:
-            raise RuntimeError("a curator without a model was asked a question")
-        messages = self.prompts.get(task).fill(values)
-        return await self._model().structured(ModelRequest(messages, purpose=task), shape, sample)
+    async def ask(
+        self,
+        task: str,
+        values: Mapping[str, str | Fenced],
+        shape: type[T],
+        *,
+        sample: int = 0,
+        parts: str = "",
+        whole: Collection[str] = (),
+    ) -> T:
+        """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model.
 
-    async def answered(self, task: str, values: Mapping[str, str | Fenced], shape: type[T]) -> T | None:
+        Where it does not fit the model's window it is asked about parts of the value `parts`, and the answers are
+        joined; the fields `whole`, which only a reader of all can answer, then have their defaults.
+        """
+        for shrink in SHRINKS:
+            model = self._asked()
+            questions = self._questions(task, values, shape, parts, room_of(model.endpoint), shrink)
+            try:
+                answers = [await model.structured(question, shape, sample) for question in questions]
+            except ModelError as error:
+                if not (parts and is_too_long(error)) or shrink == SHRINKS[-1]:
+                    raise
+            else:
+                return joined(answers, whole)
+        raise AssertionError("unreachable")
+
+    async def answered(
+        self,
+        task: str,
+        values: Mapping[str, str | Fenced],
+        shape: type[T],
+        *,
+        parts: str = "",
+        whole: Collection[str] = (),
+    ) -> T | None:
         """The answer to a question if it was paid for. Raises SettingsError; RuntimeError without a model."""
+        model = self._asked()
+        for shrink in SHRINKS:
+            questions = self._questions(task, values, shape, parts, room_of(model.endpoint), shrink)
+            answers = [await model.stored(question, shape) for question in questions]
+            if all(answer is not None for answer in answers):
+                return joined([answer for answer in answers if answer is not None], whole)
+        return None
+
+    def _asked(self) -> PaidOnce:
         if self._model is None:
             raise RuntimeError("a curator without a model was asked a question")
-        return await self._model().stored(ModelRequest(self.prompts.get(task).fill(values), purpose=task), shape)
+        return self._model()
+
+    def _questions(
+        self,
+        task: str,
+        values: Mapping[str, str | Fenced],
+        shape: type[BaseModel],
+        parts: str,
+        room: int | None,
+        shrink: float,
+    ) -> list[ModelRequest]:
+        """The question as a whole where it fits `room` tokens, else about parts of one of its values.
+
+        A part is `shrink` times as long as could be; with an unknown room it is that share of the whole.
+        """
+        prompt = self.prompts.get(task)
+        whole = ModelRequest(prompt.fill(values), purpose=task)
+        if not parts or (room is None and shrink == 1):
+            return [whole]
+        value = values[parts]
+        length = self.counter.count(value.text if isinstance(value, Fenced) else value)
+        taken = tokens_of(whole.messages, shape, self.counter)
+        left = max(LEAST, int(((room - (taken - length)) if room is not None else length) * shrink))
+        if length <= left:
+            return [whole]
+        found = parts_of(value, left, self.counter)
+        return [ModelRequest(prompt.fill({**values, parts: each}), purpose=task) for each in found]
 
     @property
     def asks(self) -> bool:

@@ -105,7 +105,9 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
                 "previous": seen.previous.text if seen.previous else "",
                 "sources": fenced_sources(seen.sources),
             }
-            answer = await self._curator.ask("curator.profile", values, ProfileAnswer, sample=goal.sample)
+            answer = await self._curator.ask(
+                "curator.profile", values, ProfileAnswer, sample=goal.sample, parts="sources", whole=("summary",)
+            )
             if (thought := ProfileThought.of(answer, seen.sources)) is not None:
                 return thought
         return ProfileThought("", _extracted(goal, seen.sources), False)

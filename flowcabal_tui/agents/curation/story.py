@@ -26,6 +26,8 @@ from flowcabal_tui.domain.story import Reading, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean, digest, digest_of
 
 _NAMES: Final = 40
+_WHOLE: Final = ("line", "keeping")
+"""What only a reader of the whole chapter can say: where it is read in parts, questions of their own follow."""
 _OPEN: Final = 16
 """Of each kind."""
 
@@ -60,7 +62,7 @@ class StoryReader:
         Raises ModelError, SettingsError.
         """
         open_lines = await _open_lines(goal)
-        answer = await self._curator.ask(TASK, _question(goal, open_lines), StoryAnswer)
+        answer = await self._curator.ask(TASK, _question(goal, open_lines), StoryAnswer, parts="chapter", whole=_WHOLE)
         entities, names = named(goal, answer.entities)
         by_id = {entity.id: entity for entity in (*goal.known, *entities)}
         said = SaidRecords(goal, by_id.values(), await goal.before.facts())
@@ -81,7 +83,7 @@ class StoryReader:
     async def answered(self, goal: StoryGoal) -> StoryAnswer:
         """The answer if the question was paid for, else an empty one; spends nothing."""
         question = _question(goal, await _open_lines(goal))
-        return await self._curator.answered(TASK, question, StoryAnswer) or UNASKED
+        return await self._curator.answered(TASK, question, StoryAnswer, parts="chapter", whole=_WHOLE) or UNASKED
 
 
 def _once(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:

@@ -1,0 +1,96 @@
+"""A question that is too long for the window of its model is asked in parts, and the answers are joined."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from typing import Final, TypeVar
+
+from pydantic import BaseModel
+
+from flowcabal_tui.agents.context.tokens import cut
+from flowcabal_tui.agents.prompt_library import Fenced
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Endpoint, Message, TokenCounter
+from flowcabal_tui.domain.windows import prompt_room
+
+T = TypeVar("T", bound=BaseModel)
+FRAME: Final = 64
+"""Tokens around the texts of the messages, such as those of a chat template."""
+LEAST: Final = 120
+"""A smaller part says too little to be asked about: then the model's own error is shown."""
+SHRINKS: Final = (1.0, 0.5, 0.25)
+"""Of the room for a part, each time that the model says that a question is too long: the count is an estimate."""
+_FULL: Final = 0.6
+"""Of the room for a part: from here on it ends with a sentence."""
+_END: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*\n*|[.][”’\"]*(?=\s)")
+_SOURCE: Final = re.compile(r"\n(?=<source )")
+
+
+def room_of(endpoint: Endpoint) -> int | None:
+    """Tokens that a question may have; None where the window is not known."""
+    if endpoint.context_window is None:
+        return None
+    return prompt_room(endpoint.context_window, endpoint.max_output)
+
+
+def tokens_of(messages: Sequence[Message], shape: type[BaseModel], counter: TokenCounter) -> int:
+    """What a question takes with its frame and the schema of its answer."""
+    schema = counter.count(json.dumps(shape.model_json_schema(), ensure_ascii=False))
+    return sum(counter.count(message.content) for message in messages) + schema + FRAME
+
+
+def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:
+    """`text` in parts of at most so many tokens, cut between sentences where that is possible; no character is lost."""
+    found = []
+    while text:
+        end = cut(text, tokens, counter).end
+        if end == 0:  # not even a clause fits
+            end = max(1, int(len(text) * tokens / max(1, counter.count(text))))
+        elif end < len(text):
+            ends = (match.end() for match in _END.finditer(text, 0, end))
+            end = max((each for each in ends if each >= end * _FULL), default=end)
+        found.append(text[:end])
+        text = text[end:]
+    return tuple(found) or ("",)
+
+
+def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[str | Fenced, ...]:
+    """A value of a prompt in parts: a text between sentences, fenced sources between two of them."""
+    if isinstance(value, str):
+        return pieces(value, tokens, counter)
+    groups: list[list[str]] = [[]]
+    left = tokens
+    for source in _SOURCE.split(value.text):
+        size = counter.count(source)
+        if groups[-1] and size > left:
+            groups.append([])
+            left = tokens
+        groups[-1].append(source)
+        left -= size
+    return tuple(Fenced("\n".join(group)) for group in groups)
+
+
+def joined(answers: Sequence[T], whole: Collection[str]) -> T:
+    """One answer from those to all parts: their lists one after the other.
+
+    A field that is no list, and one of `whole`, can be answered only by one who has read all: it has its default.
+    """
+    if len(answers) == 1:
+        return answers[0]
+    first = answers[0]
+    fields = type(first).model_fields
+    values = {}
+    for name, field in fields.items():
+        said = [getattr(answer, name) for answer in answers]
+        if name == "unread" or (isinstance(said[0], list) and name not in whole):
+            values[name] = type(said[0])(each for one in said for each in one)
+        else:
+            values[name] = field.get_default(call_default_factory=True)
+    return first.model_copy(update=values)
+
+
+def is_too_long(error: ModelError) -> bool:
+    """Did the model refuse the question for its length?"""
+    return error.fault is ModelFault.CONTEXT_LENGTH
