@@ -29,6 +29,8 @@ _LONGEST: Final = 240
 NOBODY: Final = EntityId("")
 """The end of a relation that no known name has: it waits until the writer names it."""
 Said = TypeVar("Said", SaidRelation, SaidFact, SaidPromise, SaidMoment, SaidSequel)
+_MOST: Final = 8 * MOST_OF_A_KIND
+"""A long chapter may have been read in several parts, each with an answer of its own."""
 
 
 class SaidRecords:
@@ -163,7 +165,7 @@ class SaidRecords:
 
     def _looked_up(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
         """Each with its quotation where it stands in the chapter; without evidence where it does not."""
-        for each in said[:MOST_OF_A_KIND]:
+        for each in said[:_MOST]:
             span = self._whole.find(each.quote)
             words = self._text[span.start : span.end] if span else ""
             yield each, (Evidence(words, self._chapter.id, span.start, span.end),) if span else ()
