@@ -17,8 +17,8 @@ from tests.project.desk import Desk, both, calls, endpoint, make, make_one, open
 
 TALE = " ".join(f"In the year {n} the ferry of Saltreach went down with hand {n}." for n in range(900))
 REFUSAL = {
-    "openai": {"error": {"code": 400, "message": "exceeds the available context size", "n_ctx": 4096}},
-    "anthropic": {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9000 tokens > 4096 max"}},
+    "openai": {"error": {"code": 400, "message": "exceeds the available context size", "n_ctx": 2048}},
+    "anthropic": {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9000 tokens > 2048 max"}},
 }
 
 
@@ -78,18 +78,18 @@ async def test_a_prompt_past_the_window_is_shortened_and_says_so(
     await make(folder, both(endpoint(server, provider)))
     async with opened(folder) as desk:
         await book(desk, tmp_path)
-        assert (await preview(desk, 2)).used > 4_096
+        assert (await preview(desk, 2)).used > 2_048
         server.push({"status": 400, "body": REFUSAL[provider]}, {"content": "The bell rang over the water."})
         run = await desk.run("quick-draft", 2)
         first, second = [entry["body"] for entry in server.log[:2]]
         (node,) = (await desk.project.workflow("quick-draft")).nodes
         receipt = (await desk.view(run, node.id)).attempts[-1].receipt
-        assert receipt is not None and receipt.used <= receipt.budget < 3_072
-        assert any("4,096" in note for note in receipt.notes)
+        assert receipt is not None and receipt.used <= receipt.budget < 1_536
+        assert any("2,048" in note for note in receipt.notes)
         assert "shortened to fit the window" in str(second) and "shortened to fit" not in str(first)
-        assert len(str(second)) < len(str(first)) / 2
+        assert len(str(second)) < len(str(first)) * 0.8
     async with opened(folder) as desk:  # another session knows it
-        assert (await preview(desk, 2)).budget < 3_072
+        assert (await preview(desk, 2)).budget < 1_536
 
 
 async def test_an_overflow_without_a_number_is_shortened_step_by_step_and_ends(
