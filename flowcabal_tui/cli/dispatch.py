@@ -136,6 +136,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import profiles
 
         return profiles.profile
+    if command == "proposals":
+        from flowcabal_tui.cli.proposals import proposals
+
+        return proposals
     if command in ("runs", "replay"):
         from flowcabal_tui.cli import history
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from flowcabal_tui.actions.values import parse
@@ -54,13 +54,19 @@ async def request_of(project: Workbench, workflow: Workflow, arguments: Namespac
 
 def given_inputs(arguments: Namespace) -> dict[str, Any]:
     """The inputs that flags give: `NAME=TEXT`, or `NAME:=JSON` for anything else. Raises BadArgument."""
+    inputs = named_values(arguments.input)
+    return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
+
+
+def named_values(flags: Iterable[str]) -> dict[str, Any]:
+    """The values of `NAME=TEXT` and `NAME:=JSON`. Raises BadArgument."""
     inputs: dict[str, Any] = {}
-    for flag in arguments.input:
+    for flag in flags:
         name, equals, value = flag.partition("=")
         if not equals or not name.rstrip(":"):
             raise BadArgument(_("{flag} gives no input.").format(flag=flag), "", _("Write NAME=TEXT or NAME:=JSON."))
         inputs[name.removesuffix(":")] = _json(flag, value) if name.endswith(":") else value
-    return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
+    return inputs
 
 
 def require_inputs(workflow: Workflow, given: Mapping[str, Any], targets: Collection[NodeId] = ()) -> None:

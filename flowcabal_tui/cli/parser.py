@@ -8,6 +8,7 @@ from typing import get_args
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.context_arguments import bench_arguments, context_arguments
+from flowcabal_tui.cli.story_arguments import proposals_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import RebuildPart
@@ -40,6 +41,7 @@ COMMANDS = [
     "models",
     "trust",
     "profile",
+    "proposals",
     "delete",
     "undelete",
     "rebuild",
@@ -55,7 +57,7 @@ COMMANDS = [
 
 TRUSTING = (
     *("run", "decide", "keep", "import", "bootstrap", "rebuild", "profile", "delete", "undelete", "purge"),
-    *("chapters", "workflows", "doctor"),
+    *("proposals", "chapters", "workflows", "doctor"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -360,6 +362,9 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile.add_argument("--take", action="store_true", help=_("what was made since your words or pin stands"))
     profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
     profile.add_argument("--json", action="store_true")
+    listed = _add(commands, "proposals", _("what agents say of the book: listed, confirmed, corrected, dropped"))
+    _project(listed)
+    proposals_arguments(listed)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import CommandId, EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.text import clean, slug
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.project.book.rewriting import rewrite
@@ -24,7 +24,9 @@ from flowcabal_tui.protocol import (
     Command,
     ConfirmModels,
     ConfirmTrust,
+    CorrectProposal,
     Decide,
+    DecideProposals,
     DeleteOutput,
     EditChapter,
     EditOutput,
@@ -55,6 +57,7 @@ from flowcabal_tui.protocol import (
     SplitChapter,
     StartBootstrap,
     TakeProfile,
+    UndoDecision,
     UnfreezeNode,
     WaiveFinding,
     WriteChapter,
@@ -220,6 +223,15 @@ class Handlers:
             case RemoveRecord():
                 await self._parts.story.remove(command.record)
                 await self._story_changed()
+            case DecideProposals():
+                await self._parts.proposals.decide(command.proposals, command.verdict)
+                await self._story_changed()
+            case CorrectProposal():
+                await self._parts.proposals.correct(command.proposal, command.change)
+                await self._story_changed()
+            case UndoDecision():
+                await self._parts.proposals.undo()
+                await self._story_changed()
             case _:
                 raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return ""
@@ -236,20 +248,13 @@ class Handlers:
         self._parts.background.wake()
 
     async def _put_entity(self, entity: Entity) -> None:
-        name, identity = clean(entity.name).strip(), entity.id
-        if not name or slug(identity) != identity:
-            raise RunError(
-                _("That is no name or no id: {name} ({id}).").format(name=name or '""', id=clean(identity) or '""'),
-                _("Nothing was changed."),
-                _("A name is not empty; an id has letters, digits, - and _ only."),
-            )
-        await self._parts.steps.put_by_hand(replace(entity, name=name, by="hand"))
+        self._parts.story.require_name(entity)
+        await self._parts.steps.put_by_hand(replace(entity, name=clean(entity.name).strip(), by="hand"))
         await self._names_changed()
 
     async def _remove_entity(self, identity: EntityId) -> None:
         known = {entity.id: entity for entity in await self._parts.store.memory.names()}
-        await self._parts.store.memory.remove_entity(identity)
-        await self._parts.steps.enqueue_entity(replace(known[identity], note="", name=""))
+        await self._parts.steps.remove_by_hand(known[identity])
         await self._names_changed()
 
     async def _names_changed(self) -> None:

@@ -32,6 +32,7 @@ from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.book.missing import require_database
 from flowcabal_tui.project.book.overview import OverviewDesk
 from flowcabal_tui.project.book.profile_desk import ProfileDesk
+from flowcabal_tui.project.book.proposals import ProposalService
 from flowcabal_tui.project.book.purging import PurgeTools, Purging
 from flowcabal_tui.project.book.search import Search
 from flowcabal_tui.project.book.shelf import PinnedShelf
@@ -173,6 +174,7 @@ class Parts:
             emit,
         )
         self.steps = Steps(tools)
+        self.proposals = ProposalService(store, self.story, self.steps, emit)
 
         def step(task: BackgroundTask) -> Awaitable[None]:
             """One that was done before is done as it was then."""

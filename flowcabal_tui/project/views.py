@@ -35,6 +35,7 @@ from flowcabal_tui.domain.memory import (
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.proposals import ProposalReader
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.story import Story
@@ -153,7 +154,7 @@ class SourceText:
     end: int = -1
 
 
-class Workbench(Protocol):
+class Workbench(ProposalReader, Protocol):
     """A project as its guests see it: `send` commands, drain `take`n events, ask questions.
 
     All methods may be called from any thread or loop; the coroutines are awaited on the caller's loop

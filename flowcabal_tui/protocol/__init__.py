@@ -12,11 +12,14 @@ from typing import Any
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.protocol.book_commands import (
     AcceptRewrite,
+    CorrectProposal,
+    DecideProposals,
     MergeChapters,
     ReplaceText,
     RevertChange,
     SetScene,
     SplitChapter,
+    UndoDecision,
 )
 from flowcabal_tui.protocol.commands import (
     AddChapter,
@@ -113,7 +116,9 @@ __all__ = [
     "CommandFailed",
     "ConfirmModels",
     "ConfirmTrust",
+    "CorrectProposal",
     "Decide",
+    "DecideProposals",
     "DeleteOutput",
     "EditChapter",
     "EditOutput",
@@ -171,6 +176,7 @@ __all__ = [
     "TakeProfile",
     "TextPurged",
     "TrustChanged",
+    "UndoDecision",
     "UnfreezeNode",
     "UsageChanged",
     "WaiveFinding",

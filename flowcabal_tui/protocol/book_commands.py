@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.context import Scene, SceneField
 from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.search import TextPlace
+from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.protocol.commands import Command
 
 
@@ -83,3 +86,29 @@ class SetScene(Command):
     chapter: ChapterId
     scene: Scene
     forget: tuple[SceneField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DecideProposals(Command):
+    """Confirms proposals (they are written as a hand's word) or drops them (agents do not say them again), all at
+    once; `UndoDecision` takes it back."""
+
+    type: ClassVar[str] = "proposal:decide"
+    proposals: tuple[ProposalId, ...]
+    verdict: Literal["confirm", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectProposal(Command):
+    """Writes the entity or record of a proposal as the writer has edited it."""
+
+    type: ClassVar[str] = "proposal:correct"
+    proposal: ProposalId
+    change: Entity | StoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class UndoDecision(Command):
+    """Takes back the last decision about proposals, wherever it was made."""
+
+    type: ClassVar[str] = "proposal:undo"

@@ -12,6 +12,7 @@ from flowcabal_tui.domain.manuscript import Passage, Reference, ReferenceHit, Re
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus, Freshness, Level
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalPage, ProposalWish
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.views import SourceText
@@ -68,6 +69,14 @@ class Reading(ABC):
         self, query: str, book: ReferenceId | None = None, limit: int = 20
     ) -> tuple[ReferenceHit, ...]:
         return await self._ask(self._parts.store.references.search(query.split(), limit, book))
+
+    async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+        return await self._ask(self._parts.proposals.page(wish, offset, limit))
+
+    async def proposal(self, identity: ProposalId) -> Proposal:
+        """Raises UnknownName when there is none of this id."""
+        (found,) = await self._ask(self._parts.store.proposals.get([identity]))
+        return found
 
     async def bootstrap(self) -> BootstrapStatus | None:
         return await self._ask(self._parts.bootstrap.status())

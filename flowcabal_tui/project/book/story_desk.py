@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import Mention
+from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
@@ -23,6 +23,13 @@ class StoryDesk:
 
     async def put(self, record: StoryRecord) -> RecordId:
         """Writes a record by hand; returns its id. Raises RunError, and then nothing was changed."""
+        await self.require_record(record)
+        identity = await self._store.records.put(record)
+        self._emit(BookChanged())
+        return identity
+
+    async def require_record(self, record: StoryRecord) -> None:
+        """Raises RunError for one that says nothing, has no proper id, or relates an unknown name."""
         says = record.kind if isinstance(record, Relation) else record.text
         if not clean(says).strip() or (record.id and slug(record.id) != record.id):
             raise RunError(
@@ -34,9 +41,16 @@ class StoryDesk:
             known = {entity.id for entity in await self._store.memory.names()}
             if not {record.source, record.target} <= known:
                 raise RunError(_("A relation needs two names that the book knows."), _("Nothing was changed."))
-        identity = await self._store.records.put(record)
-        self._emit(BookChanged())
-        return identity
+
+    def require_name(self, entity: Entity) -> None:
+        """Raises RunError for an entity without a name or a proper id."""
+        name, identity = clean(entity.name).strip(), entity.id
+        if not name or slug(identity) != identity:
+            raise RunError(
+                _("That is no name or no id: {name} ({id}).").format(name=name or '""', id=clean(identity) or '""'),
+                _("Nothing was changed."),
+                _("A name is not empty; an id has letters, digits, - and _ only."),
+            )
 
     async def remove(self, record: RecordId) -> None:
         """Takes a record out by hand. KeyError if there is none."""

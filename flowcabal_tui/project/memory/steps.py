@@ -124,6 +124,11 @@ class Steps:
         await self.enqueue_entity(stands)
         return stands
 
+    async def remove_by_hand(self, entity: Entity) -> None:
+        """Takes a known entity out, and all that follows from it."""
+        await self._store.memory.remove_entity(entity.id)
+        await self.enqueue_entity(replace(entity, note="", name=""))
+
     async def _names_with(self, entities: Iterable[Entity]) -> list[Entity]:
         known = {entity.id: entity for entity in await self._store.memory.names()}
         return sorted((known | {entity.id: entity for entity in entities}).values(), key=lambda each: each.id)

@@ -81,26 +81,31 @@ def raise_proposals(
 
 
 def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, said: Iterable[Proposal]) -> None:
-    """What an earlier reading of the chapter said and this one does not is withdrawn, unless a hand decided it."""
+    """What an earlier reading of the chapter said and this one does not is withdrawn, if it is open."""
     kept = json.dumps([each.id for each in said])
     connection.execute(
         f"UPDATE proposal SET state='withdrawn' WHERE chapter=? AND kind IN {READ_KINDS}"
-        f" AND state NOT IN {DECIDED} AND id NOT IN (SELECT value FROM json_each(?))",
+        f" AND {_OPEN} AND id NOT IN (SELECT value FROM json_each(?))",
         (chapter, kept),
     )
 
 
 def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None:
-    """Follows an edit: places move, what is no longer quoted is resolved, and open again when its words are back."""
+    """Follows an edit: places move, what is no longer quoted is resolved, and open again when its words are back.
+
+    Entities and names stay: they may occur elsewhere.
+    """
     rows = connection.execute(
-        f"SELECT id, state, was, start, quotation FROM proposal WHERE chapter=? AND quotation<>''"
+        f"SELECT id, kind, state, was, start, quotation FROM proposal WHERE chapter=? AND quotation<>''"
         f" AND ({_OPEN} OR state='resolved')",
         (chapter,),
     ).fetchall()
-    for identity, state, was, start, quotation in rows:
+    for identity, kind, state, was, start, quotation in rows:
         length = len(quotation)
         found = start if text.startswith(quotation, start) else text.find(quotation)
-        if found < 0 and state != "resolved":
+        if found < 0 and kind not in READ_KINDS:
+            connection.execute("UPDATE proposal SET start=0, end=0 WHERE id=?", (identity,))
+        elif found < 0 and state != "resolved":
             connection.execute("UPDATE proposal SET state='resolved', was=? WHERE id=?", (state, identity))
         elif found >= 0:
             now = was if state == "resolved" else state

@@ -1,0 +1,32 @@
+"""The arguments of `proposals`."""
+
+from __future__ import annotations
+
+import argparse
+
+from flowcabal_tui.cli.argument_types import whole
+from flowcabal_tui.domain.proposals import SHAPES
+from flowcabal_tui.locale import _
+
+
+def proposals_arguments(listed: argparse.ArgumentParser) -> None:
+    """Which rows are listed, and the writer's word on some."""
+    listed.add_argument("--chapter", type=whole, metavar="N", help=_("only of the chapter at this place"))
+    listed.add_argument(
+        "--state", choices=("open", "waiting", "decided", "all"), default="open", help=_("which of them")
+    )
+    listed.add_argument("--kind", action="append", default=[], choices=tuple(SHAPES), help=_("only of this kind"))
+    listed.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
+    listed.add_argument("--offset", type=int, default=0, metavar="N", help=_("leave out the first N"))
+    listed.add_argument("--limit", type=whole, default=100, metavar="N", help=_("at most N rows"))
+    listed.add_argument(
+        "--confirm", nargs="+", default=[], metavar="ID", help=_("these are right: they become your word")
+    )
+    listed.add_argument(
+        "--drop", nargs="+", default=[], metavar="ID", help=_("these are wrong: agents do not repeat them")
+    )
+    listed.add_argument("--correct", metavar="ID", help=_("this one is right as --set changes it"))
+    changed = _("a field of --correct: a text, or with NAME:=JSON another value")
+    listed.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
+    listed.add_argument("--undo", action="store_true", help=_("take back the last decision first"))
+    listed.add_argument("--json", action="store_true")

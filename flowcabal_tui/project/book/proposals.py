@@ -1,0 +1,119 @@
+"""The writer's word on proposals: confirmed, corrected or dropped, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import (
+    NewName,
+    Proposal,
+    ProposalId,
+    ProposalPage,
+    ProposalWish,
+    Verdict,
+    continued,
+    judged,
+)
+from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.story_desk import StoryDesk
+from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.protocol import BookChanged, Event
+from flowcabal_tui.store import Store
+
+
+class ProposalService:
+    """Lives on the engine's loop. What a decision writes is a hand's word like any other."""
+
+    def __init__(self, store: Store, story: StoryDesk, steps: Steps, emit: Callable[[Event], None]) -> None:
+        self._store, self._story, self._steps, self._emit = store, story, steps, emit
+
+    async def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
+        """Some rows from `offset` on, those of the newest reading first."""
+        return await self._store.proposals.page(wish, offset, limit)
+
+    async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
+        """Confirms or drops rows as one decision. Raises KeyError or RunError, and then no record was changed."""
+        rows = await self._store.proposals.get(ids)
+        since = await self._store.proposals.last_decision()
+        words = await self._words(rows, verdict)
+        await self._entities([row for row in rows if row.kind in ("entity", "name")], verdict)
+        await self._store.proposals.decide(words, since=since)
+        self._emit(BookChanged())
+
+    async def correct(self, identity: ProposalId, change: Entity | StoryRecord) -> None:
+        """Writes what the writer made of a proposal: its record or entity, as edited."""
+        (row,) = await self._store.proposals.get([identity])
+        after = row.difference.after
+        target = after.record if isinstance(after, Sequel) else row.target
+        if change.id != target or isinstance(change, Entity) != isinstance(after, Entity | NewName):
+            raise RunError(
+                _("The correction is of something else: {id}.").format(id=change.id), _("Nothing was changed.")
+            )
+        if isinstance(change, Entity):
+            self._story.require_name(change)
+            await self._steps.put_by_hand(replace(change, by="hand"))
+        else:
+            await self._story.require_record(change)
+            await self._store.proposals.decide([(identity, "correct", change)])
+        self._emit(BookChanged())
+
+    async def undo(self) -> None:
+        """Takes the last decision back. Raises RunError when there is none or it was overwritten."""
+        rows = await self._store.proposals.undo()
+        if not rows:
+            raise RunError(_("There is no decision to take back."), _("Nothing was changed."))
+        known = {entity.id: entity for entity in await self._store.memory.names()}
+        for target in dict.fromkeys(row.target for row in rows if row.kind in ("entity", "name")):
+            if (entity := known.get(EntityId(target))) is not None:
+                await self._steps.enqueue_entity(entity)
+        await self._steps.enqueue_index()
+        self._emit(BookChanged())
+
+    async def _words(
+        self, rows: Sequence[Proposal], verdict: Verdict
+    ) -> list[tuple[ProposalId, Verdict, StoryRecord | None]]:
+        """Of rows of records: what a hand writes. A confirmed record is written as it is now, with its end."""
+        words: list[tuple[ProposalId, Verdict, StoryRecord | None]] = []
+        now = _by_id(await (await self._store.memory.view(None)).story())
+        for row in rows:
+            after = row.difference.after
+            if isinstance(after, Entity | NewName):
+                continue
+            record: StoryRecord | None = None
+            if verdict == "confirm" and isinstance(after, Sequel):
+                before = now[after.record]
+                record = now[after.record] = before if row.state == "applied" else continued(before, after)
+            elif verdict == "confirm" and not isinstance(after, Sequel):
+                record = now.get(after.id, after)
+            if record is not None:
+                await self._story.require_record(record)
+            words.append((row.id, verdict, record))
+        return words
+
+    async def _entities(self, rows: Sequence[Proposal], verdict: Verdict) -> None:
+        """All words on an entity and its names at once."""
+        known = {entity.id: entity for entity in await self._store.memory.names()}
+        for target in dict.fromkeys(row.target for row in rows):
+            changes = [row.difference.after for row in rows if row.target == target]
+            entity = known.get(EntityId(target))
+            proposed = next((each for each in changes if isinstance(each, Entity)), None)
+            if proposed is not None and verdict == "drop":
+                if entity is not None:
+                    await self._steps.remove_by_hand(entity)
+                continue
+            entity = entity or proposed
+            if entity is None:
+                raise KeyError(target)
+            for name in (each.name for each in changes if isinstance(each, NewName)):
+                entity = judged(entity, name, confirms=verdict == "confirm")
+            await self._steps.put_by_hand(replace(entity, by="hand"))
+
+
+def _by_id(story: Story) -> dict[str, StoryRecord]:
+    records: list[StoryRecord] = [*story.relations, *story.facts, *story.promises, *story.moments]
+    return {each.id: each for each in records}

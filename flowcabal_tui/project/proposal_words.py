@@ -1,0 +1,110 @@
+"""The user's words for proposals, for every guest: what one says, what it changes, and why it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import NewName, Origin, Proposal, ProposalKind, ProposalState, Reason, ReasonCode
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, mark
+
+KINDS: Final[Mapping[ProposalKind, str]] = {
+    "entity": mark("new name"),
+    "name": mark("further name"),
+    "relation": mark("relation"),
+    "fact": mark("fact"),
+    "promise": mark("promise"),
+    "moment": mark("moment"),
+    "sequel": mark("change"),
+}
+STATES: Final[Mapping[ProposalState, str]] = {
+    "waiting": mark("waits for you"),
+    "applied": mark("in use"),
+    "confirmed": mark("confirmed"),
+    "corrected": mark("corrected"),
+    "dropped": mark("dropped"),
+    "resolved": mark("the text was edited"),
+    "withdrawn": mark("no longer said"),
+}
+_REASONS: Final[Mapping[ReasonCode, str]] = {
+    "quoted": mark("The quotation supports it."),
+    "short": mark("The quotation is too short to support it."),
+    "unnamed": mark("The quotation names nobody whom it is about."),
+    "unrelated": mark("The quotation shares no word with it."),
+    "unquoted": mark("Its quotation is not in the chapter: “{detail}”"),
+    "unknown": mark("The book does not know the name {detail}."),
+    "overrules": mark("It would change what you wrote: {detail} The change may not be meant."),
+    "named": mark("A further name."),
+    "rare": mark("The name occurs once."),
+    "inside": mark("The name occurs only as a part of a longer word."),
+    "shared": mark("The name could also be another's."),
+    "own": mark("A further name for an entry of yours."),
+}
+NameOf = Callable[[EntityId], str]
+ChapterOf = Callable[[ChapterId], str]
+
+
+def said(proposal: Proposal, name_of: NameOf) -> str:
+    """What it says, on one line."""
+    match proposal.difference.after:
+        case Entity(name=name, aliases=aliases):
+            return clean_line(" = ".join((name, *aliases)))
+        case NewName(entity=entity, name=name):
+            return clean_line(f"{name_of(entity)} = {name}")
+        case Sequel() as sequel:
+            return _ending(sequel, proposal.difference.before, name_of)
+        case record:
+            return record_words(record, name_of)
+
+
+def record_words(record: StoryRecord, name_of: NameOf) -> str:
+    """A relation with its ends, or the words of another record, on one line."""
+    if isinstance(record, Relation):
+        sign = "→" if record.directed else "─"
+        source, target = (name_of(end) if end else "?" for end in (record.source, record.target))
+        return clean_line(f"{source} {sign} {record.kind} {sign} {target}")
+    return clean_line(record.text)
+
+
+def _ending(sequel: Sequel, record: StoryRecord | None, name_of: NameOf) -> str:
+    words = record_words(record, name_of) if record is not None else sequel.record
+    if sequel.learned_by is not None:
+        return _("{name} learns: {words}").format(name=name_of(sequel.learned_by), words=words)
+    return (_("paid: {words}") if isinstance(record, Promise) else _("ends: {words}")).format(words=words)
+
+
+def changed(proposal: Proposal, name_of: NameOf) -> str:
+    """What it would change of what is there; "" when it only adds."""
+    before, after = proposal.difference.before, proposal.difference.after
+    if before is None or isinstance(after, Sequel):
+        return ""
+    return _("Until now: {words}").format(words=record_words(before, name_of))
+
+
+def about(proposal: Proposal, name_of: NameOf) -> str:
+    """Whom it is about, and a fact's state or a moment's time."""
+    match proposal.difference.after:
+        case Fact(about=people, attribute=detail) | Moment(about=people, when=detail):
+            return " · ".join(filter(None, (_(", ").join(map(name_of, people)), clean_line(detail))))
+        case Promise(about=people):
+            return _(", ").join(map(name_of, people))
+    return ""
+
+
+def reason(proposal: Proposal) -> str:
+    """Why it is made or waits."""
+    return reason_words(proposal.reason)
+
+
+def reason_words(why: Reason) -> str:
+    """A reason as a sentence."""
+    return _(_REASONS[why.grounds]).format(detail=clean_line(why.detail))
+
+
+def origin(who: Origin) -> str:
+    """Who proposes it."""
+    return _("found in the text") if who.by == "rule" else _("by an agent")
