@@ -70,6 +70,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", "pane('profiles')"),
     Action("story.names", "8", mark("Names"), mark("Everyone and everything with a name, and who stands around them."),
            "workspace", "names"),
+    Action("story.proposals", "A", mark("Proposals"),
+           mark("What agents say of the book: confirm, correct or drop it."), "workspace", "proposals"),
     Action("story.promises", "9", mark("Promises"), mark("What was planted and waits to be paid."),
            "workspace", "story('promises')"),
     Action("story.timeline", "0", mark("Timeline"), mark("The story's time beside the telling."),

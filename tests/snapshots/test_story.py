@@ -13,6 +13,7 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.screens.ego import EgoScreen
 from flowcabal_tui.tui.screens.entities import EntitiesScreen
+from flowcabal_tui.tui.screens.proposals import ProposalsScreen
 from flowcabal_tui.tui.screens.records import RecordsScreen
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
@@ -80,6 +81,13 @@ def test_twelve_stand_around(snap_compare, size, language):
 def test_the_timeline(snap_compare, size, language):
     page = RecordsScreen(StoryDoors(FakeWorkbench(language)), "timeline")
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
+
+
+@EVERY_SIZE
+@BOTH
+def test_proposals(snap_compare, size, language):
+    page = ProposalsScreen(StoryDoors(FakeWorkbench(language)))
+    assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 
 @BOTH

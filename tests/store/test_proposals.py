@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ImportedChapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -25,8 +25,10 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import Fact, Promise, Reading, RecordId, Sequel
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.store.memory.proposal_rows import raise_proposals
 from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.store import Store
+from tests.effort import effort
 
 LIN, JIA = EntityId("lin"), EntityId("jia")
 TEXTS = ("林住在扬州。林是贾的表妹。", "贾丢了玉。林搬到京城。")
@@ -247,3 +249,17 @@ async def test_a_purge_takes_the_rows_that_quote_the_chapter(store: Store, book)
     await read(store, two, fact(two, "林搬了", "林搬到京城。"))
     await store.upkeep.purge_chapter(ChapterId(one.id), lambda *_: ())
     assert await rows(store) == [("林搬了", "applied")]
+
+
+async def test_five_thousand_rows_cost_a_page_what_a_hundred_do(store: Store, book) -> None:
+    one = book[0]
+    steps, before = [], 0
+    for count in (100, 5_000):
+        for start in range(before, count, 100):
+            many = [fact(one, f"第{start + n}件", f"第{start // 100}组", grounds="short") for n in range(100)]
+            await store._database.do(lambda connection, rows=many: raise_proposals(connection, rows, Generation(1)))
+        with effort() as counted:
+            page = await store.proposals.page(ProposalWish(), 0, 100)
+        assert (len(page.rows), page.counts["waiting"]) == (100, count)
+        steps, before = [*steps, counted.calls], count
+    assert steps[1] <= steps[0] * 1.1

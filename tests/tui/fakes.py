@@ -25,6 +25,7 @@ from flowcabal_tui.domain.memory import (
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
+from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary, Spend
 from flowcabal_tui.domain.story import RecordId, Story
 from flowcabal_tui.domain.text import digest, word_count
@@ -51,7 +52,9 @@ from flowcabal_tui.protocol import (
     CommandDone,
     CommandFailed,
     ConfirmTrust,
+    CorrectProposal,
     Decide,
+    DecideProposals,
     DeleteOutput,
     EditChapter,
     EditOutput,
@@ -81,12 +84,14 @@ from flowcabal_tui.protocol import (
     SelectVersion,
     TextPurged,
     TrustChanged,
+    UndoDecision,
     UnfreezeNode,
     WorkflowCompleted,
     WriteChapter,
 )
 from tests.tui import fake_books as books
 from tests.tui import fake_story
+from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 
 
@@ -161,6 +166,7 @@ class FakeWorkbench(FakeReading):
         self.told: dict[RunId, tuple[Event, ...]] = {}
         self.people = list(fake_story.people(self.words))
         self.records = fake_story.story(self.words)
+        self.proposal_list = FakeProposals(self.words)
         self.versions_of: dict[NodeId, list[NodeVersion]] = {}
         self.version_texts: dict[Digest, str] = {}
         self.marks: dict[NodeId, StaleMark] = {}
@@ -286,6 +292,9 @@ class FakeWorkbench(FakeReading):
             case RemoveEntity(entity=gone):
                 self.people = [each for each in self.people if each.id != gone]
                 self._events.append(BookChanged())
+            case DecideProposals() | CorrectProposal() | UndoDecision():
+                self.proposal_list.carry_out(command)
+                self._events.append(BookChanged())
             case PutRecord(record=record):
                 written = replace(record, id=record.id or RecordId(f"written-{len(self.sent)}"))
                 self.records = fake_story.with_record(self.records, written)
@@ -405,6 +414,9 @@ class FakeWorkbench(FakeReading):
 
     async def story(self) -> Story:
         return self.records
+
+    async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+        return self.proposal_list.page(wish, offset, limit)
 
     async def seen(self) -> tuple[Seen, ...]:
         return fake_story.seen()

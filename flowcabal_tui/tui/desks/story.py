@@ -41,6 +41,12 @@ class StoryDesk:
 
         self._screen.app.push_screen(RecordsScreen(self._doors, shelf, position=position), self._go)
 
+    def proposals(self, chapter: ChapterId | None) -> None:
+        """What agents and rules say of the book; `chapter` is the open one."""
+        from flowcabal_tui.tui.screens.proposals import ProposalsScreen
+
+        self._screen.app.push_screen(ProposalsScreen(self._doors, chapter), self._go)
+
     def _go(self, place: Place | None) -> None:
         if place is not None:
             attempt(self._screen, self._go_to(place.chapter, place.start, place.end))

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
-from flowcabal_tui.domain.story import RecordId, StoryRecord
-from flowcabal_tui.protocol import PutEntity, PutRecord, RemoveEntity, RemoveRecord
+from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
+from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
+from flowcabal_tui.protocol import (
+    CorrectProposal,
+    DecideProposals,
+    PutEntity,
+    PutRecord,
+    RemoveEntity,
+    RemoveRecord,
+    UndoDecision,
+)
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
 
@@ -27,6 +36,19 @@ class StoryDoors:
         """Everybody, and everything that is said of them."""
         ask = self._workbench
         return Cast(*await asyncio.gather(ask.entities(), ask.chapters(), ask.story(), ask.seen()))
+
+    async def people(self) -> Cast:
+        """Everybody and the chapters, without what is said of them."""
+        ask = self._workbench
+        return Cast(*await asyncio.gather(ask.entities(), ask.chapters()), Story(), ())
+
+    async def proposals(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
+        """Some rows of the list."""
+        return await self._workbench.proposals(wish, offset, limit)
+
+    async def decide(self, command: DecideProposals | CorrectProposal | UndoDecision) -> None:
+        """The writer's word on proposals, or the last one taken back."""
+        await self._workbench.carry_out(command)
 
     async def companions(self, entity: EntityId, before: ChapterId | None) -> tuple[Companion, ...]:
         """With whom it is named before a chapter (None: in the whole book), most often first."""

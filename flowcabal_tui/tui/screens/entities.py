@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.panes.hint_line import HintLine
@@ -29,7 +30,7 @@ from flowcabal_tui.tui.screens.record_forms import entity_form, person_form
 from flowcabal_tui.tui.screens.records import RecordsScreen
 from flowcabal_tui.tui.screens.story_page import Place
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.changes import judged, new_id
+from flowcabal_tui.tui.story.changes import new_id
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow

@@ -57,6 +57,10 @@ class FactsScreen(ColumnsScreen):
     def _chapter_of_run(self) -> ChapterId | None:
         return self.book.current
 
+    def action_proposals(self) -> None:
+        """What agents say of the book, to be confirmed, corrected or dropped."""
+        self.story.proposals(self.book.current)
+
     async def _open_at(self, chapter: ChapterId, start: int, end: int) -> None:
         """A chapter, its newest run, and a place in its text."""
         await self.book.open(chapter)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.story import Fact, Relation, Story
+from flowcabal_tui.domain.story import Fact, Relation, Story, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import Seen
 from flowcabal_tui.tui.panes.words import one_line
@@ -32,6 +32,12 @@ class Cast:
     def entity(self, entity: EntityId) -> Entity | None:
         """None for one that was removed."""
         return self._by_id.get(entity)
+
+    def record(self, record: str) -> StoryRecord | None:
+        """A record as it is now; None for one that is not in the story."""
+        story = self.story
+        every: list[StoryRecord] = [*story.relations, *story.facts, *story.promises, *story.moments]
+        return next((each for each in every if each.id == record), None)
 
     def name(self, entity: EntityId) -> str:
         """What it is called; its id when it was removed."""

@@ -13,22 +13,6 @@ from flowcabal_tui.domain.text import slug
 from flowcabal_tui.tui.story.cast import Cast
 
 
-def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
-    """The entity after the writer's word on one of its names: confirmed among the aliases, or rejected."""
-
-    def without(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(each for each in names if each != name)
-
-    aliases, rejected = without(entity.aliases), without(entity.rejected)
-    return replace(
-        entity,
-        proposed=without(entity.proposed),
-        aliases=(*aliases, name) if confirms else aliases,
-        rejected=rejected if confirms else (*rejected, name),
-        by="hand",
-    )
-
-
 def new_id(name: str, cast: Cast) -> EntityId:
     """An id made of the name that nobody has."""
     base, taken = slug(name), {each.id for each in cast.entities}
