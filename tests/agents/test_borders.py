@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flowcabal_tui.agents.context.borders import around
+from flowcabal_tui.agents.context.borders import around, excerpt
 
 BEFORE, AFTER = "天色已晚，众人散去。", "各自安歇，一夜无话。"
 
@@ -44,3 +44,25 @@ def test_english_sentences_end_with_a_full_stop_and_a_space() -> None:
     text = "It rained. The lamp went out at 3.30 that night. Old Zhou came in. He said nothing. All slept."
     found = told(text, "It rained. The lamp went out at 3.30 that night. Old Zhou", "Old Zhou")
     assert found == "It rained. The lamp went out at 3.30 that night. Old Zhou came in. He said nothing. "
+
+
+def kept(text: str, *found: tuple[float, str]) -> str:
+    span = excerpt(text, 0, len(text), [(weight, (name,)) for weight, name in found])
+    return text[span.start : span.end]
+
+
+def test_paragraphs_at_the_ends_without_a_weighty_name_are_left_out() -> None:
+    text = f"{BEFORE}\n\n老周来了。{AFTER}\n\n{AFTER}林远不语。\n\n苏九走了。"
+    assert kept(text, (5.0, "老周")) == f"老周来了。{AFTER}"
+    assert kept(text, (5.0, "老周"), (3.0, "林远")) == f"老周来了。{AFTER}\n\n{AFTER}林远不语。"
+    assert kept(text, (5.0, "老周"), (1.0, "苏九")) == f"老周来了。{AFTER}", "the light one keeps no paragraph"
+
+
+def test_of_a_long_paragraph_two_thirds_around_the_heaviest_name_stay() -> None:
+    text = f"{AFTER}{BEFORE}老周提着灯。{BEFORE}{AFTER}{BEFORE}{AFTER}{BEFORE}"
+    assert kept(text, (5.0, "老周")) == f"{AFTER}{BEFORE}老周提着灯。{BEFORE}{AFTER}{BEFORE}"
+
+
+def test_what_nothing_weighty_found_is_whole() -> None:
+    assert kept(f"{BEFORE}\n{AFTER}") == f"{BEFORE}\n{AFTER}"
+    assert kept(f"{BEFORE}\n{AFTER}", (1.0, "老周")) == f"{BEFORE}\n{AFTER}"

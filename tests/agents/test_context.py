@@ -12,15 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.agents.context import ContextAgent, Found
-from flowcabal_tui.agents.context.budget import SHARES
+from flowcabal_tui.agents.context.budget import SHARES, Ledger
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.context import BudgetClass, Injection
 from flowcabal_tui.domain.errors import KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Level
 from flowcabal_tui.domain.workflow import InquiryBlock, Node, PromptParams, TextBlock, VirtualBlock, Workflow
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
+FILLER = "天色已晚，众人散去，各自安歇。"
 NODE = Node(id=NodeId("draft"), name="Draft")
 CAST = (
     person("林远", "阿远", note="左臂有旧伤。"),
@@ -157,6 +160,41 @@ async def test_a_profile_that_is_too_long_goes_in_at_a_lower_level() -> None:
     receipt = (await assemble(book, "林远。", budget=1_500)).receipt
     assert [source.level for source in receipt.sources if source.budget_class == "profiles"] == ["L0"]
     assert any("lower level" in dropped.rule for dropped in receipt.dropped)
+
+
+async def test_the_share_of_inquiries_is_carried_once() -> None:
+    classes: dict[BudgetClass, float] = {"inquiry": 0.5, "far": 0.25, "summaries": 0.25}
+    ledger = Ledger(4_000, CountedTokens(FakeTokens()), "zh", classes)
+    ledger.charge("inquiry", 0)
+    for name in classes:
+        ledger.fill(name, [Candidate(f"{name}/{n}", "", "", "L2", name, "山" * 90, line=True) for n in range(60)])
+    used = {each.budget_class: each.used for each in ledger.classes()}
+    assert used["far"] <= 3_000
+    assert used["summaries"] >= 800
+
+
+async def test_what_was_taken_smaller_gets_the_budget_that_nobody_needs() -> None:
+    book = make_book()
+    book.derived.insert(0, derived("profiles/characters/e-林远", "L1", "林远的往事。" * 40, 10))
+    agent = ContextAgent(book, FakeTokens(), 1_200, shares={"profiles": 0.05, "far": 0.0})
+    receipt = (await assemble(book, "林远。", agent=agent)).receipt
+    assert [source.level for source in receipt.sources if source.budget_class == "profiles"] == ["L1"]
+    assert not [each for each in receipt.dropped if each.budget_class == "profiles"]
+
+
+async def test_a_text_that_was_cut_grows_into_the_budget_that_nobody_needs() -> None:
+    book = FakeBook([("第1章", FILLER)], CAST, (("outline", "林远要把铜铃带到北城。" * 60),))
+    agent = ContextAgent(book, FakeTokens(), 1_000, shares={"meta": 0.1})
+    (outline,) = (await assemble(book, "林远。", at=2, agent=agent)).receipt.sources
+    assert outline.tokens > 600
+    assert (outline.start, outline.end) in {(-1, -1), (0, 660)}
+
+
+async def test_a_passage_that_stands_in_an_inquirys_place_does_not_come_twice() -> None:
+    question = "老周的铜铃在谁手里？"
+    injection = await assemble(make_book(), "林远与老周说起铜铃。", budget=9_000, inquiries=(question,))
+    assert "铜铃你收好" in injection.inquiries[0][1]
+    assert "铜铃你收好" not in injection.user_suffix
 
 
 async def test_without_derived_texts_excerpts_take_their_place() -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from flowcabal_tui.agents.context.intent import Reading, read_intent
-from flowcabal_tui.agents.context.relevance import Relevance, weigh
+from flowcabal_tui.agents.context.relevance import Relevance, _Hits, _of_things, weigh
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import PassagePlace
 from tests.agents.fakes import FakeBook, person
 
 FILLER = "天色已晚，众人散去，各自安歇。"
@@ -71,6 +73,17 @@ async def test_what_is_told_of_a_name_goes_on_behind_the_border_of_its_passage()
     chapters[1] = "天色已晚，众人散去，忽见老周走来。他提着灯。"
     best = (await ranked(novel(*chapters), "老周的一场戏。")).passages[0]
     assert (best.place.end, best.span.end) == (17, 22)
+
+
+async def test_a_thing_that_counts_more_has_more_passages_of_its_own() -> None:
+    places = [PassagePlace(ChapterId(f"c{n}"), n, 0, 0, 10) for n in range(40)]
+    heavy = _Hits("铜铃", tuple(range(0, 20)), 4.0, 4.0)
+    light = _Hits("灯下", tuple(range(20, 40)), 2.0, 2.0)
+    chosen = list(_of_things([light, heavy], dict.fromkeys(range(40), 1.0), places))
+    assert len(chosen) == 12
+    assert sum(at < 20 for at in chosen) == 10, "four to one, by the squares of their weights"
+    few = _Hits("铜铃", (0, 1), 4.0, 4.0)
+    assert {0, 1} < set(_of_things([light, few], dict.fromkeys(range(40), 1.0), places))
 
 
 async def test_words_find_what_no_name_does() -> None:

@@ -149,7 +149,7 @@ class Counted:
     async def costs_nothing(self, query: str) -> bool:
         return await self._kept.stored([query]) is not None
 
-    async def free_vectors(self, texts: list[str]) -> list[list[float]] | None:
+    async def known_vectors(self, texts: list[str]) -> list[list[float]] | None:
         return await self._kept.stored(texts)
 
     async def paid_vector(self, query: str) -> None:
@@ -217,6 +217,20 @@ async def test_a_preview_names_the_search_as_pending(folder: Path, tmp_path: Pat
         receipt = await desk.project.preview_context(request, _first(await desk.project.workflow("chapter")))
         assert [each for each in receipt.pending if each.startswith("similar places")]
         assert server.log == []
+
+
+async def test_a_local_model_embeds_the_query_and_no_passage(
+    folder: Path, tmp_path: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await written(folder, tmp_path, server)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AnswerEmbeddings(True))
+        kept = embeddings(desk).embedder()
+        assert isinstance(kept, KeptEmbedder)
+        knowledge = desk.project._parts.knowledge
+        knowledge._stored = KeptEmbedder(kept._embedder, kept._vectors, lambda: None, costs=False)
+        assert await desk.project._ask(knowledge.known_vectors(["the ferry", "a passage"])) is None
+        assert server.log == [], "what a model on this machine costs is time"
 
 
 def _first(workflow: Any) -> Any:

@@ -54,7 +54,10 @@ class FakeKnowledge:
     async def costs_nothing(self, query: str) -> bool:
         return True
 
-    async def free_vectors(self, texts: list[str]) -> list[list[float]] | None:
+    async def paid_vector(self, query: str) -> None:
+        pass
+
+    async def known_vectors(self, texts: list[str]) -> list[list[float]] | None:
         return await self.vectors.embed(texts) if self.vectors else None
 
     def require_paid(self) -> None:

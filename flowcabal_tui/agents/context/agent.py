@@ -185,6 +185,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             ledger.drop(candidate, _("known only to others than the point of view"))
         answers = await self._answers(goal, seen.book, notes)
         ledger.charge("inquiry", sum(answer.tokens for answer in answers))
+        for source in (each for answer in answers for each in answer.sources if each.tokens):
+            ledger.hold(source.uri, source.start, source.end)
         for name in self._shares:
             ledger.fill(name, thought.candidates.get(name, ()))
         ledger.spend_rest()

@@ -6,14 +6,65 @@ A long paragraph is indexed in parts. What is told of a name that stands at the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Final
 
 from flowcabal_tui.domain.manuscript import Span
 
 _MARGIN: Final = 3
 """A part of the passage: so much is told on either side of the name, and its sentence goes on for no more than that."""
+_WEIGHTY: Final = 0.3
+"""What weighs less, as a part of the heaviest, keeps no paragraph."""
+_KEPT: Final = 0.65
+"""The part of a passage that is shown around the heaviest name, at least."""
 _STOP: Final = re.compile(r"[。！？!?…]+[”’」』\"]*|\.[”’\"]*\s")
+
+
+def excerpt(text: str, start: int, end: int, found: Sequence[tuple[float, tuple[str, ...]]]) -> Span:
+    """The part of the passage from `start` to `end` of a chapter that tells of what was `found` in it.
+
+    `found` are weights and forms. Paragraphs at either end that hold none of the weighty ones are left out, then
+    sentences far from the heaviest one; where it stands near a border the text goes on as `around` says.
+    """
+    if not found:
+        return Span(start, end)
+    most, heaviest = max(found, key=lambda each: each[0])
+    forms = [form for weight, each in found if weight >= _WEIGHTY * most for form in each]
+    kept = _paragraphs(text, start, end, forms)
+    kept = _sentences(text, kept, heaviest, int((end - start) * _KEPT))
+    return around(text, kept.start, kept.end, heaviest)
+
+
+def _paragraphs(text: str, start: int, end: int, forms: Sequence[str]) -> Span:
+    """From the first paragraph with one of the forms to the last; all when none has any."""
+    lines = text[start:end].split("\n")
+    begins = accumulate((len(line) + 1 for line in lines), initial=start)
+    holding = [
+        Span(at, at + len(line)) for at, line in zip(begins, lines, strict=False) if any(form in line for form in forms)
+    ]
+    return Span(holding[0].start, holding[-1].end) if holding else Span(start, end)
+
+
+def _sentences(text: str, span: Span, forms: Iterable[str], least: int) -> Span:
+    """Without the sentences at either end that are farthest from the forms, as long as `least` characters stay."""
+    stands = [
+        match.start() for form in forms if form for match in re.finditer(re.escape(form), text[span.start : span.end])
+    ]
+    if not stands:
+        return span
+    first, last = span.start + min(stands), span.start + max(stands)
+    stops = (stop.end() for stop in _STOP.finditer(text, span.start, span.end))
+    parts = [Span(*each) for each in pairwise(sorted({span.start, span.end, *stops}))]
+    while len(parts) > 1:
+        from_start, from_end = first - parts[0].end, parts[-1].start - last
+        if max(from_start, from_end) < 0:
+            break
+        fewer = parts[1:] if from_start >= from_end else parts[:-1]
+        if fewer[-1].end - fewer[0].start < least:
+            break
+        parts = fewer
+    return Span(parts[0].start, parts[-1].end)
 
 
 def around(text: str, start: int, end: int, forms: Iterable[str]) -> Span:

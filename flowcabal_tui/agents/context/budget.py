@@ -19,10 +19,10 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "entities": 0.05,
     "facts": 0.04,
     "profiles": 0.14,
-    "near": 0.14,
+    "near": 0.10,
     "last_meeting": 0.05,
     "knowledge": 0.05,
-    "far": 0.25,
+    "far": 0.29,
     "summaries": 0.10,
 }
 """Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
@@ -70,7 +70,9 @@ class Ledger:
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._levels: dict[str, str] = {}
         self._waiting: list[Candidate] = []
+        self._reduced: list[tuple[Candidate, Candidate]] = []
         self._carry = 0
+        self._charged: set[BudgetClass] = set()
         self._frame = counter.count(f"{heading('preamble', language)}\n\n\n")
 
     def drop(self, candidate: Candidate, rule: str) -> None:
@@ -81,10 +83,11 @@ class Ledger:
         """Books tokens that are spent already."""
         self._used[name] = self._used.get(name, 0) + tokens
         self._carry += self._shares.get(name, 0) - tokens
+        self._charged.add(name)
 
     def fill(self, name: BudgetClass, candidates: Iterable[Candidate]) -> None:
         """Fills one class up to its share and what the classes before it left."""
-        if name not in self._shares:
+        if name not in self._shares or name in self._charged:
             return
         room = min(self._shares[name] + self._carry, self.left)
         before = self._used[name]
@@ -94,8 +97,15 @@ class Ledger:
                 self._waiting.append(candidate)
         self._carry = room - (self._used[name] - before)
 
+    def hold(self, uri: str, start: int, end: int) -> None:
+        """Notes a part of a chapter that the prompt has already, outside of the classes."""
+        self._spans.setdefault(uri, []).append((start, end))
+
     def spend_rest(self) -> None:
-        """Offers what no class used to those that were over their share, in order; the rest is dropped."""
+        """Offers what no class used to what was taken smaller, then to what was over its share; the rest is dropped."""
+        reduced, self._reduced = self._reduced, []
+        for whole, taken in reduced:
+            self._enlarge(whole, taken)
         waiting, self._waiting = self._waiting, []
         for candidate in waiting:
             if not self._take(candidate, self.left):
@@ -170,11 +180,28 @@ class Ledger:
             tokens = self._counter.count(rest.block) + extra if rest.text else tokens
         if tokens <= room and rest.text:
             self._book(rest, tokens)
+            if len(rest.text) < len(candidate.text) and candidate.cuttable:
+                self._reduced.append((candidate, rest))
             return True
         if candidate.smaller is not None and self._take(candidate.smaller, room):
             self.drop(candidate, _("a lower level was chosen: over the share of its class"))
+            if self._chosen[-1].candidate is candidate.smaller:
+                self._reduced.append((candidate, candidate.smaller))
             return True
         return False
+
+    def _enlarge(self, whole: Candidate, taken: Candidate) -> None:
+        """Takes as much of `whole` in place of the part or lower level that was `taken` as there is room for."""
+        chosen = next(one for one in self._chosen if one.candidate is taken)
+        self._chosen.remove(chosen)
+        self._taken[taken.budget_class] -= 1
+        self._used[taken.budget_class] -= chosen.tokens
+        self._levels.pop(taken.uri, None)
+        if taken.start >= 0:
+            self._spans[taken.uri].remove((taken.start, taken.end))
+            self._headed.discard((taken.budget_class, taken.uri))
+        self._dropped = [each for each in self._dropped if each[0] is not whole]
+        self._take(whole, self.left)
 
     def _shortened(self, candidate: Candidate, room: int) -> Candidate:
         frame = self._counter.count(replace(candidate, text="").block)

@@ -26,7 +26,7 @@ _PAIRED: Final = 4
 _META: Final[tuple[MetaName, ...]] = ("style-guide", "world-rules", "outline", "notes")
 _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 _RECIPROCAL: Final = 20
-_MOST_FOUND: Final = 200
+_MOST_FOUND: Final = 320
 _TOLD: Final = 12
 _MOST_LINES: Final = 120
 """More lines than the share of the summaries can hold."""
@@ -273,7 +273,7 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
     return [*overviews, *arcs.first, *one_liners, *arcs.last]
 
 
-async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance, limit: int = 12) -> list[Candidate]:
+async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance, limit: int = 36) -> list[Candidate]:
     """What the knowledge server finds; nothing of the target chapter or later. Raises KnowledgeError.
 
     A passage that its words find, too, has its place among those; the others come after them all.

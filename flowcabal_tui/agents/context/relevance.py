@@ -6,13 +6,13 @@ The weights were set on one Chinese and one English novel and confirmed on two o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from typing import Final
 
-from flowcabal_tui.agents.context.borders import around
+from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.circle import Expected
 from flowcabal_tui.agents.context.intent import Name, Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, rarity, strings, things
@@ -52,8 +52,8 @@ _PLACE: Final = 0.99
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 12
 """So many chapters come with their best passage before others come with a second."""
-_SLOTS: Final = 2
-"""In so many chapters a thing has a passage of its own."""
+_SLOTS: Final = 12
+"""So many passages are the things' own, shared out by the squares of their weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,15 @@ class Weighed:
         return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *parts)))
 
     def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str]) -> Iterator[Span]:
-        """Each passage with what is told around the weightiest name or thing in it."""
-        heaviest: dict[int, _Hits] = {}
-        for hits in sorted((*self._names, *self._things), key=lambda each: each.weight):
-            heaviest.update(dict.fromkeys(hits.places, hits))
+        """Of each passage what is told of the names and things in it."""
+        found: dict[int, list[tuple[float, tuple[str, ...]]]] = {at: [] for at in chosen}
+        for hits in (*self._names, *self._things, *self._expected):
+            for at in hits.places:
+                if at in found:
+                    found[at].append((hits.weight, hits.forms or (hits.text,)))
         for at in chosen:
-            place, found = self._places[at], heaviest.get(at)
-            forms = (found.forms or (found.text,)) if found else ()
-            yield around(texts[place.chapter], place.start, place.end, forms)
+            place = self._places[at]
+            yield excerpt(texts[place.chapter], place.start, place.end, found[at])
 
     def _shortlist(self, most: int) -> list[int]:
         """Twice as many as are wanted, and all of the chapters and things that have a passage of their own."""
@@ -312,13 +313,29 @@ def _in_turn(
         if (score, at) > (scores[other], other):
             leading[places[at].chapter] = at
     chosen = dict.fromkeys(leading[chapter] for chapter in first)
-    for slot in slots:
-        by_chapter: dict[ChapterId, int] = {}
-        for at in sorted(slot.places, key=lambda at: (-scores[at], -at)):
-            by_chapter.setdefault(places[at].chapter, at)
-        chosen |= dict.fromkeys(list(by_chapter.values())[:_SLOTS])
+    chosen |= dict.fromkeys(_of_things(slots, scores, places))
     chosen |= dict.fromkeys(at for _score, at in nlargest(most, ((score, at) for at, score in scores.items())))
     return list(chosen)[:most]
+
+
+def _of_things(things: Sequence[_Hits], scores: Mapping[int, float], places: Sequence[PassagePlace]) -> Iterator[int]:
+    """The passages that are the things' own: the best of each chapter first, then the others.
+
+    Each next one goes to the thing whose squared weight is largest for those that it has (highest averages, D'Hondt).
+    """
+    waiting: list[deque[int]] = []
+    for thing in things:
+        ranked = sorted(thing.places, key=lambda at: (-scores[at], -at))
+        leading = {places[at].chapter: at for at in reversed(ranked)}
+        waiting.append(deque(sorted(ranked, key=lambda at: leading[places[at].chapter] != at)))
+    given = Counter[int]()
+    for _slot in range(_SLOTS):
+        open_to = [at for at, each in enumerate(waiting) if each]
+        if not open_to:
+            return
+        best = max(open_to, key=lambda at: (things[at].weight ** 2 / (given[at] + 1), -at))
+        given[best] += 1
+        yield waiting[best].popleft()
 
 
 def _found_by(hits: Iterable[_Hits], chosen: Iterable[int]) -> Iterator[tuple[str, ...]]:

@@ -100,7 +100,7 @@ class RememberingFinder:
         if self._desk.vectors is None or not texts:
             return whole
         try:
-            made = await self._desk.free_vectors([query, *texts])
+            made = await self._desk.known_vectors([query, *texts])
         except ModelError as error:
             log.warning("passages: %s", error.title)
             return whole

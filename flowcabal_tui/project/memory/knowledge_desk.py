@@ -87,6 +87,7 @@ class KnowledgeDesk:
         """Whose vectors the server compares: what it finds depends on them."""
         self.vectors: EmbeddingPort | None = None
         """The project's own embedding model, once the server was begun."""
+        self._stored: KeptEmbedder | None = None
         self._kept: KeptEmbedder | None = None
         """The same when a vector costs something."""
         self.last = StatusEvent("off", _("it was not started"))
@@ -109,7 +110,8 @@ class KnowledgeDesk:
         from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
 
         self.vectors = SharedEmbedder(embedder)
-        self._kept = embedder if isinstance(embedder, KeptEmbedder) and embedder.costs else None
+        self._stored = embedder if isinstance(embedder, KeptEmbedder) else None
+        self._kept = self._stored if self._stored is not None and self._stored.costs else None
         if (close := getattr(embedder, "aclose", None)) is not None:
             self._open.push_async_callback(close)
         folder = self._cache
@@ -145,11 +147,9 @@ class KnowledgeDesk:
         self._tell(StatusEvent("asks", _("waiting for your answer")))
         return True
 
-    async def free_vectors(self, texts: Sequence[str]) -> list[list[float]] | None:
-        """The vectors of these texts where that costs nothing; None where one would have to be paid for."""
-        if self._kept is not None:
-            return await self._kept.stored(texts)
-        return None if self.vectors is None else await self.vectors.embed(texts)
+    async def known_vectors(self, texts: Sequence[str]) -> list[list[float]] | None:
+        """The vectors of these texts where all are kept; None where a model would have to be asked."""
+        return None if self._stored is None else await self._stored.stored(texts)
 
     async def paid_vector(self, query: str) -> None:
         """Makes the vector of a query here, in the task of the run that pays for it: the server's request over HTTP,
