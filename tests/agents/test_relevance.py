@@ -77,7 +77,7 @@ async def test_what_is_told_of_a_name_goes_on_behind_the_border_of_its_passage()
 
 async def test_a_thing_that_counts_more_has_more_passages_of_its_own() -> None:
     places = [PassagePlace(ChapterId(f"c{n}"), n, 0, 0, 10) for n in range(40)]
-    heavy = _Hits("铜铃", tuple(range(0, 20)), 4.0, 4.0)
+    heavy = _Hits("铜铃", tuple(range(20)), 4.0, 4.0)
     light = _Hits("灯下", tuple(range(20, 40)), 2.0, 2.0)
     chosen = list(_of_things([light, heavy], dict.fromkeys(range(40), 1.0), places))
     assert len(chosen) == 12
