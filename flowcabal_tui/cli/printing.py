@@ -144,7 +144,6 @@ class PlainPrinter:
     def quote(self, quote: Quote) -> None:
         self._quote_line(quote)
         for words, nodes in (
-            (_("would run: {names}"), quote.would_run),
             (_("stale: {names}"), quote.stale),
             (_("frozen: {names}"), quote.frozen),
         ):
@@ -155,7 +154,8 @@ class PlainPrinter:
 
     def _quote_line(self, quote: Quote) -> None:
         total = len(quote.would_run) + len(quote.served)
-        self._say(_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total))
+        words = _("{n} of {total} would run: {names}") if quote.would_run else _("{n} of {total} nodes would run.")
+        self._say(words.format(n=len(quote.would_run), total=total, names=", ".join(quote.would_run)))
 
     def asks(self, question: Question, text: str) -> None:
         """`text` is what the question is about: said, unless it has just been streamed."""

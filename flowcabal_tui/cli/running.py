@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from flowcabal_tui.cli.answers import Answers, answer_to
 from flowcabal_tui.cli.embeddings import settle_embeddings
 from flowcabal_tui.cli.flags import request_of, require_inputs, require_sense
+from flowcabal_tui.cli.knowledge import tell_what_the_server_lacks
 from flowcabal_tui.cli.naming import require_nodes, the_node, the_run, the_workflow
 from flowcabal_tui.cli.notes import note_replaced
 from flowcabal_tui.cli.opening import opened
@@ -72,6 +73,8 @@ async def run(arguments: Namespace) -> int:
             for warning in (await project.quote(command.request)).warnings:
                 say(warning, file=sys.stderr)
         await settle_embeddings(project, arguments)
+        if arguments.knowledge:
+            await tell_what_the_server_lacks(project)
         session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
         return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)
     finally:

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
 from flowcabal_tui.cli.embeddings import settle_embeddings
+from flowcabal_tui.cli.knowledge import knowledge_decided
 from flowcabal_tui.cli.notes import note_unsaved
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_row
@@ -24,7 +24,6 @@ from flowcabal_tui.protocol import (
     BackgroundChanged,
     DeleteOutput,
     EditChapter,
-    KnowledgeStatus,
     Purge,
     PurgeFinished,
     Rebuild,
@@ -34,7 +33,6 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.settings.user_file import remember_project
 
 TICK_SECONDS = 0.2
-KNOWLEDGE_SECONDS = 120.0
 PURGE_SECONDS = 10.0
 
 
@@ -52,7 +50,7 @@ async def rebuild(arguments: Namespace) -> int:
         if arguments.dry_run or (arguments.what == "stale" and not plan.stale):
             return 0
         await settle_embeddings(project, arguments)
-        absent = await _knowledge_decided(project) if arguments.knowledge else ""
+        absent = await knowledge_decided(project) if arguments.knowledge else ""
         work = asyncio.create_task(_rebuild(project, arguments.what))
         while not work.done():
             _print_progress(project)
@@ -68,18 +66,6 @@ async def rebuild(arguments: Namespace) -> int:
         return 1 if failed or absent else 0
     finally:
         await project.close()
-
-
-async def _knowledge_decided(project: Project) -> str:
-    """Waits until the knowledge server is there, or will not come: then why; "" when it is there."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(KNOWLEDGE_SECONDS):
-            while True:
-                for event in project.take():
-                    if isinstance(event, KnowledgeStatus) and event.state not in ("starting", "restarting"):
-                        return "" if event.state in ("ready", "external") else event.message
-                await asyncio.sleep(TICK_SECONDS)
-    return _("it did not come in time")
 
 
 async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIterator[str]:

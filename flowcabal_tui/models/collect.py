@@ -26,6 +26,8 @@ BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | N
 """Takes over what a failed try has cost; if it raises, the try is not repeated."""
 
 
+WAITS: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar("WAITS", default=None)
+"""Is told the seconds, the reason and the number of the try when a call of this task waits; no reason: it goes on."""
 WENT_OUT: Final[ContextVar[Callable[[Mapping[str, Any]], None] | None]] = ContextVar("WENT_OUT", default=None)
 """Takes the body of every request of this task when it is sent; keys and headers are no part of it."""
 
@@ -34,6 +36,10 @@ def went_out(body: Mapping[str, Any]) -> None:
     """A request is sent now."""
     if (take := WENT_OUT.get()) is not None:
         take(body)
+
+
+def _tell_nobody(_seconds: float, _reason: str, _attempt: int) -> None:
+    """Nobody is there to be told."""
 
 
 @dataclass(slots=True)
@@ -71,10 +77,14 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
     thinking: list[str] = []
     spent: list[Usage] = []
     last = Finished("stop", Usage())
-    arrived = ARRIVED.get() or Arrived()
+    arrived, tell = ARRIVED.get() or Arrived(), WAITS.get() or _tell_nobody
+    waited = False
     try:
         async with aclosing(model.stream(request)) as events:
             async for event in events:
+                if waited and not isinstance(event, RetryWait):
+                    tell(0.0, "", 0)
+                waited = isinstance(event, RetryWait)
                 match event:
                     case TextDelta(piece):
                         text.append(piece)
@@ -83,6 +93,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                         thinking.append(piece)
                         arrived.add(piece)
                     case RetryWait(spent=usage):
+                        tell(event.seconds, event.reason, event.attempt)
                         thinking.clear()  # the next try thinks anew
                         if take_over := BEFORE_REPEATING.get():
                             await take_over(usage)

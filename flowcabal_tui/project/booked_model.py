@@ -12,12 +12,12 @@ from typing import TypeVar
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelPort, ModelRequest, Role, T, Usage
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
-from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, Arrived
+from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived
 from flowcabal_tui.project.reservations import Reservation
 from flowcabal_tui.project.spending import Spending
 from flowcabal_tui.runner.effects import whole
 from flowcabal_tui.runner.limits import Limits
-from flowcabal_tui.runner.ports import ASK_AT_LIMIT
+from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT
 
 R = TypeVar("R")
 
@@ -89,6 +89,7 @@ class BookedModel:
         ):
             arrived = Arrived(partial(self._spending.took, reservation))
             holder = ARRIVED.set(arrived)
+            tells = WAITS.set(TELL_WAIT.get())
             outside = BEFORE_REPEATING.set(partial(self._before_repeating, request, arrived, reservation))
             try:
                 yield
@@ -97,6 +98,7 @@ class BookedModel:
                 raise
             finally:
                 BEFORE_REPEATING.reset(outside)
+                WAITS.reset(tells)
                 ARRIVED.reset(holder)
 
     async def _before_repeating(

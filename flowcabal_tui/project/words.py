@@ -163,14 +163,14 @@ def money(amount: Decimal) -> str:
 def spend_lines(quote: Quote) -> list[str]:
     """What is likely, what is the most, and what has no bound."""
     kept = _("When the output is kept, the memory of the book likely costs {spend}.")
-    keeping = [kept.format(spend=_spend(quote.keeping, quote.currency))] if quote.keeping else []
+    keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
         return [*quote.warnings, _("It costs nothing."), *keeping]
-    lines = [*quote.warnings, _("Likely: {spend}").format(spend=_spend(quote.likely, quote.currency))]
+    lines = [*quote.warnings, _("Likely: {spend}").format(spend=spend_words(quote.likely, quote.currency))]
     if quote.most is None:
         lines.append(_("At most: not known."))
     else:
-        lines.append(_("At most: {spend}").format(spend=_spend(quote.most, quote.currency)))
+        lines.append(_("At most: {spend}").format(spend=spend_words(quote.most, quote.currency)))
         lines.append(_("The run asks you before it can cost more than that."))
     if len(quote.lines) > 1:
         parts = [f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}–{line.most.calls:,}" for line in quote.lines]
@@ -178,7 +178,8 @@ def spend_lines(quote: Quote) -> list[str]:
     return [*lines, *quote.open_ends, *keeping]
 
 
-def _spend(spend: Spend, currency: str) -> str:
+def spend_words(spend: Spend, currency: str) -> str:
+    """Money where it is known, with calls and tokens."""
     tokens = _("{calls:,} calls, {n:,} tokens in, {out:,} out")
     words = tokens.format(calls=spend.calls, n=spend.input_tokens, out=spend.output_tokens)
     return f"{money(spend.cost)} {currency} ({words})" if spend.cost is not None and currency else words

@@ -71,9 +71,13 @@ class ModelSteps:
         return RunEvent(self._scope.id, kind, self._path, attempt, payload, at=self._services.now())
 
     def _paused(self, seconds: float) -> None:
-        reason = _("the provider fails again and again: no new calls for a while")
-        self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, 0))
-        self.state("retrying", reason)
+        self.call_waits(seconds, _("the provider fails again and again: no new calls for a while"), 0)
+
+    def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
+        """A call of the node, or of an agent for it, waits before it is sent again; no reason: it goes on."""
+        if reason:
+            self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
+        self.state("retrying" if reason else "running", reason)
 
     def identity(self, params: PromptParams) -> Any:
         if self._services.context is not None and params.context:
@@ -320,8 +324,7 @@ class ModelSteps:
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
                             await self._lost(call, request, usage, arrived)
                             self._services.spend.require_again(reservation)
-                            self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
-                            self.state("retrying", reason)
+                            self.call_waits(seconds, reason, attempt)
                         case Queued():
                             self.state("running", _("queued by the provider"))
                         case Finished():

@@ -28,7 +28,7 @@ from flowcabal_tui.runner.effects import again
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import node_key
 from flowcabal_tui.runner.model_steps import ModelSteps
-from flowcabal_tui.runner.ports import ASK_AT_LIMIT, ActionsPort
+from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT, ActionsPort
 from flowcabal_tui.runner.scope import Frame, Moment
 from flowcabal_tui.runner.streaming import StreamedText
 
@@ -90,10 +90,11 @@ class NodeRun(ModelSteps):
 
     async def run_kind(self) -> Attempt | Produced:
         """Runs the node's kind. Raises what that raises."""
-        around = ASK_AT_LIMIT.set(self.ask_at_limit)
+        around, outside = ASK_AT_LIMIT.set(self.ask_at_limit), TELL_WAIT.set(self.call_waits)
         try:
             return await self._kind.run(self, self._step.params)
         finally:
+            TELL_WAIT.reset(outside)
             ASK_AT_LIMIT.reset(around)
 
     @property
@@ -273,6 +274,9 @@ class NodeRun(ModelSteps):
         self._host.waits(self._path)
         async with self._scope.limit_turn:
             self._host.goes_on(self._path)
+            if self._scope.continues and not (reached.cut or self._scope.continue_agreed):
+                self._scope.continue_agreed = True  # the person has just said that the text is to be continued
+                await self._services.spend.answered(self._scope.id, reached, more=True)
             if not self._services.spend.fits(reached):
                 if self._scope.limit_refused:
                     raise _ended(reached)

@@ -24,6 +24,11 @@ ASK_AT_LIMIT: Final[ContextVar[Callable[[LimitReached], Awaitable[None]] | None]
 again, and raises BudgetExceeded when the person says no."""
 
 
+TELL_WAIT: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar("TELL_WAIT", default=None)
+"""Is told the seconds, the reason and the number of the try when a call of the node of this task waits; no reason: it
+goes on."""
+
+
 class JournalPort(Protocol):
     """The durable side of a run. Every awaited write is on disk when it returns."""
 

@@ -78,6 +78,8 @@ class RunScope:
     limit_refused: bool = False
     """True once a person has said that it may not."""
     continues: bool = False
+    continue_agreed: bool = False
+    """The first call of a continued run may pass the limit: the person was asked already."""
     """Texts that were cut off are continued from where they stopped, not written from the start."""
     closing: bool = False
     """True when the process ends: what is cut off stays resumable."""

@@ -47,6 +47,8 @@ from flowcabal_tui.protocol import (
 )
 from flowcabal_tui.tui.messages import (
     BookMoved,
+    CallSent,
+    CallWaits,
     KnowledgeMoved,
     MarksMoved,
     MemoryMoved,
@@ -82,14 +84,19 @@ class TextTarget(Protocol):
 
     def append_thinking(self, attempt: int, text: str) -> None: ...
 
-    def retrying(self, seconds: float, reason: str) -> None: ...
-
 
 class Bridge:
     """Drains a workbench's feed: text to the target if its node is in view, everything else as messages."""
 
-    def __init__(self, workbench: Workbench, target: TextTarget, post: Callable[[Message], object]) -> None:
-        self._workbench, self._target, self._post = workbench, target, post
+    def __init__(
+        self,
+        workbench: Workbench,
+        target: TextTarget,
+        post: Callable[[Message], object],
+        arrived: Callable[[RunId, NodeId], object] = lambda _run, _node: None,
+    ) -> None:
+        """`arrived` is told of each piece of text of the node in view."""
+        self._workbench, self._target, self._post, self._arrived = workbench, target, post, arrived
         self._in_view: tuple[RunId, NodeId] | None = None
 
     def watch(self, run: RunId | None, node: NodeId | None) -> None:
@@ -110,12 +117,11 @@ class Bridge:
             case NodeStreaming(run=run, node=node):
                 if (run, node) == self._in_view:
                     self._target.append(event.attempt, event.offset, event.chunk)
+                    self._arrived(run, node)
             case NodeThinking(run=run, node=node):
                 if (run, node) == self._in_view:
                     self._target.append_thinking(event.attempt, event.chunk)
-            case NodeRetrying(run=run, node=node):
-                if (run, node) == self._in_view:
-                    self._target.retrying(event.seconds, event.reason)
+                    self._arrived(run, node)
             case _:
                 return False
         return True
@@ -128,7 +134,9 @@ class Bridge:
             case RunStateChanged(run=run, state=state):
                 return (RunMoved(run, state),)
             case NodeStarted(run=run, node=node):
-                return (NodeTextMoved(run, node),)
+                return (CallSent(run, node), NodeTextMoved(run, node))
+            case NodeRetrying(run=run, node=node, seconds=seconds, reason=reason):
+                return (CallWaits(run, node, seconds, reason),)
             case NodeCompleted(run=run, node=node):
                 return (NodeTextMoved(run, node),)
             case NodeStateChanged(run=run, node=node, state=state, detail=detail):

@@ -34,6 +34,24 @@ class MarksMoved(Message):
 
 
 @dataclass
+class CallSent(Message):
+    """A model call of a node went out."""
+
+    run: RunId
+    node: NodeId
+
+
+@dataclass
+class CallWaits(Message):
+    """A model call of a node is sent again after `seconds`."""
+
+    run: RunId
+    node: NodeId
+    seconds: float
+    reason: str
+
+
+@dataclass
 class NodeMoved(Message):
     """A node of a run is in another state."""
 

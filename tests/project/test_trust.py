@@ -16,6 +16,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project import create_project
+from flowcabal_tui.project.trust.asked import workflow_items
 from flowcabal_tui.project.trust.collect import collect
 from flowcabal_tui.protocol import (
     BackgroundChanged,
@@ -35,6 +36,7 @@ from flowcabal_tui.store import Store
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened
 from tests.project.hostile import KEY_VARIABLE, hostile
+from tests.runner.fakes import prompt
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
 
@@ -273,3 +275,9 @@ def test_the_value_of_a_key_is_read_in_one_place() -> None:
 def test_an_endpoint_without_an_address_is_its_providers() -> None:
     assert Endpoint("openai", "m").address == "https://api.openai.com/v1"
     assert Endpoint("anthropic", "m").address == "https://api.anthropic.com"
+
+
+def test_a_step_without_a_name_is_listed_by_its_id() -> None:
+    nodes = (prompt("opening", "Begin."), prompt("second", "Go on.").model_copy(update={"name": " \u200b\n"}))
+    (item,) = workflow_items(Workflow(id="two", nodes=nodes), {})
+    assert item.target == "opening, second"

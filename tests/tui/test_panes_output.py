@@ -8,6 +8,7 @@ from flowcabal_tui.domain.run import Attempt, NodeState
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.panes.output import OutputPane
+from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -152,7 +153,7 @@ async def test_a_wait_is_told_until_text_arrives() -> None:
     app, pane = host()
     async with app.run_test(size=(110, 20)) as pilot:
         pane.show(node(state="retrying"))
-        pane.retrying(12.4, "too many requests")
+        pane.waiting("Waiting 12 s, then the call is sent again: too many requests. `x` stops.")
         await pilot.pause()
         assert "Waiting 12 s, then the call is sent again: too many requests" in "\n".join(shown(app))
         pane.append(1, 0, "Rain")
@@ -225,7 +226,7 @@ async def test_hostile_text_is_shown_as_words_and_a_megabyte_in_one_paragraph_is
     async with app.run_test(size=(100, 20)) as pilot:
         pane.show(node(state="running"))
         pane.append(1, 0, HOSTILE)
-        pane.retrying(1, HOSTILE)
+        pane.waiting(one_line(HOSTILE))
         await pilot.pause()
         screen = "\n".join(shown(app))
         assert "[/] [b]bold[/b] red" in screen

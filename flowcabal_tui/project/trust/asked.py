@@ -13,7 +13,7 @@ from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.model_calls import Endpoint, Role
-from flowcabal_tui.domain.text import without_login
+from flowcabal_tui.domain.text import clean_line, without_login
 from flowcabal_tui.domain.trust import TrustItem
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
@@ -106,7 +106,7 @@ def workflow_items(workflow: Workflow, commands: Commands) -> tuple[TrustItem, .
     if all(node.kind in HARMLESS for node in nodes):
         return ()
     binds = workflow.model_dump(mode="json", include={"nodes", "edges", "join", "skip_empty", "entry"})
-    steps = ", ".join(node.title for node in nodes if node.kind not in HARMLESS)
+    steps = ", ".join(clean_line(node.title).strip() or node.id for node in nodes if node.kind not in HARMLESS)
     found = [TrustItem.of("workflow", workflow.id, steps, binds=binds, text=_texts(nodes))]
     for node in nodes:
         if node.kind == "code":

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.project.words import spend_words
 from flowcabal_tui.protocol import PersistOutput
 from flowcabal_tui.tui.screens.diff import ReplacedScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -46,13 +49,23 @@ class KeepDesk:
             )
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 return ""
+        costs = await self._memory_costs(run)
         await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
         kept = await self._chapter(target)
         if kept is None or workflow.keep.kind not in ("chapter", "scene"):
-            return _("Kept.")
-        return _("Kept as version {version} of chapter {n}. The memory follows.").format(
-            version=kept.version, n=kept.position
-        )
+            return f"{_('Kept.')} {costs}".strip()
+        words = _("Kept as version {version} of chapter {n}. The memory follows.")
+        return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
+
+    async def _memory_costs(self, run: RunId) -> str:
+        """What following the kept text likely costs the memory, as the run's quote said; "" when it is nothing."""
+        try:
+            quote = await self._workbench.quote(replace((await self._workbench.run_details(run)).request, again=()))
+        except FlowCabalError:  # the workflow cannot run any more: what it wrote is kept all the same
+            return ""
+        if quote.keeping is None or not quote.keeping.calls:
+            return ""
+        return _("That likely costs {spend}.").format(spend=spend_words(quote.keeping, quote.currency))
 
     async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
         attempts = (await self._workbench.node(run, node)).attempts

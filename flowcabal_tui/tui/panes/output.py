@@ -158,7 +158,7 @@ class OutputPane(Vertical):
             view = replace(view, attempts=tuple(item for item in view.attempts if item.complete))
         elif view is not None:
             view = replace(view, partial="")
-        self._view, self._wait, self._asked_reload = view, "", False
+        self._view, self._asked_reload, self._wait = view, False, self._wait if same else ""
         newest = max((item.number for item in view.attempts), default=0) if view else 0
         partial = view.partial if view else ""
         if not same:
@@ -175,7 +175,7 @@ class OutputPane(Vertical):
             or any(item.number == attempt for item in self._view.attempts)
         ):
             return
-        self._wait = ""
+        self.waiting("")
         if attempt > self._live_number:
             self._wanted = None
             self._begin(attempt, "")
@@ -202,11 +202,11 @@ class OutputPane(Vertical):
         if self.attempt in (0, attempt):
             self.query_one(StreamView).append_thinking(text)
 
-    def retrying(self, seconds: float, reason: str) -> None:
-        """Says that a call waits; called again by whoever counts down."""
-        words = _("Waiting {seconds} s, then the call is sent again: {reason}. `x` stops.")
-        self._wait = words.format(seconds=round(seconds), reason=clean(reason).rstrip("."))
-        self._refresh_head()
+    def waiting(self, words: str) -> None:
+        """Says what the call waits for; called again by whoever counts the seconds."""
+        if words != self._wait:
+            self._wait = words
+            self._refresh_head()
 
     # The attempt that arrives
 

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.desks.runs import RunDesk
 from flowcabal_tui.tui.desks.shelf import ShelfDesk
 from flowcabal_tui.tui.desks.story import StoryDesk
 from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
+from flowcabal_tui.tui.desks.waits import WaitDesk
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.output import OutputPane
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
@@ -42,9 +43,10 @@ class FactsScreen(ColumnsScreen):
     def __init__(self, workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
         super().__init__(OutputPane(id="output"), StatusLine.of(workbench.info))
         self._workbench, self._now, self._editor = workbench, now, editor
-        self.bridge = Bridge(workbench, self.output, self.post_message)
+        self.bridge = Bridge(workbench, self.output, self.post_message, self._text_arrived)
         self.book = BookDesk(self, workbench, now, editor)
         self.runs = RunDesk(self, workbench, self.bridge)
+        self.waiting = WaitDesk(self, self.runs, self.output, lambda: now().timestamp())
         self.memory = MemoryDesk(self, workbench, editor)
         self.questions = QuestionDesk(self, workbench, editor)
         self.looking = LookingDesk(self, workbench, self._open_at, self._open_run)
@@ -120,6 +122,8 @@ class FactsScreen(ColumnsScreen):
     def show_run_state(self, event: messages.RunMoved) -> None:
         """How many runs are active."""
         self.runs.run_states[event.run] = event.state
+        if event.state not in ("running", "paused", "waiting"):
+            self.waiting.ended(event.run)
         self._show_counts()
         if event.run == self.runs.run:
             self.control.tell_level()
@@ -145,11 +149,25 @@ class FactsScreen(ColumnsScreen):
     @on(messages.NodeMoved)
     def show_node_state(self, event: messages.NodeMoved) -> None:
         """One row of the workflow."""
+        self.waiting.moved(event.run, event.node, event.state, event.detail)
         self._work(self._show_node_state(event), "moved")
 
     async def _show_node_state(self, event: messages.NodeMoved) -> None:
         await self.runs.node_moved(event.run, event.node, event.state, event.detail)
         self.control.tell_level()
+
+    def _text_arrived(self, run: RunId, node: NodeId) -> None:
+        self.call_later(self.waiting.waits.arrived, run, node)  # after the call, whose message waits in the queue
+
+    @on(messages.CallSent)
+    def note_call(self, event: messages.CallSent) -> None:
+        """The seconds until its answer are counted."""
+        self.waiting.sent(event.run, event.node)
+
+    @on(messages.CallWaits)
+    def count_down(self, event: messages.CallWaits) -> None:
+        """The reason, and the seconds that are left."""
+        self.waiting.again(event.run, event.node, event.seconds, event.reason)
 
     @on(messages.NodeTextMoved)
     def read_node(self, event: messages.NodeTextMoved) -> None:
