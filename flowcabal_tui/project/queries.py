@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.curation.arcs import ARCS, WORK, arcs_of
@@ -105,7 +106,11 @@ class Queries:
 
     async def _attempt(self, run: RunId, node: NodeId, found: AttemptFold) -> Attempt:
         if found.done:
-            return found.attempt(await self._store.runs.text(Digest(found.done["digest"])))
+            attempt = found.attempt(await self._store.runs.text(Digest(found.done["digest"])))
+            if not attempt.cached or attempt.receipt is not None:
+                return attempt
+            chapter = (await self._store.runs.run_request(run)).chapter
+            return replace(attempt, receipt=await self._store.versions.receipt_of(node, chapter, attempt.key))
         return found.attempt(await self._store.runs.partial_text(run, node, found.number))
 
     async def _entity(self, uri: str) -> Entity | None:

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.journal import RunEvent, served_nodes
 from flowcabal_tui.domain.model_calls import Usage
-from flowcabal_tui.domain.run import Decision, Question
+from flowcabal_tui.domain.run import Decision, Question, node_state_in
 from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -51,8 +51,11 @@ class History:
             known.digest for known in nodes.values() if known.form == "json" and known.digest and not known.attempts
         }
         errors = {digest: Output(text, "json").errors for digest, text in (await self._texts(items)).items()}
+        summary = await self._store.runs.summary(run)
+        for known in nodes.values():
+            known.state = node_state_in(summary.state, known.state)
         return RunDetails(
-            await self._store.runs.summary(run),
+            summary,
             request,
             await self._store.runs.workflow_of(run),
             tuple(

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import from_plain
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import EventKind, served_nodes
@@ -100,6 +101,19 @@ class Versions:
                 attempt = 1 if "key" in told else 0
                 found.append(_version(node, RunId(run), attempt, told, datetime.fromisoformat(at), stood=True))
         return found
+
+    async def receipt_of(self, node: NodeId, chapter: ChapterId | None, key: Digest) -> Receipt | None:
+        """What the Context agent had put in when the result of this key was made, newest first; None: not recorded."""
+        rows = await self._database.rows(
+            "SELECT payload FROM event JOIN run ON run.id=event.run WHERE node=? AND chapter IS ?"
+            " AND kind='attempt-started' ORDER BY seq DESC",
+            (node, chapter),
+        )
+        for (payload,) in rows:
+            told = json.loads(unpack(payload))
+            if told.get("key") == key and told.get("receipt"):
+                return from_plain(Receipt, told["receipt"])
+        return None
 
     async def keys(
         self, workflow: str, chapter: ChapterId | None, node: NodeId, digest: Digest | None
