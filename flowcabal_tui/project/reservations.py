@@ -34,6 +34,8 @@ class Reservation:
     """Tokens of the answer that were counted."""
     uncounted: list[str] = field(default_factory=list)
     """What came after them, until it is worth counting."""
+    pieces: list[str] = field(default_factory=list)
+    """All of the answer so far, for a provider that does not count it."""
 
     @property
     def tokens(self) -> int:
@@ -44,6 +46,7 @@ class Reservation:
         """A failed try is repeated: nothing of the new answer has arrived."""
         self.arrived = 0
         self.uncounted.clear()
+        self.pieces.clear()
 
     @property
     def cost(self) -> Decimal:

@@ -199,6 +199,7 @@ class Spending:
 
         Raises LimitReached when it does not and the run's limit has no room, BudgetExceeded when a cap has none.
         """
+        asked.pieces.append(piece)
         if asked.unlimited is None:
             return
         asked.uncounted.append(piece)
@@ -259,6 +260,9 @@ class Spending:
     ) -> None:
         if endpoint.provider == "offline":
             return
+        booked = BOOKED_CALL.get()
+        if counted.output_tokens is None and booked is not None:  # the provider did not say: what came is counted here
+            counted = replace(counted, output_tokens=self.counter.count("".join(booked.pieces)))
         record = UsageRecord(
             role,
             endpoint.model,
@@ -274,7 +278,6 @@ class Spending:
         if (job := PAYING_RUN.get()) is not None:
             self.reservations.spent(job, record)
         self._emit(UsageChanged(self.totals))
-        booked = BOOKED_CALL.get()
         await self._store.usage.add(record, booked.number if booked else None)
 
     async def _book_left_open(self) -> None:

@@ -157,6 +157,8 @@ async def test_a_text_that_the_end_of_the_program_cut_off_can_be_kept_and_contin
         assert (summary.state, summary.nodes) == ("interrupted", ((NodeId("a"), "cancelled"),))
         view = await desk.view(run, "a")
         assert view.state == "cancelled"
+        details = await desk.project.run_details(run)
+        assert [node.state for node in details.nodes] == ["cancelled"], "nothing runs after the program has ended"
         (cut,) = view.attempts
         assert cut.text and not cut.complete
         chapter = await desk.chapter(1)

@@ -20,7 +20,7 @@ from flowcabal_tui.protocol import AddChapter, Purge, SaveWorkflow, WriteChapter
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.sent import KEPT
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, make_one, opened
+from tests.project.desk import Desk, both, endpoint, make_demo, make_one, opened
 from tests.runner.fakes import prompt
 
 LINE = NodeId("line")
@@ -82,8 +82,9 @@ async def test_a_request_has_the_layers_of_its_template_and_the_turns_of_a_retry
     user = next(layer for layer in trace.layers if layer.role == "user")
     assert user.kind == "blocks" and user.sent in user.template
     assert any(layer.kind == "retry" and "More rain" in layer.sent for layer in trace.layers)
-    sent = {message.role: message.content for message in trace.messages}
-    assert "".join(layer.sent for layer in trace.layers if layer.role == "user").strip() in sent["user"]
+    by_turn = ["".join(layer.sent for layer in trace.layers if layer.turn == turn) for turn in range(1, 5)]
+    assert by_turn == [message.content for message in trace.messages]
+    assert [message.role for message in trace.messages] == ["system", "user", "assistant", "user"]
     first = await desk.project.version_trace(run, LINE, 1)
     assert all(layer.kind != "retry" for layer in first.layers)
 
@@ -111,3 +112,20 @@ def test_the_body_of_either_wire_format_is_read():
 
 
 MORE = Decision("retry", note="More rain")
+
+
+async def test_a_text_that_was_served_shows_the_receipt_that_it_was_made_with(folder):
+    await make_demo(folder)
+    async with opened(folder) as desk:
+        first, again = [await desk.run("quick-draft", 7) for _time in range(2)]
+        made, served = (await desk.view(first, "draft")).attempts[0], (await desk.view(again, "draft")).attempts[0]
+        assert served.cached and made.receipt is not None
+        assert served.receipt == made.receipt
+
+
+async def test_tokens_that_a_provider_does_not_count_are_counted_here(desk: Desk, server: FaultServer):
+    await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Write a line.", **PLAIN),))))
+    server.push({"usage": False, "content": "The lamp went out over the water and nobody rowed."})
+    await desk.run("one")
+    totals = await desk.project.totals()
+    assert totals.output_tokens > 5 and totals.input_tokens > 0
