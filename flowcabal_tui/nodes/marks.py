@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal
 
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.plan import Plan
 
 Stale = Literal["direct", "propagated"]
@@ -84,3 +85,14 @@ def todo(
 def targets_after_run(targets: Iterable[NodeId], done: Collection[NodeId]) -> tuple[NodeId, ...]:
     """The targets that stay: those that did not end; a failed node keeps its place."""
     return tuple(node for node in targets if node not in done)
+
+
+def stays_as_edited(graph: Plan, node: NodeId) -> bool:
+    """Does what a person wrote for the node stay, whatever its inputs become, until they say otherwise?
+
+    So it is with what they always approve before others build on it: a plan.
+    """
+    step = graph.steps.get(node)
+    if step is None or not isinstance(step.params, PromptParams) or step.params.review != "always":
+        return False
+    return any(node in other.sources for other in graph.steps.values())

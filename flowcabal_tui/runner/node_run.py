@@ -312,6 +312,7 @@ class NodeRun(ModelSteps):
     async def edited(self, text: str, number: int) -> Attempt:
         key = digest_of([self._kind.name, self._kind.version, "human", text])
         attempt = Attempt(number=number, text=text, digest=digest(text), key=key, author="human")
+        self._scope.edited.add(self._path)
         await self._services.journal.keep_result(
             stored_result(key, attempt),
             self.event("attempt-started", number, key=key),

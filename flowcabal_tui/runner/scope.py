@@ -73,6 +73,8 @@ class RunScope:
     effects: Mapping[str, Mapping[NodeId, StateEffect]] = field(default_factory=dict)
     """What an earlier process changed in states that only the log keeps, by node, by the path of the graph."""
     waiting: dict[QuestionId, tuple[NodeId, asyncio.Future[Decision]]] = field(default_factory=dict)
+    edited: set[NodeId] = field(default_factory=set)
+    """Nodes whose output a person wrote when they were asked."""
     limit_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the node that asks whether the run may cost more."""
     limit_refused: bool = False

@@ -318,3 +318,35 @@ async def test_a_choice_is_answered_by_its_number_only(desk):
     assert await desk.follow(run, lambda _question: Decision("choose", attempt=2)) == "done"
     (version,) = await desk.project.versions("game", A)
     assert (await desk.project.texts([version]), version.author) == (("south",), "human")
+
+
+async def test_a_plan_that_was_edited_by_hand_stays_the_plan_until_the_writer_says_otherwise(desk, server):
+    plan = prompt("a", "Plan {{input.instruction}}.", **(PLAIN | {"review": "always"}))
+    last = prompt("b", "Write: ", "@a", **(PLAIN | {"review": "always"}))
+    await desk.project.carry_out(SaveWorkflow(Workflow(id="planned", nodes=(plan, last))))
+
+    def by_hand(question):
+        return Decision("edit", attempt=1, text=f"My {question.node}.")
+
+    async def wished(wish: str) -> list[str]:
+        run = await desk.run("planned", answer=by_hand, inputs=(("instruction", wish),))
+        return [(await desk.project.texts([(await desk.project.versions("planned", node))[0]]))[0] for node in (A, B)]
+
+    assert await wished("rain") == ["My a.", "My b."]
+    sent = calls(server)
+    assert await wished("snow") == ["My a.", "My b."]
+    assert calls(server) == sent, "the plan was not made again, and the text of it was there"
+    frozen = {each.node: bool(each.output and each.output.frozen) for each in await desk.project.standing("planned")}
+    assert frozen == {"a": True, "b": False}, "nothing is built on the last node"
+    await desk.project.carry_out(UnfreezeNode("planned", A))
+    await wished("hail")
+    assert calls(server) == sent + 1
+
+
+async def test_a_plan_that_was_written_over_stays_too(desk):
+    plan = prompt("a", "Plan it.", **(PLAIN | {"review": "always"}))
+    await desk.project.carry_out(SaveWorkflow(Workflow(id="planned", nodes=(plan, prompt("b", "@a", **PLAIN)))))
+    await desk.project.carry_out(EditOutput("planned", A, "My plan."))
+    await desk.run("planned")
+    (standing, _other) = await desk.project.standing("planned")
+    assert standing.output is not None and standing.output.frozen

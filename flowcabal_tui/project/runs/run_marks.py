@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import StandingOutput
-from flowcabal_tui.nodes.marks import stale_after_run
+from flowcabal_tui.nodes.marks import stale_after_run, stays_as_edited
 from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.protocol import Event, MarksChanged
 from flowcabal_tui.runner.scope import RunScope
@@ -95,9 +95,12 @@ class RunMarks:
                 continue
             same = before is not None and before.digest == output.digest
             if before is not None and same:
-                put.append(replace(before, made=made))
+                stays = node in self._scope.edited and stays_as_edited(self._graph, node)
+                put.append(replace(before, made=made, frozen=stays))
                 continue
-            put.append(StandingOutput(node, output.digest, output.form, at, run=RunId(self._scope.id), made=made))
+            stays = node in self._scope.edited and stays_as_edited(self._graph, node)
+            run = RunId(self._scope.id)
+            put.append(StandingOutput(node, output.digest, output.form, at, frozen=stays, run=run, made=made))
             if before is not None:
                 behind = stale_after_run(self._graph, node, has_output=known.__contains__)
                 marks += [(each, node, "output") for each in behind if each not in outputs]

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.versions import NodeStanding, NodeVersion, StandingOutput
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, todo
+from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, stays_as_edited, todo
 from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project.runs import quoting
@@ -205,7 +205,8 @@ class VersionDesk:
         await self._store.versions.write(
             document.id, command.chapter, command.node, output, base.digest if base else Digest("")
         )
-        await self.select(document.id, command.node, command.chapter, output.digest)
+        stays = True if stays_as_edited(self._graphs.of(document), command.node) else None
+        await self.select(document.id, command.node, command.chapter, output.digest, frozen=stays)
         return output.digest
 
     async def freeze(self, command: FreezeNode) -> None:
