@@ -329,7 +329,7 @@ async def test_a_plan_that_was_edited_by_hand_stays_the_plan_until_the_writer_sa
         return Decision("edit", attempt=1, text=f"My {question.node}.")
 
     async def wished(wish: str) -> list[str]:
-        run = await desk.run("planned", answer=by_hand, inputs=(("instruction", wish),))
+        await desk.run("planned", answer=by_hand, inputs=(("instruction", wish),))
         return [(await desk.project.texts([(await desk.project.versions("planned", node))[0]]))[0] for node in (A, B)]
 
     assert await wished("rain") == ["My a.", "My b."]

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
+from flowcabal_tui.project.book.surroundings import surrounded
 from flowcabal_tui.protocol import RewriteProposed, RewriteSelection
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     if not isinstance(params, PromptParams):
         raise WorkflowError(_("The first node of {name} is not a prompt.").format(name=workflow.reference))
     system, prompt = _text(params.system, values), _text(params.prompt, values)
+    system, prompt = await surrounded(parts, workflow, params, asked, system, prompt)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
     request = ModelRequest(messages, "rewrite", params.max_tokens, params.temperature)
     answer = await parts.models.booked(params.role).answer(request)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from flowcabal_tui.agents.context.expects import expected
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
@@ -168,6 +169,8 @@ class RunDesk:
         """Everything the nodes of a run share, with the values that prompts can name."""
         inputs = {"instruction": ""} | dict(request.inputs)
         values = {"input": inputs} | await self._values(request.chapter)
+        if request.chapter is not None:
+            values["chapter"] |= await self._expected(workflow, request.chapter, generation, inputs)
         services = await self._services(generation, spend)
         return RunScope(
             run,
@@ -207,6 +210,17 @@ class RunDesk:
             return values
         known = await self._store.book.chapter(chapter)
         return values | {"chapter": {"title": known.title, "number": str(known.position), "volume": known.volume}}
+
+    async def _expected(
+        self, workflow: Workflow, chapter: ChapterId, generation: Generation, inputs: Mapping[str, object]
+    ) -> dict[str, str]:
+        """What is expected of the chapter, for documents that name it: for others nothing in it can change a key."""
+        document = workflow.model_dump_json()
+        if not any(f"chapter.{name}" in document for name in ("length", "style")):
+            return {"length": "", "style": ""}
+        view = await self._store.memory.view(chapter, generation)
+        found = await expected(view, str(inputs.get("instruction", "")), self._settings().goals.chapter)
+        return {"length": found.length, "style": found.style}
 
     def _execute(self, scope: RunScope, past: RunFold) -> None:
         workflow, durations = scope.workflow, scope.durations

@@ -1,0 +1,127 @@
+"""What a writer takes for granted: how long the chapter is to be, whose voice tells it and in which tense, and how the
+writer's own pages sound. All of it is read from the book before the chapter and from the wish, by rule."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from flowcabal_tui.agents.context.candidates import HIDDEN
+from flowcabal_tui.agents.context.viewpoint import VeiledView, look_through
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.domain.manuscript import Chapter
+
+_LENGTH_ZH: Final = re.compile(r"(\d[\d,，]*(?:\.\d+)?)\s*(千|万)?\s*[余多来]?个?汉?字")
+_LENGTH_EN: Final = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(k)?[ -]words?\b", re.IGNORECASE)
+_TIMES: Final = {"千": 1_000, "万": 10_000, "k": 1_000, "": 1}
+_LEAST: Final = 200
+"""A smaller number in a wish is that of a letter or a line in the chapter, not of the chapter."""
+_MOST: Final = 50_000
+_LAST: Final = 3
+"""Chapters before this one that tell voice and tense."""
+_SPOKEN: Final = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"\n]*\"")
+_FIRST_EN: Final = re.compile(r"\b(?:I|me|my|myself)\b")
+_PAST: Final = re.compile(r"\b(?:was|were|had|did|said|went|came|looked|took|stood|knew|thought|felt|made)\b")
+_PRESENT: Final = re.compile(r"\b(?:is|are|has|does|says|goes|comes|looks|takes|stands|knows|thinks|feels|makes)\b")
+_WORD: Final = re.compile(r"\b\w+\b")
+_SHARE_EN: Final = 0.015
+_SHARE_ZH: Final = 0.008
+"""Of the words outside quotation marks (Chinese: characters), from which on the teller says "I"."""
+_FEWEST: Final = 150
+"""Words or characters of narration that are needed to say anything."""
+_SURE: Final = 0.75
+_SAMPLE: Final = (120, 700)
+"""Characters of a sample, at least and at most."""
+_WORDS: Final = {
+    "first": ("沿用前文的第一人称叙述。", "Told in the first person, as the chapters before."),
+    "third": ("沿用前文的第三人称叙述。", "Told in the third person, as the chapters before."),
+    "past": ("", "In the past tense."),
+    "present": ("", "In the present tense."),
+    "style": ("作者的文字（取其笔法，不抄内容）：", "The writer's own pages, for their manner, not their content:"),
+    "wish": ("约 {n} 字（作者的要求）。", "About {n:,} words, as the writer wishes."),
+    "goal": ("约 {n} 字（每章的目标）。", "About {n:,} words, the goal of a chapter."),
+    "book": ("约 {n} 字（与本书各章相当）。", "About {n:,} words, as the chapters of this book have."),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """In the language of the book; "" for what is not known."""
+
+    length: str = ""
+    style: str = ""
+
+
+async def expected(view: MemoryView, wish: str, goal: int) -> Expected:
+    """What is expected of the view's target. `goal` is the length of a chapter, 0 for none.
+
+    Samples hold no secret, so they may be shown whoever's eyes a node has.
+    """
+    chapters = [chapter for chapter in await view.chapters() if chapter.version and chapter.length]
+    texts = await view.chapter_texts([chapter.id for chapter in chapters[-_LAST:]])
+    voice = told_by(" ".join(texts.values()), view.language)
+    samples = await _samples(view, chapters)
+    style = [voice, *([_say("style", view.language), *samples] if samples else [])]
+    return Expected(_length(wish, goal, chapters, view.language), "\n\n".join(filter(None, style)))
+
+
+def wished_length(wish: str, language: str) -> int:
+    """The length that a wish names, in characters for a Chinese book, in words otherwise; 0: none."""
+    found = (_LENGTH_ZH if language.startswith("zh") else _LENGTH_EN).search(wish)
+    if found is None:
+        return 0
+    number = round(float(re.sub("[,，]", "", found[1])) * _TIMES[(found[2] or "").lower()])
+    return number if _LEAST <= number <= _MOST else 0
+
+
+def _length(wish: str, goal: int, chapters: list[Chapter], language: str) -> str:
+    if wished := wished_length(wish, language):
+        return _say("wish", language, wished)
+    if goal:
+        return _say("goal", language, goal)
+    if not chapters:
+        return ""
+    usual = median(chapter.length for chapter in chapters)
+    return _say("book", language, max(100, round(usual / 100) * 100))
+
+
+def told_by(text: str, language: str) -> str:
+    """Person and tense of the narration outside quotation marks; "" where the text is too short or in doubt."""
+    told = _SPOKEN.sub(" ", text)
+    chinese = language.startswith("zh")
+    words = len(told) if chinese else len(_WORD.findall(told))
+    if words < _FEWEST:
+        return ""
+    first = told.count("我") if chinese else len(_FIRST_EN.findall(told))
+    person = "first" if first >= words * (_SHARE_ZH if chinese else _SHARE_EN) else "third"
+    past, present = (0, 0) if chinese else (len(each.findall(told)) for each in (_PAST, _PRESENT))
+    tense = "past" if past > _SURE * (past + present) else "present" if present > _SURE * (past + present) else ""
+    return " ".join(filter(None, (_say(person, language), _say(tense, language) if tense else "")))
+
+
+async def _samples(view: MemoryView, chapters: list[Chapter]) -> list[str]:
+    """A passage from the first and one from the last third of the book, each from the middle of its chapter."""
+    if not chapters:
+        return []
+    veiled = VeiledView(view, await look_through(view, ""))
+    places = dict.fromkeys(len(chapters) * share // 6 for share in (1, 5))
+    found = [await _sample(veiled, chapters[place]) for place in places]
+    return [each for each in found if each]
+
+
+async def _sample(view: MemoryView, chapter: Chapter) -> str:
+    lines = [line.strip() for line in (await view.chapter_text(chapter.id)).splitlines() if line.strip()]
+    middle, (least, most) = len(lines) // 2, _SAMPLE
+    text: list[str] = []
+    for line in lines[middle:]:
+        if HIDDEN in line or sum(map(len, text)) + len(line) > most:
+            break
+        text.append(line)
+    return "\n".join(text) if sum(map(len, text)) >= least else ""
+
+
+def _say(key: str, language: str, number: int = 0) -> str:
+    chinese, english = _WORDS[key]
+    return (chinese if language.startswith("zh") else english).format(n=number)

@@ -1,0 +1,61 @@
+"""What a passage that is to be rewritten stands in: the text around it, names, facts and the style of the writer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from flowcabal_tui.agents.context.expects import expected
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.prompt_parts import fenced
+from flowcabal_tui.domain.workflow import PromptParams, Workflow
+from flowcabal_tui.protocol import RewriteSelection
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.parts import Parts
+
+AROUND: Final = 900
+"""Characters before the passage, and as many behind it."""
+CONTEXT_TOKENS: Final = 3_000
+"""What the Context agent may add where the template says nothing."""
+_PASSAGE: Final = "[…]"
+"""Where the passage stands in the text around it."""
+
+
+async def surrounded(
+    parts: Parts, workflow: Workflow, params: PromptParams, asked: RewriteSelection, system: str, prompt: str
+) -> tuple[str, str]:
+    """The two messages of a rewriting with what the passage stands in before them. Nothing is spent on it."""
+    language, generation = parts.settings.project.language, await parts.store.memory.generation()
+    told = [system, ""]
+    if parts.settings.agents.context and params.context:
+        counter = await parts.models.counter_at(generation, remember=False)
+        agent = parts.context_agent(generation, counter, spend=False)
+        node = workflow.nodes[0]
+        bounded = params.model_copy(update={"context_tokens": params.context_tokens or CONTEXT_TOKENS})
+        words = f"{asked.text}\n{asked.instruction}"
+        injection = await agent.assemble(workflow, node, bounded, words, asked.chapter, generation, ())
+        told = ["\n".join(filter(None, (injection.system_prefix, system))), injection.user_suffix]
+    style = (await expected(await parts.store.memory.view(asked.chapter, generation), "", 0)).style
+    around = around_passage(await _text(parts, asked.chapter), asked)
+    pieces = (told[1], fenced("style", style, language), fenced("around", around, language), prompt)
+    return told[0], "\n\n".join(filter(None, pieces))
+
+
+def around_passage(text: str, asked: RewriteSelection) -> str:
+    """What stands before and behind the passage, with a mark in its place; "" where the passage is not in the text."""
+    start = asked.start if text[asked.start : asked.end] == asked.text else text.find(asked.text)
+    if start < 0 or not asked.text:
+        return ""
+    end = start + len(asked.text)
+    before, behind = text[max(0, start - AROUND) : start], text[end : end + AROUND]
+    if start > AROUND:
+        before = before[before.find("\n") + 1 :]
+    if end + AROUND < len(text) and "\n" in behind:
+        behind = behind[: behind.rfind("\n")]
+    return f"{before}{_PASSAGE}{behind}" if before.strip() or behind.strip() else ""
+
+
+async def _text(parts: Parts, chapter: ChapterId) -> str:
+    """The chapter as the writer sees it: what is typed and not kept yet comes first."""
+    draft = await parts.store.drafts.of(chapter)
+    return draft.text if draft is not None else await parts.store.book.text(chapter)

@@ -1,0 +1,73 @@
+"""What a writer takes for granted is read from the book before the chapter, and from the wish."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from flowcabal_tui.agents.context.expects import Expected, expected, told_by, wished_length
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.story import Fact, RecordId, Story
+from tests.agents.fakes import FakeBook
+
+PAST = "She was late and had no lamp. The boats came in and the men looked at her. It was cold. "
+I_PRESENT = "I am late and my lamp is out. The boat comes in and I stand there. It is cold. He says no. "
+
+
+@pytest.mark.parametrize(
+    ("wish", "language", "length"),
+    [
+        ("More rain. About 2,500 words.", "en", 2_500),
+        ("a 3k-word chapter", "en", 3_000),
+        ("a letter of 20 words", "en", 0),
+        ("Chapter 12", "en", 0),
+        ("多写雨，3000字左右", "zh", 3_000),
+        ("写 2.5 千字", "zh", 2_500),
+        ("1万字", "zh", 10_000),
+        ("留一张12个字的纸条", "zh", 0),
+        ("900000字", "zh", 0),
+    ],
+)
+def test_a_wish_may_name_the_length(wish: str, language: str, length: int) -> None:
+    assert wished_length(wish, language) == length
+
+
+def test_person_and_tense_are_those_of_the_narration_and_not_of_what_is_said() -> None:
+    assert told_by(PAST * 12 + '"I am here, I say," he said. ' * 30, "en").startswith("Told in the third person")
+    assert "past tense" in told_by(PAST * 12, "en")
+    assert told_by(I_PRESENT * 12, "en") == "Told in the first person, as the chapters before. In the present tense."
+    assert told_by("她走过长街，没有回头。“我不去，我说过。”" * 20, "zh") == "沿用前文的第三人称叙述。"
+    assert told_by("我走过长街，没有回头。" * 20, "zh") == "沿用前文的第一人称叙述。"
+    assert told_by(PAST, "en") == "", "too little to say anything"
+
+
+def book(language: str = "en") -> FakeBook:
+    """Four chapters of twelve paragraphs."""
+    texts = [(f"{n}", "\n".join(f"{PAST}{n}." for _line in range(12))) for n in range(1, 5)]
+    return FakeBook(texts, language=language)
+
+
+async def test_the_length_is_the_wished_one_or_the_goal_or_that_of_the_book() -> None:
+    view = book().before(4)
+    assert (await expected(view, "900 words", 2_000)).length == "About 900 words, as the writer wishes."
+    assert (await expected(view, "", 2_000)).length == "About 2,000 words, the goal of a chapter."
+    assert "as the chapters of this book have" in (await expected(view, "", 0)).length
+    assert await expected(book().before(1), "", 0) == Expected()
+    assert (await expected(book("zh").before(1), "3000字", 0)).length == "约 3000 字（作者的要求）。"
+
+
+async def test_samples_are_the_writers_own_pages_before_the_chapter() -> None:
+    style = (await expected(book().before(4), "", 0)).style
+    assert f"{PAST}1." in style and f"{PAST}3." in style and f"{PAST}4." not in style
+
+
+async def test_no_sample_tells_a_secret() -> None:
+    text = "\n".join(f"{PAST}1." for _line in range(12))
+    words, start = f"{PAST}1.", text.index(f"{PAST}1.", len(text) // 2)
+    said = Evidence(words, ChapterId("c1"), start, start + len(words))
+    secret = Fact(RecordId("s"), "She stole the lamp.", since=ChapterId("c1"), secret=True, evidence=(said,))
+    told = replace(book(), story=Story(facts=(secret,)))
+    style = (await expected(told.before(4), "", 0)).style
+    assert words not in style and f"{PAST}3." in style
