@@ -196,8 +196,7 @@ class Run:
         """The output that stood when the node ended in an earlier process."""
         output = Output(self._texts[past.digest], past.form, past.digest)
         attempts = past.attempts.get(past.chosen)
-        if attempts is not None and attempts.done.get("author") == "human":
-            self.scope.edited.add(path)
+        self.scope.edited.update([path] if attempts and attempts.done.get("author") == "human" else [])
         self._told_done(path, output, attempts.attempt(output.stored) if attempts else None)
         return output
 
