@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.quoted import is_by_rule, marked
 from flowcabal_tui.agents.curation.arcs import ARCS, WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.ids import ChapterId
@@ -74,9 +75,10 @@ def _candidate(arc: StoryArc, state: Derived, language: str) -> Candidate:
     known = tuple(chapter for chapter in arc.chapters if chapter.position <= state.position)
     title = replace(arc, chapters=known).title(language)
     is_line = state.level == "L0"
-    return Candidate(
+    found = Candidate(
         arc.uri, title, _("an earlier arc"), state.level, "summaries", state.text, state.position, line=is_line
     )
+    return marked(found, language) if is_by_rule(state) else found
 
 
 async def _work(view: MemoryView) -> list[Candidate]:
@@ -88,4 +90,5 @@ async def _work(view: MemoryView) -> list[Candidate]:
             chosen = Candidate(
                 WORK, title, _("the whole work"), level, "summaries", state.text, state.position, smaller=chosen
             )
+            chosen = marked(chosen, view.language) if is_by_rule(state) else chosen
     return [chosen] if chosen else []

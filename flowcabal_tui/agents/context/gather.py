@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Protocol
@@ -12,13 +12,14 @@ from flowcabal_tui.agents.context.arcs import told
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, heading
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
 from flowcabal_tui.agents.context.relevance import Relevance, weigh
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
-from flowcabal_tui.domain.memory import Derived, Entity, Level, MetaName
+from flowcabal_tui.domain.memory import Entity, Level, MetaName
 from flowcabal_tui.locale import _
 
 _NEAR_CHAPTERS: Final = 3
@@ -67,6 +68,16 @@ class Book:
     entities: tuple[Entity, ...]
     titles: Mapping[ChapterId, str]
 
+    @property
+    def names(self) -> Iterator[str]:
+        """All names that the book knows."""
+        return (name for entity in self.entities for name in entity.names)
+
+    @property
+    def places(self) -> Mapping[ChapterId, int]:
+        """The positions of the chapters."""
+        return {chapter.id: chapter.position for chapter in self.chapters}
+
     def title(self, chapter: ChapterId) -> str:
         return self.titles.get(chapter, chapter)
 
@@ -107,25 +118,6 @@ def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str]) ->
     ]
 
 
-def levels(
-    uri: str,
-    title: str,
-    reason: str,
-    budget_class: BudgetClass,
-    larger: Derived | None,
-    smaller: Derived | None,
-    position: int = 0,
-) -> list[Candidate]:
-    """One candidate of the highest level there is, with the lower one behind it."""
-    chosen: Candidate | None = None
-    for derived in (smaller, larger):
-        if derived is not None:
-            chosen = Candidate(
-                uri, title, reason, derived.level, budget_class, derived.text, position=position, smaller=chosen
-            )
-    return [chosen] if chosen else []
-
-
 async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate]:
     """The end of the previous chapter, and those before it at L1, or their last lines where no L1 is."""
     candidates: list[Candidate] = []
@@ -152,9 +144,10 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
             chapter.title,
             _how_far(_("what happened"), distance),
             "near",
-            overviews.get(uri),
-            lines.get(uri),
-            position=chapter.position,
+            [each for each in (lines.get(uri), overviews.get(uri)) if each and tells(each, book.names)],
+            book.places,
+            book.view.language,
+            chapter.position,
         )
         if distance == 1 or not told:
             candidates += [ending] if ending.text else []
@@ -240,37 +233,22 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
     mattering = relevant.chapters[:_TOLD]
     of_line = [each for _age, each in ranked if arcs.chapters is None or each.id in arcs.chapters][:_MOST_LINES]
     larger, lines = [
-        {each.uri: each for each in await book.view.derived_of([f"manuscript/{at}" for at in wanted], level)}
-        for wanted, level in zip((mattering, [each.id for each in of_line]), _LEVELS, strict=True)
+        {each.uri: each for each in await book.view.derived_of([f"manuscript/{at}" for at in chapters], level)}
+        for chapters, level in zip((mattering, [each.id for each in of_line]), _LEVELS, strict=True)
     ]
-    overviews = [
-        Candidate(
-            uri,
-            book.title(chapter),
-            _("an earlier chapter that matters here"),
-            "L1",
-            "summaries",
-            larger[uri].text,
-            position=larger[uri].position,
-        )
-        for chapter in mattering
-        if (uri := f"manuscript/{chapter}") in larger
-    ]
-    one_liners = [
-        Candidate(
-            uri,
-            chapter.title,
-            _("the book so far"),
-            "L0",
-            "summaries",
-            lines[uri].text,
-            position=chapter.position,
-            line=True,
-        )
-        for chapter in of_line
-        if (uri := f"manuscript/{chapter.id}") in lines
-    ]
-    return [*overviews, *arcs.first, *one_liners, *arcs.last]
+    names, matters, so_far = tuple(book.names), _("an earlier chapter that matters here"), _("the book so far")
+    wanted = [(larger.get(f"manuscript/{chapter}"), matters) for chapter in mattering]
+    wanted += [(lines.get(f"manuscript/{chapter.id}"), so_far) for chapter in of_line]
+    said, found = summaries_of(
+        (
+            (told, book.title(ChapterId(told.uri.removeprefix("manuscript/"))), reason)
+            for told, reason in wanted
+            if told is not None and tells(told, names)
+        ),
+        book.view.language,
+    )
+    told_at_large = sum(each.level == "L1" for each in found)
+    return [*said, *found[:told_at_large], *arcs.first, *found[told_at_large:], *arcs.last]
 
 
 async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance, limit: int = 36) -> list[Candidate]:

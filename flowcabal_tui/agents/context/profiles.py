@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
-from flowcabal_tui.agents.context.gather import Book, levels
+from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.quoted import levels
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, Level
@@ -33,14 +34,16 @@ async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -
     for (kind, entity), uri in zip(wanted, uris, strict=True):
         title, reason = _words(kind, entity, book, of_scene, reading.reasons)
         whole = larger.get(uri) if kind.settings.level == "L1" else None
-        found += levels(uri, title, reason, "profiles", whole, smaller.get(uri))
+        states = (smaller.get(uri), whole)
+        found += levels(uri, title, reason, "profiles", states, book.places, book.view.language)
     taken = {each.uri for each in found}
     names = {str(entity.id): entity.name for entity in book.entities}
     for kind in known:
         lines = await book.view.derived_under(f"profiles/{kind.name}/", "L0") if kind.is_read_whole_in(scene) else ()
         for line in lines:
             name = names.get(line.uri.rsplit("/", 1)[1], kind.title_in(book.view.language))
-            found += levels(line.uri, name, of_scene, "profiles", None, line) if line.uri not in taken else ()
+            if line.uri not in taken:
+                found += levels(line.uri, name, of_scene, "profiles", [line], book.places, book.view.language)
     return found
 
 

@@ -1,0 +1,100 @@
+"""Texts that were made by rule are sentences of the book, and are told as such: with the chapter that says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.domain.context import BudgetClass
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.locale import _
+
+_QUOTED: Final = ("（原文摘句）", " (quoted)")
+_ALL: Final = ("以下各章提要是原文摘句。", "These summaries of chapters are sentences quoted from them.")
+_FROM_CHAPTER: Final = ("摘自第{n}章：“{words}”", "Quoted from chapter {n}: “{words}”")
+_FROM_EARLIER: Final = ("摘自前文：“{words}”", "Quoted from an earlier chapter: “{words}”")
+"""In Chinese and in English: they stand in the language of the book."""
+
+
+def is_by_rule(derived: Derived) -> bool:
+    """Was it made of sentences of the book, without a model or a hand?"""
+    return derived.method == "extract"
+
+
+def tells(derived: Derived, names: Iterable[str]) -> bool:
+    """False for a text by rule that names nobody and nothing whom the book knows: it tells nothing of the story."""
+    known = list(names)
+    return not is_by_rule(derived) or not known or any(name in derived.text for name in known)
+
+
+def levels(
+    uri: str,
+    title: str,
+    reason: str,
+    budget_class: BudgetClass,
+    states: Iterable[Derived | None],
+    places: Mapping[ChapterId, int],
+    language: str,
+    position: int = 0,
+) -> list[Candidate]:
+    """One candidate of the highest level there is, with the lower one behind it. `states` come smallest first.
+
+    `places` are the positions of the chapters: a profile that was made by rule says of each sentence which one says it.
+    """
+    chosen: Candidate | None = None
+    for derived in states:
+        if derived is not None:
+            smaller, text = chosen, _of_chapters(derived, places, language) if uri.startswith("profiles/") else None
+            chosen = Candidate(uri, title, reason, derived.level, budget_class, derived.text, position, smaller=smaller)
+            if is_by_rule(derived):
+                chosen = marked(chosen, language) if text is None else replace(_with_reason(chosen), text=text)
+    return [chosen] if chosen else []
+
+
+def marked(candidate: Candidate, language: str) -> Candidate:
+    """A text by rule whose title says that it is quoted, to the model, and whose reason says so to the writer."""
+    return replace(_with_reason(candidate), title=candidate.title + _in(_QUOTED, language))
+
+
+def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> tuple[list[Candidate], list[Candidate]]:
+    """Summaries of chapters from states with title and reason; before them a line that says that all are quoted.
+
+    Where only some of them were made by rule there is no such line, and each of these says it by itself.
+    """
+    given = list(states)
+    all_by_rule = bool(given) and all(is_by_rule(state) for state, _title, _reason in given)
+    found = []
+    for state, title, reason in given:
+        line = state.level == "L0"
+        told = Candidate(state.uri, title, reason, state.level, "summaries", state.text, state.position, line=line)
+        if is_by_rule(state):
+            told = _with_reason(told) if all_by_rule else marked(told, language)
+        found.append(told)
+    said = Candidate(
+        "summaries/quoted", "", _("says what is quoted"), "L0", "summaries", _in(_ALL, language), line=True
+    )
+    return [replace(said, label=_("quoted from the text, by rule"))] if all_by_rule else [], found
+
+
+def _with_reason(candidate: Candidate) -> Candidate:
+    return replace(candidate, reason=f"{candidate.reason} · {_('quoted from the text, by rule')}")
+
+
+def _of_chapters(derived: Derived, places: Mapping[ChapterId, int], language: str) -> str:
+    """Each sentence with the chapter that says it, so that nothing of an old one reads as if it held now."""
+    if not derived.evidence:
+        return _in(_FROM_EARLIER, language).format(words=derived.text)
+    lines = []
+    for chapter, said in groupby(derived.evidence, key=lambda each: each.chapter):
+        words = " ".join(each.sentence.strip() for each in said)
+        number = places.get(chapter, 0)
+        lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=words))
+    return "\n".join(lines)
+
+
+def _in(words: tuple[str, str], language: str) -> str:
+    return words[0 if language.startswith("zh") else 1]

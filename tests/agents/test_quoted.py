@@ -1,0 +1,66 @@
+"""Texts that were made by rule say so, to the model and to the writer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Derived, Evidence
+from tests.agents.fakes import FakeBook
+from tests.agents.test_context import assemble, derived, make_book
+
+
+def by_rule(book: FakeBook) -> FakeBook:
+    """The same book, all of whose summaries and profiles were made by rule."""
+    book.derived = [replace(each, method="extract") for each in book.derived]
+    return book
+
+
+def profile(*said: tuple[int, str]) -> Derived:
+    evidence = tuple(Evidence(words, ChapterId(f"c{n}"), 0, len(words)) for n, words in said)
+    text = "\n".join(words for _n, words in said)
+    state = derived("profiles/characters/e-林远", "L1", text, 9)
+    return replace(state, method="extract", evidence=evidence)
+
+
+async def test_a_profile_by_rule_says_which_chapter_says_each_sentence() -> None:
+    book = make_book()
+    book.derived = [each for each in book.derived if not each.uri.startswith("profiles/")]
+    book.derived.append(profile((2, "林远那年五岁。"), (2, "林远怕水。"), (7, "林远过江。")))
+    injection = await assemble(book, "林远与沈青。")
+    assert "摘自第2章：“林远那年五岁。 林远怕水。”\n摘自第7章：“林远过江。”" in injection.user_suffix
+    (source,) = [each for each in injection.receipt.sources if each.budget_class == "profiles"]
+    assert source.reason.endswith("quoted from the text, by rule")
+
+
+async def test_a_profile_of_a_model_is_told_as_it_is() -> None:
+    injection = await assemble(make_book(), "林远与沈青。")
+    assert "林远，旅人，走了10里，左臂有旧伤。" in injection.user_suffix
+    assert "摘自" not in injection.user_suffix
+    assert not [each for each in injection.receipt.sources if "by rule" in each.reason]
+
+
+async def test_summaries_by_rule_say_once_that_they_are_quoted() -> None:
+    injection = await assemble(by_rule(make_book()), "林远与沈青。", budget=20_000)
+    assert injection.user_suffix.count("以下各章提要是原文摘句。") == 1
+    reasons = {each.reason for each in injection.receipt.sources if each.uri.startswith("manuscript/")}
+    assert "an earlier chapter that matters here · quoted from the text, by rule" in reasons
+
+
+async def test_where_only_some_summaries_are_by_rule_each_of_them_says_so() -> None:
+    book = make_book()
+    first = next(each for each in book.derived if (each.uri, each.level) == ("manuscript/c5", "L1"))
+    book.derived[book.derived.index(first)] = replace(first, method="extract")
+    suffix = (await assemble(book, "林远与沈青。", budget=20_000)).user_suffix
+    assert suffix.count("（原文摘句）") == 1
+    assert "以下各章提要" not in suffix
+
+
+async def test_a_summary_by_rule_that_names_nobody_is_left_out_and_one_of_a_model_is_not() -> None:
+    empty = "天黑了，风很大。"
+    for method, there in (("extract", False), ("model", True)):
+        book = make_book()
+        book.derived = [
+            replace(each, text=empty, method=method) if each.uri == "manuscript/c4" else each for each in book.derived
+        ]
+        assert (empty in (await assemble(book, "林远与沈青。", budget=20_000)).user_suffix) is there
