@@ -50,6 +50,7 @@ APPROVALS: Final = ("OSI Approved", "DFSG approved")
 """Classifiers that name who approved a licence, and no licence."""
 REVIEWED: Final = {
     "pyahocorasick": ("BSD-3-Clause", "its field says `BSD-3-Clause and Public-Domain`; its LICENSE has both"),
+    "tiktoken": ("MIT", "no field of its own; its LICENSE is the text of MIT"),
     "resvg-py": ("MIT", "no field; its LICENSE is the text of MIT"),
 }
 """Distributions whose metadata say nothing that can be read: the licence, and where a person found it.

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, scene_words
+from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, counting_words, scene_words
 from flowcabal_tui.protocol import SetScene
 
 _BETWEEN_NAMES: Final = re.compile(r"[,;，、；]")
@@ -126,6 +126,7 @@ def _place(source: ContextSource) -> tuple[str, int]:
 def print_receipt(receipt: Receipt) -> None:
     """Sources with level, tokens and reason; then what was dropped and why."""
     say(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
+    say(counting_words(receipt.counted_by))
     words = scene_words(receipt.intent)
     _table((_(SCENE_FIELDS[at]), words[at], _(SCENE_ORIGINS[receipt.intent.origin(at)])) for at in SCENE_FIELDS)
     _table((*_row(source), source.reason) for source in receipt.sources)

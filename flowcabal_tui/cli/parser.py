@@ -344,6 +344,13 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
     doctor.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
     doctor.add_argument("--json", action="store_true")
+    doctor.add_argument(
+        "--fetch-vocabulary",
+        action="store_true",
+        help=_("fetch the vocabulary of the project's writing model, for exact token counts, from {host}").format(
+            host="openaipublic.blob.core.windows.net"
+        ),
+    )
     config = _add(commands, "config", _("where settings live"))
     config.add_argument("what", choices=("path", "keys"))
     completion = _add(commands, "completion", _("print a script that completes commands in a shell"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from dataclasses import asdict
 
@@ -12,7 +13,7 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
-from flowcabal_tui.project.doctor import examine
+from flowcabal_tui.project.doctor import examine, fetch_vocabulary
 from flowcabal_tui.project.trust.service import renew_models
 from flowcabal_tui.settings.paths import locations
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings, load_project, save_project
@@ -20,6 +21,10 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSe
 
 async def doctor(arguments: Namespace) -> int:
     """Examines models, keys, knowledge server, terminal and disk; 1 if something that is needed fails."""
+    if arguments.fetch_vocabulary:
+        if arguments.project is None:
+            raise SettingsError(_("Name the project whose writing model is to be counted."))
+        say(await fetch_vocabulary(arguments.project), file=sys.stderr)
     found = await examine(arguments.project, trust=arguments.trust)
     if arguments.json:
         say_json([asdict(item) for item in found], indent=2)

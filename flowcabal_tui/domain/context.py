@@ -142,6 +142,8 @@ class Receipt:
     digest: Digest = Digest("")
     pending: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    counted_by: str = ""
+    """The vocabulary by which tokens were counted; "" for an estimate."""
 
 
 @dataclass(frozen=True, slots=True)

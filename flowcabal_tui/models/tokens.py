@@ -11,7 +11,7 @@ import math
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall, Usage
 
@@ -45,16 +45,37 @@ class Calibration:
     samples: int = 0
 
 
-class TokenEstimator:
-    """A TokenCounter for one model. Deterministic; keep `calibration` to go on where it stopped."""
+class Exact(Protocol):
+    """A model's own vocabulary."""
 
-    def __init__(self, model: str = "", calibration: Calibration | None = None) -> None:
+    name: str
+
+    def count(self, text: str) -> int: ...
+
+
+class TokenEstimator:
+    """A TokenCounter for one model: by its vocabulary where that is known, else by a calibrated estimate.
+
+    Deterministic; keep `calibration` and the name of the vocabulary to go on where it stopped.
+    """
+
+    def __init__(self, model: str = "", calibration: Calibration | None = None, exact: Exact | None = None) -> None:
+        self.exact = exact
         self._han, self._rest = next(((han, rest) for family, han, rest in _FAMILIES if family.search(model)), _UNKNOWN)
         self.calibration = calibration or Calibration()
 
     def count(self, text: str) -> int:
         """Tokens of `text`; 0 only for "" and blanks."""
-        return math.ceil(self._raw(text) * self.calibration.factor - 1e-6)
+        return math.ceil(self._raw(text) * self._factor - 1e-6)
+
+    @property
+    def counted_by(self) -> str:
+        """The name of the vocabulary; "" for an estimate."""
+        return self.exact.name if self.exact else ""
+
+    @property
+    def _factor(self) -> float:
+        return 1.0 if self.exact else self.calibration.factor
 
     def count_request(self, request: ModelRequest) -> int:
         """Tokens of everything that is sent."""
@@ -62,6 +83,8 @@ class TokenEstimator:
 
     def learn(self, request: ModelRequest, usage: Usage) -> None:
         """Corrects the factor by what the provider counted; the first call replaces the start, which is a guess."""
+        if self.exact is not None:
+            return
         tokens, raw = usage.input_tokens, self._raw(_sent(request))
         if tokens is None or tokens < LEAST_TOKENS or raw <= 0:
             return
@@ -72,7 +95,7 @@ class TokenEstimator:
 
     def truncate(self, text: str, tokens: int) -> str:
         """The longest beginning of whole sentences within `tokens`; of characters, if not one sentence fits."""
-        left = tokens / self.calibration.factor + 1e-9
+        left = tokens / self._factor + 1e-9
         end = 0
         for match in _SENTENCE_END.finditer(text):
             left -= self._raw(text[end : match.end()])
@@ -91,6 +114,8 @@ class TokenEstimator:
         return text[: bisect_right(ends, tokens, key=lambda end: self.count(text[:end]))]
 
     def _raw(self, text: str) -> float:
+        if self.exact is not None:
+            return self.exact.count(text) if text.strip() else 0
         others, runs = _HAN.subn(" ", text)  # first, and once: what remains of Chinese text is short
         han = len(text) - len(others) + runs
         rest = WORD * len(_WORDS.findall(others)) + len(_DIGITS.findall(others))

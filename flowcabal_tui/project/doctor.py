@@ -14,9 +14,10 @@ from flowcabal_tui import __version__
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover
+from flowcabal_tui.models.vocabularies import HOST, fetch, load, vocabulary_of
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations, user_file
-from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.settings.project_file import ProjectSettings, load_project
 from flowcabal_tui.settings.secrets import has_key, read_secrets
 from flowcabal_tui.settings.user_file import load_user
 from flowcabal_tui.store.store import DATABASE
@@ -106,6 +107,33 @@ def _room(name: str, path: Path) -> Finding:
     return Finding(name, "ok" if free > LITTLE_ROOM else "note", words, "" if free > LITTLE_ROOM else _("Little room."))
 
 
+def _counting(settings: ProjectSettings) -> Finding | None:
+    """How the tokens of the writing model are counted; None without a model of another host or this machine."""
+    chosen = settings.models.of("user")
+    if chosen is None or chosen.provider == "offline":
+        return None
+    known = vocabulary_of(chosen.model)
+    if known is None:
+        return Finding(_("tokens"), "note", _("estimated, corrected by what the provider counts"))
+    if load(known) is not None:
+        return Finding(_("tokens"), "ok", _("counted with {name}").format(name=known.name))
+    words = _("estimated; the vocabulary {name} is not on disk").format(name=known.name)
+    advice = _("`doctor PROJECT --fetch-vocabulary` fetches it ({size} MB) from {host}.")
+    return Finding(_("tokens"), "note", words, advice.format(size=known.megabytes, host=HOST))
+
+
+async def fetch_vocabulary(folder: Path) -> str:
+    """Fetches the vocabulary of the project's writing model and returns what was done. Raises SettingsError."""
+    chosen = load_project(folder.expanduser().resolve()).models.of("user")
+    known = vocabulary_of(chosen.model) if chosen else None
+    if known is None:
+        return _("No vocabulary is known for the writing model; tokens are estimated.")
+    await fetch(known)
+    return _("Fetched {name} from {host}; runs that begin from here on count with it.").format(
+        name=known.name, host=HOST
+    )
+
+
 async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
     try:
         settings = load_project(folder)
@@ -114,6 +142,8 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
         return
     yield Finding(PROJECT_FILE, "ok", settings.project.name)
     yield _room("project", folder)
+    if (counting := _counting(settings)) is not None:
+        yield counting
     for role in ("user", "agent", "embedding"):
         chosen = settings.models.of(role)
         if chosen and (chosen.api_key_env or chosen.secret) and not has_key(chosen.endpoint()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -26,6 +27,7 @@ from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.registry import check, check_embedder, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
+from flowcabal_tui.models.vocabularies import ExactTokens, load, on_disk, vocabulary_of
 from flowcabal_tui.project.booked_model import BookedModel
 from flowcabal_tui.project.spending import CALIBRATION, Spending
 from flowcabal_tui.protocol import Event
@@ -73,6 +75,7 @@ class ModelDesk:
         await self.spending.begin()
         self._modes = await self._store.values.get(MODES) or {}
         self._windows = await self._store.values.get(WINDOWS) or {}
+        self.counter.exact = await self._vocabulary()
 
     def use(self, settings: ProjectSettings) -> None:
         """From now on these settings count."""
@@ -83,10 +86,17 @@ class ModelDesk:
         key = f"{CALIBRATION}/{generation}"
         known = await self._store.values.get(key)
         if known is None:
-            known = asdict(self.counter.calibration)
+            known = asdict(self.counter.calibration) | {"counted_by": self.counter.counted_by}
             if remember:
                 await self._store.values.put(key, known)
-        return TokenEstimator(self._agent_name(), Calibration(**known))
+        calibration = Calibration(known["factor"], known["samples"])
+        exact = self.counter.exact if known.get("counted_by") == self.counter.counted_by else None
+        return TokenEstimator(self._agent_name(), calibration, exact)
+
+    async def _vocabulary(self) -> ExactTokens | None:
+        """The vocabulary of the writing model, where it is on disk."""
+        found = vocabulary_of(self._agent_name())
+        return await asyncio.to_thread(load, found) if found and on_disk(found) else None
 
     def _agent_name(self) -> str:
         chosen = self._settings.models.of("user")

@@ -155,6 +155,11 @@ def check_words(check: AngleCheck) -> str:
     return f"{words} ({check.detail})" if check.detail else words
 
 
+def counting_words(counted_by: str) -> str:
+    """How the tokens of a receipt were counted."""
+    return _("counted with {name}").format(name=counted_by) if counted_by else _("estimated")
+
+
 def money(amount: Decimal) -> str:
     """An amount with four digits after the point, rounded up, as short as it can be."""
     return f"{amount.quantize(Decimal('0.0001'), rounding='ROUND_UP').normalize():f}"

@@ -107,6 +107,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     ) -> None:
         self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
+        self._counted_by: str = getattr(counter, "counted_by", "")
         self._spend, self._shares, self._endpoint = spend, shares, endpoint
         self._kinds, self._shelf, self._fixed = kinds or ProfileKinds(), shelf, fixed
 
@@ -211,6 +212,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
                 *thought.pending,
                 *(answer.pending for answer in answers if answer.pending),
             ),
+            counted_by=self._counted_by,
             notes=(*notes, *(answer.note for answer in answers if answer.note)),
         )
         return Injection(prefix, suffix, receipt, tuple((answer.question, answer.text) for answer in answers))

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, scene_words
+from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, counting_words, scene_words
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
@@ -166,6 +166,8 @@ class ReceiptPane(Vertical):
         total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
         if receipt.pending:
             total = _("at most {total}").format(total=total)
+        if receipt.counted_by:
+            total += f" · {counting_words(receipt.counted_by)}"
         lines = [f"{one_line(self._heading)} · {total}"]
         if self._is_comparing and self._before is not None:
             used = _("{used} tokens").format(used=f"{self._before.used:,}")
