@@ -97,6 +97,8 @@ def about(proposal: Proposal, name_of: NameOf) -> str:
 
 def reason(proposal: Proposal) -> str:
     """Why it is made or waits."""
+    if proposal.kind in ("entity", "name") and proposal.reason.grounds == "quoted":
+        return _("The chapter names it.")
     return reason_words(proposal.reason)
 
 

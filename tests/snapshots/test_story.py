@@ -86,7 +86,9 @@ def test_the_timeline(snap_compare, size, language):
 @EVERY_SIZE
 @BOTH
 def test_proposals(snap_compare, size, language):
-    page = ProposalsScreen(StoryDoors(FakeWorkbench(language)))
+    workbench = FakeWorkbench(language)
+    workbench.proposal_list.fill()
+    page = ProposalsScreen(StoryDoors(workbench))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 

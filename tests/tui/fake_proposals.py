@@ -59,9 +59,14 @@ class FakeProposals:
     """Lists, decides and takes back, as a project does."""
 
     def __init__(self, words: Words) -> None:
-        self.rows = proposals(words)
+        self._words = words
+        self.rows: list[Proposal] = []
         self.asked: list[tuple[int, int]] = []
         self._before: list[list[Proposal]] = []
+
+    def fill(self) -> None:
+        """One row of each kind."""
+        self.rows = proposals(self._words)
 
     def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
         self.asked.append((offset, limit))

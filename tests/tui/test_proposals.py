@@ -25,6 +25,11 @@ from tests.tui.test_workspace import settled, workspace
 THREE = books.chapter_id(3)
 
 
+def filled(workbench: FakeWorkbench) -> FakeWorkbench:
+    workbench.proposal_list.fill()
+    return workbench
+
+
 def page(workbench: FakeWorkbench) -> ProposalsScreen:
     return ProposalsScreen(StoryDoors(workbench), THREE)
 
@@ -38,7 +43,7 @@ def told(pilot) -> str:
 
 
 async def test_what_waits_is_marked_and_says_why_with_its_quotation():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     async with opened(page(workbench), (100, 30)) as pilot:
         assert listed(pilot) == [f"p{n}" for n in range(1, 11)]
         assert "3 wait for your word · 7 in use" in screen(pilot)
@@ -52,7 +57,7 @@ async def test_what_waits_is_marked_and_says_why_with_its_quotation():
 
 
 async def test_one_is_confirmed_one_dropped_and_each_is_taken_back():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     async with opened(page(workbench)) as pilot:
         await press(pilot, "j", "c")
         assert workbench.sent[-1] == DecideProposals((ProposalId("p2"),), "confirm")
@@ -69,7 +74,7 @@ async def test_one_is_confirmed_one_dropped_and_each_is_taken_back():
 
 
 async def test_marked_rows_are_decided_at_once():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     async with opened(page(workbench)) as pilot:
         await press(pilot, "space", "space")
         assert "2 rows marked" in told(pilot)
@@ -81,7 +86,7 @@ async def test_marked_rows_are_decided_at_once():
 
 
 async def test_a_fact_is_corrected_in_its_form_and_an_ending_in_that_of_its_record():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     async with opened(page(workbench)) as pilot:
         await press(pilot, "j", "e")
         assert isinstance(pilot.app.screen, FormScreen)
@@ -96,7 +101,7 @@ async def test_a_fact_is_corrected_in_its_form_and_an_ending_in_that_of_its_reco
 
 
 async def test_enter_shows_the_words_and_a_filter_and_a_chapter_narrow_the_list():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     async with opened(page(workbench)) as pilot:
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, SourceScreen)
@@ -119,7 +124,7 @@ def many(workbench: FakeWorkbench, count: int) -> None:
 
 
 async def test_five_thousand_rows_are_read_by_the_page():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     many(workbench, 5_000)
     async with opened(page(workbench)) as pilot:
         assert (len(listed(pilot)), workbench.proposal_list.asked) == (PAGE, [(0, PAGE)])
@@ -131,7 +136,7 @@ async def test_five_thousand_rows_are_read_by_the_page():
 async def test_opening_five_thousand_rows_takes_the_steps_of_one_page():
     steps = []
     for count in (PAGE, 5_000):
-        workbench = FakeWorkbench()
+        workbench = filled(FakeWorkbench())
         many(workbench, count)
         rows = workbench.proposal_list.page(ProposalWish(), 0, PAGE).rows
         async with opened(page(workbench)) as pilot:
@@ -143,7 +148,7 @@ async def test_opening_five_thousand_rows_takes_the_steps_of_one_page():
 
 
 async def test_hostile_words_stand_as_they_are():
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     row = workbench.proposal_list.rows[7]
     fact = row.difference.after
     assert isinstance(fact, Fact)
@@ -159,7 +164,7 @@ async def test_hostile_words_stand_as_they_are():
 
 
 async def test_a_refused_decision_is_said_and_the_list_stays():
-    workbench = RefusingWorkbench()
+    workbench = filled(RefusingWorkbench())
     async with opened(page(workbench)) as pilot:
         await press(pilot, "c")
         assert next(str(item.error) for item in pilot.app.seen if isinstance(item, Trouble)).startswith("No.")
@@ -167,8 +172,11 @@ async def test_a_refused_decision_is_said_and_the_list_stays():
 
 
 async def test_the_list_opens_from_the_workspace(tmp_path):
-    workbench = FakeWorkbench()
+    workbench = filled(FakeWorkbench())
     async with workspace(workbench, tmp_path) as pilot:
+        assert "3 proposals: A" in pilot.app.screen.status.words
         await pilot.press("A")
         await settled(pilot)
         assert isinstance(pilot.app.screen, ProposalsScreen)
+        await press(pilot, "asterisk", "x", "escape")
+        assert "proposal" not in pilot.app.screen.status.words

@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Static
 
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.tui.panes.words import one_line
 
@@ -63,7 +63,7 @@ class StatusLine(Horizontal):
         self._trust_state = trust
         self._offline_model, self._only_reading = offline, read_only
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
-        self._memory_left = self._memory_failed = 0
+        self._memory_left = self._memory_failed = self._proposal_count = 0
         self._memory_reason = ""
         self._words_shown = ""
         self._spent = ""
@@ -94,6 +94,11 @@ class StatusLine(Horizontal):
         go on."""
         self._running_count, self._paused_count = running, paused
         self._question_count, self._interrupted_count = waiting, interrupted
+        self._show_words()
+
+    def update_proposals(self, waiting: int) -> None:
+        """How many proposals of agents wait for the writer's word."""
+        self._proposal_count = waiting
         self._show_words()
 
     def update_trust(self, state: TrustState) -> None:
@@ -188,6 +193,9 @@ class StatusLine(Horizontal):
             parts.append(_Part(_("{n} paused: F7").format(n=self._paused_count), 1))
         if self._question_count:
             parts.append(_Part(_("{n} waiting for you: F8").format(n=self._question_count), 1))
+        if self._proposal_count:
+            words = ngettext("{n} proposal: A", "{n} proposals: A", self._proposal_count)
+            parts.append(_Part(words.format(n=self._proposal_count), 2))
         if self._interrupted_count:
             parts.append(_Part(_("{n} interrupted: F3").format(n=self._interrupted_count), 2))
         if self._spent:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.proposals import ProposalWish
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.bootstrap_words import said
@@ -134,6 +135,7 @@ class FactsScreen(ColumnsScreen):
     def show_what_is_known(self) -> None:
         """Stars, findings and what stands, beside the nodes of what is in view."""
         self.control.tell_level()
+        self.count_proposals()
         self._work(self.graph.opened(), "marks", exclusive=True)
 
     @on(messages.TrustMoved)
@@ -193,7 +195,16 @@ class FactsScreen(ColumnsScreen):
         if event.kept:
             self.book.noted_saved()
         self._work(self.book.refresh(event.chapter), "book")
+        self.count_proposals()
         self.story.book_moved()
+
+    def count_proposals(self) -> None:
+        """The status line says how many wait for the writer."""
+        self._work(self._count_proposals(), "proposals", exclusive=True)
+
+    async def _count_proposals(self) -> None:
+        page = await self._workbench.proposals(ProposalWish(("waiting",)), 0, 1)
+        self.status.update_proposals(page.counts.get("waiting", 0))
 
     @on(messages.ProfilesMoved)
     def read_profiles(self) -> None:

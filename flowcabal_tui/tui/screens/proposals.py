@@ -39,7 +39,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.help import HelpData
 
 _TABS: Final = (
-    ("1", "open", mark("Open")),
+    ("1", "open", mark("Undecided")),
     ("2", "waiting", mark("Waiting")),
     ("3", "decided", mark("Decided")),
     ("4", "all", mark("All")),
