@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import Message
+from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.files import Folder
@@ -23,6 +23,7 @@ from flowcabal_tui.system.files import Folder
 _LARGEST: Final = 1024 * 1024
 _FOLDER: Final = files("flowcabal_tui.agents") / "prompts"
 _RULE: Final = "\n---\n"
+_DRAFT_ENDS: Final = "</draft>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +61,30 @@ class Prompt:
         return frozenset((*self.system.get_identifiers(), *self.user.get_identifiers()))
 
     def fill(self, values: Mapping[str, str | Fenced]) -> tuple[Message, Message]:
-        """The two messages, every plain value escaped. KeyError for a placeholder without a value."""
-        ready = {name: value.text if isinstance(value, Fenced) else escaped(value) for name, value in values.items()}
-        return Message("system", self.system.substitute(ready)), Message("user", self.user.substitute(ready))
+        """The two messages, every plain value escaped. KeyError for a placeholder without a value.
 
-
-def escaped(text: str) -> str:
-    """`text` so that it can close no tag and no attribute; `html.unescape` gives it back."""
-    return html.escape(text, quote=True)
+        What stands before the end of `<draft>` is marked as stable: two questions about one draft share it.
+        """
+        ready = {
+            name: value.text
+            if isinstance(value, Fenced)
+            else (in_attribute if f'"${{{name}}}"' in self.user.template else escaped)(value)
+            for name, value in values.items()
+        }
+        user = self.user.substitute(ready)
+        end = user.find(_DRAFT_ENDS) + len(_DRAFT_ENDS)
+        stable = (end,) if _DRAFT_ENDS in user else ()
+        return Message("system", self.system.substitute(ready)), Message("user", user, stable=stable)
 
 
 def fenced_sources(sources: Iterable[SourceText]) -> Fenced:
     """`<source id="s1" title="...">text</source>`, one after the other."""
-    return Fenced(
-        "\n".join(
-            f'<source id="{escaped(source.id)}" title="{escaped(source.title)}">{escaped(source.text)}</source>'
-            for source in sources
-        )
-    )
+    return Fenced("\n".join(map(_fenced_source, sources)))
+
+
+def _fenced_source(source: SourceText) -> str:
+    head = f'<source id="{in_attribute(source.id)}" title="{in_attribute(source.title)}">'
+    return f"{head}{escaped(source.text)}</source>"
 
 
 def name_lines(entities: Iterable[Entity]) -> str:

@@ -148,9 +148,13 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What the Context agent adds: before the system text, after the user text, and answers to inquiries."""
+    """What the Context agent adds: before the system text, before or after the user text, and answers to inquiries.
+
+    The first `stable` characters of `user_suffix` are the same for every node of a chapter's run.
+    """
 
     system_prefix: str
     user_suffix: str
     receipt: Receipt
     inquiries: tuple[tuple[str, str], ...] = ()
+    stable: int = 0

@@ -34,7 +34,7 @@ class Endpoint:
 
     `api_key_env` names the environment variable that holds the key; `secret` names the entry in the
     user's secrets file. Prices are per million tokens; None means unknown, never 0, but input that was read from or
-    written into the provider's cache then costs what other input costs. Times in seconds.
+    written into the provider's cache then costs what other input costs (`write_price`). Times in seconds.
     """
 
     provider: Provider
@@ -74,6 +74,16 @@ class Endpoint:
         return self.base_url.strip() or DEFAULT_URLS[self.provider]
 
     @property
+    def write_price(self) -> Decimal | None:
+        """Of a million tokens written into the cache: as set, else that of input, at Anthropic a quarter more.
+
+        Anthropic's documentation, "Prompt caching": 1.25 of the price of input for entries that live five minutes.
+        """
+        if self.price_cache_write is not None or self.price_in is None:
+            return self.price_cache_write
+        return self.price_in * Decimal("1.25") if self.provider == "anthropic" else self.price_in
+
+    @property
     def limiter(self) -> str:
         """Calls to the same provider share one concurrency limit."""
         return f"{self.provider}:{self.base_url}"
@@ -111,7 +121,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `signature` is Anthropic's thinking signature, which must go back with tool turns."""
+    """One turn. `signature` is Anthropic's thinking signature, which must go back with tool turns.
+
+    `stable` are offsets in `content` at which a beginning ends that other requests share, for caches of prompts.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -119,6 +132,7 @@ class Message:
     tool_call_id: str = ""
     thinking: str = ""
     signature: str = ""
+    stable: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Final, Literal, get_args
 PartKey = Literal[
     "style-guide", "world-rules", "notes", "style",
     "cast", "profiles", "facts", "summaries", "passages", "related", "last-meeting", "last-scene", "last-pages",
+    "besides",
     "around", "chapter", "outline", "scene", "untold", "plan", "draft", "selection", "critique", "candidates",
     "feedback", "wish", "length", "notice",
 ]  # fmt: skip
@@ -32,6 +33,7 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "last-meeting": ("上次同场", "When they last met"),
     "last-scene": ("上一场如何收尾", "How the last scene ended"),
     "last-pages": ("紧接的前文", "What comes directly before"),
+    "besides": ("计划另外涉及的内容", "What the plan calls for besides"),
     "around": ("选段前后的文字", "The text around the selection"),
     "chapter": ("要写的章节", "The chapter to write"),
     "outline": ("大纲", "Outline"),
@@ -65,12 +67,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part as it was read, unescaped. `text` is what stands outside its items."""
+    """A part as it was read, unescaped. `text` is what stands outside its items, `source` the part as it stands."""
 
     key: PartKey
     label: str
     text: str
     items: tuple[Item, ...] = ()
+    source: str = ""
 
     @property
     def whole(self) -> str:
@@ -85,7 +88,7 @@ def escaped(text: str) -> str:
 
 def in_attribute(text: str) -> str:
     """`text` on one line as the value of an attribute between double quotes."""
-    return html.escape(" ".join(text.split()), quote=True)
+    return escaped(" ".join(text.split())).replace('"', "&quot;")
 
 
 def label_of(key: PartKey, language: str) -> str:
@@ -131,6 +134,13 @@ def fenced_items(key: PartKey, items: Iterable[Item], language: str) -> str:
     return f"{opening(key, language)}{chr(10).join(texts)}{closing(key)}" if texts else ""
 
 
+def labelled(key: PartKey | None, text: str, language: str) -> str:
+    """What a block brings: bare, or as a part with an empty line behind it."""
+    if key is None:
+        return text
+    return f"{part}\n\n" if (part := fenced(key, text, language)) else ""
+
+
 def read_parts(prompt: str) -> tuple[Part, ...]:
     """The parts of a prompt, in order. A tag without a label counts too: older documents have `<plan>`, `<draft>`."""
     return tuple(_read(match) for match in _PART.finditer(prompt))
@@ -154,7 +164,7 @@ def _read(match: re.Match[str]) -> Part:
     key, label, body = match[1], match[2] or "", match[3]
     items = tuple(Item(html.unescape(title), html.unescape(text)) for title, text in _ITEM_TAGS.findall(body))
     rest = _ITEM_TAGS.sub("", body).strip("\n")
-    return Part(_KEYS[key], html.unescape(label), html.unescape(rest), items)
+    return Part(_KEYS[key], html.unescape(label), html.unescape(rest), items, match[0])
 
 
 _KEYS: Final[Mapping[str, PartKey]] = {key: key for key in PART_KEYS}

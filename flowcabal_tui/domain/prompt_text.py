@@ -9,20 +9,29 @@ from typing import Any, Final
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import readable
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.paths import look_up, parse
 from flowcabal_tui.domain.paths import node_of as named_by
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.workflow import Block, TextBlock, VirtualBlock
 
 BINDING: Final = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
 _RESULT: Final = re.compile(r"result_of\.(.+?)(?:\.text)?$")
 RUN_VALUES: Final = (
     "chapter.title",
+    "chapter.label",
     "chapter.number",
     "chapter.volume",
     "project.name",
     "project.language",
     "project.author",
 )
+
+
+def chapter_values(chapter: Chapter, language: str) -> dict[str, str]:
+    """What `{{chapter.title}}` and the like are filled with; `label` is `Chapter 4: title`."""
+    label = chapter_label(chapter.position, chapter.title, language)
+    return {"title": chapter.title, "label": label, "number": str(chapter.position), "volume": chapter.volume}
 
 
 def bindings(text: str) -> tuple[str, ...]:

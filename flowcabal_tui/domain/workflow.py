@@ -4,24 +4,39 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.prompt_parts import PartKey
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class TextBlock(_Frozen):
+class _Block(_Frozen):
+    """`part` fences what the block brings: escaped, with a label in the language of the book; nothing when empty."""
+
+    part: PartKey | None = Field(None, description="The labelled part that holds its text; none: it stands bare.")
+
+    @model_serializer(mode="wrap")
+    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A block without a part is written as it was before there were parts, and keeps its digest."""
+        dumped: dict[str, Any] = handler(self)
+        if dumped.get("part") is None:
+            dumped.pop("part", None)
+        return dumped
+
+
+class TextBlock(_Block):
     """Literal text; `{{input.name}}`, `{{chapter.title}}` and the like are filled in when the node runs."""
 
     kind: Literal["text"] = "text"
     text: str = ""
 
 
-class VirtualBlock(_Frozen):
+class VirtualBlock(_Block):
     """The output of another node; `frozen` text, when set, is used instead of the live output."""
 
     kind: Literal["virtual"] = "virtual"
@@ -29,7 +44,7 @@ class VirtualBlock(_Frozen):
     frozen: str | None = None
 
 
-class InquiryBlock(_Frozen):
+class InquiryBlock(_Block):
     """A question to the Context agent, answered at this place in the prompt."""
 
     kind: Literal["inquiry"] = "inquiry"
@@ -127,6 +142,9 @@ class Workflow(_Frozen):
     description: str = Field("", description="What it is for.")
     language: str = Field("", description="The language that it writes, such as zh; none: the book's.")
     join: str = Field("", description="Put between the blocks of a prompt.")
+    context_at: Literal["before", "after"] = Field(
+        "before", description="Where the Context agent's texts stand: before the blocks of the prompt, or after them."
+    )
     skip_empty: bool = Field(False, description="Leave out blocks of a prompt that turn out empty, with their join.")
     nodes: tuple[Node, ...] = Field((), description="The steps.")
     edges: tuple[Edge, ...] = Field((), description="Orders that no reference expresses, and branches.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from typing import Any, Final
 
 from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
@@ -17,6 +18,9 @@ VERSION: Final = "2023-06-01"
 MAX_TOKENS: Final = 8192
 """The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
 
+_CACHED: Final = {"cache_control": {"type": "ephemeral"}}
+_MOST_ENDS: Final = 3
+"""Of four breakpoints that the protocol takes one ends the system text (its documentation, "Prompt caching")."""
 _FINISHES: Final[dict[str, Finish]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -51,7 +55,7 @@ class AnthropicModel(HttpModel):
             "stream": True,
         }
         if system := "\n\n".join(each.content for each in request.messages if each.role == "system" and each.content):
-            body["system"] = system
+            body["system"] = [{"type": "text", "text": system, **_CACHED}]
         temperature = request.temperature if request.temperature is not None else endpoint.temperature
         if temperature is not None:
             body["temperature"] = min(temperature, 1.0)
@@ -169,10 +173,19 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     if message.signature:
         blocks.append({"type": "thinking", "thinking": message.thinking, "signature": message.signature})
     if message.content.strip():  # the protocol refuses blank text
-        blocks.append({"type": "text", "text": message.content})
+        blocks += _texts(message)
     for call in message.tool_calls:
         blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call.arguments)})
     return blocks
+
+
+def _texts(message: Message) -> list[dict[str, Any]]:
+    """The text in blocks: each beginning that other requests share ends one, and is to be kept in the cache."""
+    ends = [at for at in sorted(set(message.stable)) if 0 < at < len(message.content)][-_MOST_ENDS:]
+    pieces = [message.content[start:end] for start, end in pairwise((0, *ends, len(message.content)))]
+    marks = [_CACHED if number < len(ends) else {} for number in range(len(pieces))]
+    blocks = zip(pieces, marks, strict=True)
+    return [{"type": "text", "text": piece, **mark} for piece, mark in blocks if piece.strip()]
 
 
 def _input(arguments: str) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def bound_of(endpoint: Endpoint, input_tokens: int, output_tokens: int) -> CallB
     """With what so many tokens cost. No part of the input is taken to be cached; it may have to be written there."""
     if endpoint.provider == "offline":
         return CallBound(0, 0, Decimal(0))
-    price, write = endpoint.price_in, endpoint.price_cache_write
+    price, write = endpoint.price_in, endpoint.write_price
     written = input_tokens if price is not None and write is not None and write > price else 0
     return CallBound(
         input_tokens, output_tokens, cost(endpoint, Usage(input_tokens, output_tokens, written_tokens=written))

@@ -164,8 +164,7 @@ def cost(endpoint: Endpoint, usage: Usage) -> Decimal | None:
     read = min(counts[0], usage.cached_tokens or 0)
     written = min(counts[0] - read, usage.written_tokens or 0)
     price_read = prices[0] if endpoint.price_cached is None else endpoint.price_cached
-    price_written = prices[0] if endpoint.price_cache_write is None else endpoint.price_cache_write
-    sent = prices[0] * (counts[0] - read - written) + price_read * read + price_written * written
+    sent = prices[0] * (counts[0] - read - written) + price_read * read + (endpoint.write_price or 0) * written
     return (sent + prices[1] * counts[1]) / _MILLION
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, QuestionKind, Retry
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
@@ -84,6 +84,10 @@ class NodeContext(Protocol):
 
     def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
         """The text of the blocks; `answers` are (question, answer) of inquiries. Raises WorkflowError."""
+        ...
+
+    def told(self, prompt: str, injection: Injection) -> Message:
+        """The blocks of a prompt with the Context agent's texts before or after them, as the workflow says."""
         ...
 
     async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:

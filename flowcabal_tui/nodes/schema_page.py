@@ -31,7 +31,10 @@ A list of blocks makes a prompt; they are put one after the other, with the work
 | --- | --- |
 | `{"kind": "text", "text": "..."}` | Text; `{{path}}` in it is filled in. |
 | `{"kind": "virtual", "node": "plan"}` | The output of a node; with `frozen`, that text instead. |
-| `{"kind": "inquiry", "question": "..."}` | A question to the Context agent, answered at this place. |"""
+| `{"kind": "inquiry", "question": "..."}` | A question to the Context agent, answered at this place. |
+
+With `"part": "plan"` (or `draft`, `wish`, `chapter`, `selection` and so on) a block stands between tags, escaped, with
+a label in the language of the book; an empty one leaves nothing behind."""
 _BINDINGS: Final = """\
 A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.wish`, `state.hero`,
 `chapter.title`, `project.name`; inside a loop also `item`, `index`, `size`, the loop's own name for the item, and the

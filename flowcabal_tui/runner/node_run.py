@@ -9,11 +9,13 @@ from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.bindings import resolve
 from flowcabal_tui.domain.codec import from_json, to_json, to_plain
+from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError, RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
-from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.model_calls import Message, Usage
+from flowcabal_tui.domain.prompt_parts import labelled
 from flowcabal_tui.domain.prompt_text import fill
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, Question, QuestionKind
 from flowcabal_tui.domain.state import DualState
@@ -135,17 +137,32 @@ class NodeRun(ModelSteps):
         parts: list[str] = []
         for block in blocks:
             if isinstance(block, TextBlock):
-                parts.append(fill(block.text, self._frame.names, self._text))
+                text = fill(block.text, self._frame.names, self._text)
             elif isinstance(block, InquiryBlock):
-                parts.append(answered.get(block.question, ""))
+                text = answered.get(block.question, "")
             else:
-                parts.append(self._text(block.node) or "" if block.frozen is None else block.frozen)
+                text = self._text(block.node) or "" if block.frozen is None else block.frozen
+            parts.append(labelled(block.part, text, self._language))
         workflow = self._frame.workflow
         return workflow.join.join(part for part in parts if part or not workflow.skip_empty)
+
+    @property
+    def _language(self) -> str:
+        """The book's; the workflow's where the run knows no book."""
+        project = self._frame.names.get("project")
+        book = project.get("language", "") if isinstance(project, Mapping) else ""
+        return str(book) or self._frame.workflow.language
 
     def _text(self, node: NodeId) -> str | None:
         output = self._frame.output(node)
         return None if output is None else output.text
+
+    def told(self, prompt: str, injection: Injection) -> Message:
+        if self._frame.workflow.context_at == "after":
+            return Message("user", "\n".join(part for part in (prompt, injection.user_suffix) if part))
+        content = "\n\n".join(part for part in (injection.user_suffix, prompt.rstrip("\n")) if part)
+        ends = sorted({injection.stable, len(injection.user_suffix)} - {0})
+        return Message("user", content, stable=tuple(ends))
 
     async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
         around = self._frame

@@ -46,7 +46,9 @@ class ModelSettings(_Table):
         None, ge=0, description="Price of a million tokens read from the provider's cache; unset: as `price_in`."
     )
     price_cache_write: Decimal | None = Field(
-        None, ge=0, description="Price of a million tokens written into that cache; unset: as `price_in`."
+        None,
+        ge=0,
+        description="Price of a million tokens written into that cache; unset: `price_in`, at Anthropic 1.25 of it.",
     )
     currency: str = Field("USD", description="Currency of the prices.")
     concurrency: int | None = Field(

@@ -12,6 +12,7 @@ from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Evidence, Level
+from flowcabal_tui.domain.prompt_parts import read_parts
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story
 from flowcabal_tui.domain.workflow import InquiryBlock, Node, PromptParams, TextBlock, Workflow
 from tests.agents.fakes import FakeBook, FakeTokens, person
@@ -135,7 +136,7 @@ async def test_what_holds_for_the_cast_goes_in_with_the_chapter_that_says_it() -
         "promises/soon", "promises/open", "moments/wakes",
     }  # fmt: skip
     assert told["relations/kin"].endswith("told in chapter 1")
-    section = injection.user_suffix.split("# 此时成立的事\n")[1].split("\n# ")[0]
+    (section,) = [part.text for part in read_parts(injection.user_suffix) if part.key == "facts"]
     assert "- 沈青 → 林远: 表妹（第1章起）" in section
     assert "- 早该交代：雪里的债（第1章埋下）" in section
     assert "- 应在此时交代：柳树（第1章埋下）" in section

@@ -307,16 +307,40 @@ async def test_only_the_angle_whose_findings_are_invented_is_not_checked() -> No
     }
 
 
-async def test_questions_run_side_by_side_and_stop_together() -> None:
-    under_way = 0
-    all_there = asyncio.Event()
+async def test_questions_are_asked_in_turn_so_that_the_second_finds_the_draft_in_the_cache() -> None:
+    under_way, asked = 0, list[ModelRequest]()
+
+    def reply(request: ModelRequest) -> Any:
+        asked.append(request)
+        return {"findings": []}
+
+    class Watched(FakeModel):
+        async def structured(self, request: ModelRequest, shape: Any) -> Any:
+            nonlocal under_way
+            under_way += 1
+            assert under_way == 1
+            await asyncio.sleep(0)
+            under_way -= 1
+            return await super().structured(request, shape)
+
+    paid = PaidOnce(Watched(reply), FakeAnswers())
+    monitor = Monitor(make_book(), lambda: paid, FakeTokens())
+    await monitor.evaluate(NODE, PromptParams(angles=ANGLES), DRAFT, ChapterId("c2"), Generation(1), 1)
+    one, other = (request.messages for request in asked)
+    assert one[0] == other[0]
+    (end,) = one[1].stable
+    assert one[1].content[:end] == other[1].content[:end] != one[1].content
+    assert one[1].content[:end].endswith(f"{DRAFT}\n</draft>")
+
+
+async def test_a_check_that_is_stopped_stops_its_question() -> None:
+    under_way, there = 0, asyncio.Event()
 
     class Waiting(FakeModel):
         async def structured(self, request: ModelRequest, shape: Any) -> Any:
             nonlocal under_way
             under_way += 1
-            if under_way == 2:
-                all_there.set()
+            there.set()
             try:
                 await asyncio.Event().wait()
             finally:
@@ -326,7 +350,7 @@ async def test_questions_run_side_by_side_and_stop_together() -> None:
     monitor = Monitor(make_book(), lambda: paid, FakeTokens())
     params = PromptParams(angles=ANGLES)
     checking = asyncio.create_task(monitor.evaluate(NODE, params, DRAFT, ChapterId("c2"), Generation(1), 1))
-    await all_there.wait()
+    await there.wait()
     checking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await checking
@@ -339,7 +363,7 @@ async def test_words_of_the_writer_are_of_one_angle_alone(tmp_path: Any, text: s
     systems: list[str] = []
 
     def reply(request: ModelRequest) -> Any:
-        systems.append(request.messages[0].content)
+        systems.append(request.messages[-1].content)
         return {"findings": []}
 
     paid = PaidOnce(FakeModel(reply), FakeAnswers())

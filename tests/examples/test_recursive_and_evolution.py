@@ -10,6 +10,7 @@ import pytest
 from flowcabal_tui.demo import sample
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.prompt_text import RUN_VALUES, bindings
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.domain.workflow import TextBlock, Workflow
@@ -33,7 +34,7 @@ async def ran(language: str, workflow: Workflow, decisions: Sequence[Decision]) 
     bench = Bench(OfflineModel(pace=0))
     values = {
         "project": {"name": book.title, "language": language, "author": ""},
-        "chapter": {"title": book.next_title, "number": len(book.chapters) + 1, "volume": ""},
+        "chapter": {"label": chapter_label(len(book.chapters) + 1, book.next_title, language)},
         "input": {"instruction": book.instruction},
     }
     scope = RunScope(RunId("r1"), workflow, RunRequest(workflow.reference), Generation(1), values, bench.services)

@@ -10,6 +10,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, Usage
+from flowcabal_tui.models.bounds import bound_of
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
 from tests.faultserver import FaultServer
@@ -110,6 +111,12 @@ def test_cached_input_is_paid_at_its_own_prices(usage: Usage, expected: str) -> 
 def test_cached_input_without_a_price_of_its_own_costs_what_other_input_costs() -> None:
     priced = Endpoint("openai", "m", price_in=Decimal("2"), price_out=Decimal("8"))
     assert cost(priced, Usage(1_000_000, 0, 600_000, 200_000)) == Decimal("2")
+
+
+def test_what_anthropic_writes_into_its_cache_costs_a_quarter_more_and_a_quote_says_so() -> None:
+    priced = Endpoint("anthropic", "m", price_in=Decimal("2"), price_out=Decimal("8"))
+    assert cost(priced, Usage(1_000_000, 0, 0, 1_000_000)) == Decimal("2.5")
+    assert bound_of(priced, 1_000_000, 0).cost == Decimal("2.5")
 
 
 def test_a_provider_that_reports_more_cached_tokens_than_tokens_is_not_paid_less_than_nothing() -> None:

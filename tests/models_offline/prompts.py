@@ -13,14 +13,10 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.prompt_parts import Item, chapter_label, fenced, fenced_items, labelled
 from flowcabal_tui.domain.prompt_text import fill
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock
 from flowcabal_tui.models.offline import OfflineModel
-
-HEADINGS = {
-    "en": ("Outline", "Style guide", "World rules", "People, places and things", "What comes directly before"),
-    "zh": ("大纲", "文风指南", "世界规则", "人物、地点与事物", "紧接的前文"),
-}
 
 
 def changed(book: Sample, *swaps: tuple[str, str]) -> Sample:
@@ -57,28 +53,30 @@ class Desk:
 
     def node_request(self, node: str, outputs: dict[str, str], feedback: str = "") -> ModelRequest:
         """The request of a node of the chapter template, with the Context agent's injection."""
-        book, words = self.book, HEADINGS[self.book.language]
+        book, language = self.book, self.book.language
         params = PromptParams.model_validate(templates(book.language)[0].node(NodeId(node)).params)
         values = {
             "project": {"name": book.title},
-            "chapter": {"number": 7, "title": book.next_title},
+            "chapter": {"label": chapter_label(7, book.next_title, language)},
             "input": {"instruction": book.instruction},
         }
         parts = []
         for block in params.prompt:
             assert isinstance(block, TextBlock | VirtualBlock)
             is_text = isinstance(block, TextBlock)
-            parts.append(fill(block.text, values, lambda _node: None) if is_text else outputs[block.node])
-        meta = "\n\n".join(f"## {word}\n{text.strip()}" for word, (_, text) in zip(words, book.meta, strict=False))
+            text = fill(block.text, values, lambda _node: None) if is_text else outputs[block.node]
+            parts.append(labelled(block.part, text, language))
+        meta = "\n".join(fenced(name, text, language) for name, text in book.meta)
         described = [(e.name, " ".join(p for p in (", ".join(e.aliases), e.note) if p)) for e in book.entities]
         notes = "\n".join(f"- {name}: {told}" for name, told in described)
         last = book.chapters[-1]
-        suffix = f"# {words[3]}\n{notes}\n# {words[4]}\n## {last.title}\n{last.text[-1200:]}"
+        pages = fenced_items("last-pages", [Item(chapter_label(6, last.title, language), last.text[-1200:])], language)
+        told = f"{fenced('cast', notes, language)}\n{pages}"
         wrong = f"\n\n<feedback>\n{feedback}\n</feedback>" if feedback else ""
         (system,) = params.system
         assert isinstance(system, TextBlock)
         return ModelRequest(
-            (Message("system", f"{meta}\n{system.text}"), Message("user", "".join(parts) + "\n" + suffix + wrong))
+            (Message("system", f"{meta}\n{system.text}"), Message("user", f"{told}\n\n{''.join(parts)}{wrong}"))
         )
 
     async def node(self, node: str, outputs: dict[str, str] | None = None, feedback: str = "") -> str:

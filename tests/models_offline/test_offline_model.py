@@ -14,6 +14,7 @@ from flowcabal_tui.agents.checking import monitor
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta
+from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
@@ -237,8 +238,8 @@ def test_the_names_of_notes_are_read_with_their_aliases_only() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_polish_makes_small_edits(language: str) -> None:
     desk = Desk.of(language)
-    draft = await desk.draft()
-    polished = await desk.node("polish", {"draft": draft})
+    plan, draft = await desk.node("plan"), await desk.draft()
+    polished = await desk.node("polish", {"plan": plan, "draft": draft})
     assert polished != draft
     assert 0.9 < len(polished) / len(draft) < 1.05
 
@@ -297,8 +298,8 @@ async def test_new_names_are_reported_and_known_ones_are_not() -> None:
     ],
 )
 async def test_a_rewrite_follows_the_instruction(instruction: str, expected: str) -> None:
-    selection = "<selection>\nThe ferry left the jetty in the mist. Rain followed.\n</selection>"
-    prompt = f"<task>rewrite</task>\n{selection}\n<instruction>\n{instruction}\n</instruction>"
+    selection = fenced("selection", "The ferry left the jetty in the mist. Rain followed.", "en")
+    prompt = f"{selection}\n{fenced('wish', instruction, 'en')}\n<task>rewrite</task>\nRewrite it."
     assert (await OfflineModel(0).answer(ModelRequest((Message("user", prompt),)))).text == expected
 
 
@@ -307,7 +308,7 @@ async def test_the_same_prompt_gives_the_same_answer_and_another_prompt_another(
     one, two = Desk.of(language), Desk.of(language)
     assert await one.draft() == await two.draft()
     plan = await one.node("plan")
-    assert await one.node("draft", {"plan": plan + "\n"}) != await one.draft()
+    assert await one.node("draft", {"plan": f"{plan} "}) != await one.draft()
 
 
 async def test_the_stream_is_the_answer_in_pieces_with_usage() -> None:

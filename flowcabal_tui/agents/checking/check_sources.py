@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, heading
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, meta_title
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.scene import named_in
@@ -147,7 +147,7 @@ def _quoted(book: Book, records: Iterable[StoryRecord]) -> list[SourceText]:
 
 async def _meta(book: Book, *names: str) -> list[SourceText]:
     return [
-        SourceText("", f"meta/{name}", heading(name, book.view.language), text)
+        SourceText("", f"meta/{name}", meta_title(name, book.view.language), text)
         for name, text in await book.view.meta()
         if name in names
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -108,12 +107,8 @@ class Monitor:
                 words[angle] = self._prompts.part(f"monitor.{angle}")
             except SettingsError as error:
                 checks.append(_failed(angle, error))
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(self._look({angle: words[angle] for angle in together}, goal, model))
-                for together in grouped(tuple(words))
-            ]
-        checks += [check for task in tasks for check in task.result()]
+        for together in grouped(tuple(words)):  # in turn: the draft of the second is read from the provider's cache
+            checks += await self._look({angle: words[angle] for angle in together}, goal, model)
         return merged(sorted(checks, key=lambda check: angles.index(check.angle)))
 
     async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce) -> tuple[AngleCheck, ...]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.context import facts, gather, references
-from flowcabal_tui.agents.context.budget import SHARES, Ledger
+from flowcabal_tui.agents.context.budget import BESIDES, SHARES, Ledger
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import Reading, read_intent
-from flowcabal_tui.agents.context.own_words import own_words
+from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words, own_words
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.relevance import Relevance
@@ -71,10 +71,15 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The intent and the candidates of every class, best first."""
+    """The intent and the candidates of every class, best first.
+
+    `candidates` are those of the chapter, for all its nodes; `besides` those of what this prompt says beyond it, None
+    where the prompt does not tell the two apart.
+    """
 
     reading: Reading
     candidates: dict[BudgetClass, list[Candidate]]
+    besides: dict[BudgetClass, list[Candidate]] | None
     hidden: tuple[Candidate, ...]
     notes: tuple[str, ...]
     pending: tuple[str, ...] = ()
@@ -139,19 +144,38 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene)
 
     async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
-        """The intent, then candidates class by class."""
-        book, asked = seen.book, own_words(goal.params.prompt, goal.prompt, self._fixed, goal.about.titles)
-        reading = read_intent(
-            asked,
-            seen.last_pages,
-            book.entities,
-            book.view.language,
-            title=goal.about.title,
-            writer=seen.scene,
-        )
+        """The intent, then candidates class by class: of the chapter, and of what the prompt says beyond it."""
+        book = seen.book
+        asked = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
+        of_chapter = chapter_words(goal.prompt)
+        reading = shared = self._read(goal, seen, asked)
+        if of_chapter is not None:
+            shared = self._read(goal, seen, of_chapter)
         notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
-        relevant = await gather.relevance(book, reading)
         pending: list[str] = []
+        candidates = await self._candidates(goal, seen, shared, of_chapter or asked, notes, pending)
+        besides = None if of_chapter is None else {} if reading == shared else await self._besides(book, reading)
+        hidden: list[Candidate] = []
+        if (viewpoint := seen.viewpoint) is not None:
+            hidden = facts.withheld(viewpoint, book, reading)
+            for by_class in (candidates, besides or {}):
+                for name, found in by_class.items():
+                    by_class[name], more = left_out(found)
+                    hidden += [each for each in more if each not in hidden]
+            if viewpoint.entity is None:
+                notes.append(_("The book knows nobody called {name}: no secret is told.").format(name=viewpoint.name))
+        return Plan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
+
+    def _read(self, goal: Assignment, seen: Seen, words: str) -> Reading:
+        book = seen.book
+        title, language = goal.about.title, book.view.language
+        return read_intent(words, seen.last_pages, book.entities, language, title=title, writer=seen.scene)
+
+    async def _candidates(
+        self, goal: Assignment, seen: Seen, reading: Reading, asked: str, notes: list[str], pending: list[str]
+    ) -> dict[BudgetClass, list[Candidate]]:
+        book = seen.book
+        relevant = await gather.relevance(book, reading)
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
             "entities": gather.entity_notes(await as_called_here(book.view, reading.cast), reading.reasons),
@@ -165,22 +189,26 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         }
         if self._shelf is not None and self._shelf.always:
             candidates["knowledge"] += await references.near(self._shelf, reading)
-        hidden: list[Candidate] = []
-        if (viewpoint := seen.viewpoint) is not None:
-            hidden = facts.withheld(viewpoint, book, reading)
-            for name, found in candidates.items():
-                candidates[name], more = left_out(found)
-                hidden += more
-            if viewpoint.entity is None:
-                notes.append(_("The book knows nobody called {name}: no secret is told.").format(name=viewpoint.name))
-        return Plan(reading, candidates, tuple(hidden), tuple(notes), tuple(pending))
+        return candidates
+
+    async def _besides(self, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
+        """What a plan names that the chapter's own words do not: people, what holds of them, passages."""
+        relevant = await gather.relevance(book, reading)
+        return {
+            "entities": gather.entity_notes(await as_called_here(book.view, reading.cast), reading.reasons),
+            "facts": await facts.told(book, reading),
+            "profiles": await profiles(book, reading, self._kinds.all()),
+            "last_meeting": await gather.last_meetings(book, reading, relevant),
+            "far": await gather.far(book, relevant),
+        }
 
     async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
         """Fills the budget, renders, and writes the receipt."""
         language, shortened = seen.book.view.language, self._shortened(goal)
+        besides = thought.besides
         notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
         room = max(0, self._room(goal) - (self._counter.count(notice) if notice else 0))
-        ledger = Ledger(room, self._counter, language, self._shares)
+        ledger = Ledger(room, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
         notes = [*thought.notes, *([shortened] if shortened else [])]
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to others than the point of view"))
@@ -191,6 +219,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         for name in self._shares:
             ledger.fill(name, thought.candidates.get(name, ()))
         ledger.spend_rest()
+        stable = ledger.close()
+        for found in (besides or {}).values():
+            ledger.add(found)
         prefix, suffix = ledger.render()
         suffix = f"{notice}{suffix}" if suffix else suffix
         dropped, more = ledger.dropped()
@@ -215,7 +246,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             counted_by=self._counted_by,
             notes=(*notes, *(answer.note for answer in answers if answer.note)),
         )
-        return Injection(prefix, suffix, receipt, tuple((answer.question, answer.text) for answer in answers))
+        inquiries = tuple((answer.question, answer.text) for answer in answers)
+        return Injection(prefix, suffix, receipt, inquiries, min(len(notice) + stable, len(suffix)))
 
     def _room(self, goal: Assignment) -> int:
         """Tokens: the project's budget, or less where the node says so, or the model's window leaves less."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import Candidate, heading
+from flowcabal_tui.agents.context.candidates import PART_OF, Candidate, preamble
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
 from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.prompt_parts import closing, opening
 from flowcabal_tui.locale import _
 
 SHARES: Final[Mapping[BudgetClass, float]] = {
@@ -39,6 +40,8 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
 """The user suffix from stable to volatile, so that providers' prompt caches hit."""
 ALWAYS: Final[tuple[BudgetClass, ...]] = ("meta", "entities", "facts", "profiles")
 """Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
+BESIDES: Final = 0.06
+"""The part of the budget that waits for what a node's prompt says beyond the chapter's words: the plan's names."""
 _META_LEAST: Final = 2_000
 """Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
 _LEAST_CUT: Final = 60
@@ -55,10 +58,23 @@ class Chosen:
 
 
 class Ledger:
-    """Takes candidates, class by class, as long as there is room."""
+    """Takes candidates, class by class, as long as there is room.
 
-    def __init__(self, budget: int, counter: TokenCounter, language: str, shares: Mapping[BudgetClass, float]) -> None:
-        self._budget, self._counter, self._language = budget, counter, language
+    `reserve` is the fraction of the budget that is used after `close` only: what was taken until then does not depend
+    on what is added, so it is the same for every node of a chapter.
+    """
+
+    def __init__(
+        self,
+        budget: int,
+        counter: TokenCounter,
+        language: str,
+        shares: Mapping[BudgetClass, float],
+        reserve: float = 0.0,
+    ) -> None:
+        self._whole, self._counter, self._language = budget, counter, language
+        self._budget = budget = int(budget * (1 - reserve))
+        self._closed: int | None = None
         self._shares = {name: int(budget * share) for name, share in shares.items()}
         if "meta" in self._shares:
             self._shares["meta"] = max(self._shares["meta"], min(_META_LEAST, budget // 2))
@@ -73,7 +89,7 @@ class Ledger:
         self._reduced: list[tuple[Candidate, Candidate]] = []
         self._carry = 0
         self._charged: set[BudgetClass] = set()
-        self._frame = counter.count(f"{heading('preamble', language)}\n\n\n")
+        self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
     def drop(self, candidate: Candidate, rule: str) -> None:
         """Writes down that a candidate does not go in, and why."""
@@ -110,6 +126,19 @@ class Ledger:
         for candidate in waiting:
             if not self._take(candidate, self.left):
                 self.drop(candidate, _("over the share of its class"))
+
+    def close(self) -> int:
+        """Ends what is stable; returns its length in the user suffix. What is added after it has the whole budget."""
+        _prefix, suffix = self.render()
+        self._closed, self._budget = len(self._chosen), self._whole
+        self._headed.clear()
+        return len(suffix)
+
+    def add(self, candidates: Iterable[Candidate]) -> None:
+        """Takes what fits of what goes behind the stable texts."""
+        for candidate in candidates:
+            if not self._take(candidate, self.left):
+                self.drop(candidate, _("over the whole budget"))
 
     @property
     def left(self) -> int:
@@ -174,10 +203,10 @@ class Ledger:
             return True
         extra = 0 if self._has(candidate.budget_class) else self._counter.count(self._section(candidate.budget_class))
         is_headed = rest.start >= 0 and (rest.budget_class, rest.uri) in self._headed
-        tokens = self._counter.count(rest.continued if is_headed else rest.block) + extra
+        tokens = self._counter.count(rest.continued if is_headed else rest.block(self._language)) + extra
         if tokens > room and rest.cuttable:
             rest = self._shortened(rest, room - extra)
-            tokens = self._counter.count(rest.block) + extra if rest.text else tokens
+            tokens = self._counter.count(rest.block(self._language)) + extra if rest.text else tokens
         if tokens <= room and rest.text:
             self._book(rest, tokens)
             if len(rest.text) < len(candidate.text) and candidate.cuttable:
@@ -204,7 +233,7 @@ class Ledger:
         self._take(whole, self.left)
 
     def _shortened(self, candidate: Candidate, room: int) -> Candidate:
-        frame = self._counter.count(replace(candidate, text="").block)
+        frame = self._counter.count(replace(candidate, text="x").block(self._language))
         if room - frame < _LEAST_CUT:
             return replace(candidate, text="")
         span = cut(candidate.text, room - frame, self._counter)
@@ -244,22 +273,37 @@ class Ledger:
         return name == "meta" or self._taken[name] > 0
 
     def _section(self, name: BudgetClass) -> str:
-        return f"# {heading(name, self._language)}\n"
+        key = PART_OF[name]
+        return f"{opening(key, self._language)}{closing(key)}\n"
 
     def _system_prefix(self) -> str:
-        return "".join(one.candidate.block for one in self._chosen if one.candidate.budget_class == "meta").rstrip("\n")
+        notes = (one.candidate for one in self._chosen if one.candidate.budget_class == "meta")
+        return "".join(each.block(self._language) for each in notes).rstrip("\n")
 
     def _user_suffix(self) -> str:
         parts = []
         for name in RENDERED:
-            chosen = sorted((one for one in self._chosen if one.candidate.budget_class == name), key=_place)
-            texts = [
-                now.candidate.continued if before and now.candidate.follows(before.candidate) else now.candidate.block
-                for before, now in zip((None, *chosen), chosen, strict=False)
-            ]
-            if texts:
-                parts.append(self._section(name) + "".join(texts))
-        return f"{heading('preamble', self._language)}\n\n{''.join(parts)}".rstrip("\n") if parts else ""
+            stable = self._chosen[: self._closed]
+            chosen = sorted((one for one in stable if one.candidate.budget_class == name), key=_place)
+            if chosen:
+                key, texts = PART_OF[name], _texts([one.candidate for one in chosen], self._language)
+                parts.append(f"{opening(key, self._language)}{texts}{closing(key)}")
+        if self._closed is not None and (added := self._chosen[self._closed :]):
+            by_class = sorted(added, key=lambda one: (RENDERED.index(one.candidate.budget_class), *_place(one)))
+            texts = _texts([one.candidate for one in by_class], self._language)
+            parts.append(f"{opening('besides', self._language)}{texts}{closing('besides')}")
+        return "\n".join((preamble(self._language), *parts)) if parts else ""
+
+
+def _texts(candidates: Sequence[Candidate], language: str) -> str:
+    """The candidates of a class in order; parts of one chapter share a title."""
+    shown: list[Candidate] = []
+    for each in candidates:
+        if shown and each.follows(shown[-1]):
+            shown[-1] = replace(each, text=f"{shown[-1].text.strip()}\n\n{each.text.strip()}")
+        else:
+            shown.append(each)
+    return "".join(each.block(language) for each in shown).rstrip("\n")
 
 
 def _place(chosen: Chosen) -> tuple[int, int, str]:

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, Protocol
 
 from flowcabal_tui.agents.context.arcs import told
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, heading
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
@@ -94,7 +94,13 @@ async def meta(book: Book) -> list[Candidate]:
     texts = dict(await book.view.meta())
     return [
         Candidate(
-            f"meta/{name}", heading(name, book.view.language), _("always included"), "L2", "meta", text, cuttable=True
+            f"meta/{name}",
+            meta_title(name, book.view.language),
+            _("always included"),
+            "L2",
+            "meta",
+            text,
+            cuttable=True,
         )
         for name in _META
         if (text := texts.get(name))

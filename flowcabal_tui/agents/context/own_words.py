@@ -6,11 +6,33 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
-from flowcabal_tui.domain.prompt_parts import escaped
+from flowcabal_tui.domain.prompt_parts import PartKey, escaped, read_parts, words_of
 from flowcabal_tui.domain.workflow import Block, TextBlock
 
 _FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
+
+
+_OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
+_OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique", "selection", "around")
+
+
+def chapter_words(prompt: str) -> str | None:
+    """What the prompts of all nodes of a chapter say: its beats and wish, not its title. None without such parts."""
+    parts = read_parts(prompt)
+    if all(part.key not in ("chapter", *_OF_THE_CHAPTER) for part in parts):
+        return None
+    return "\n".join(part.whole for part in parts if part.key in _OF_THE_CHAPTER)
+
+
+def before_the_text(prompt: str) -> str:
+    """A prompt without its drafts where it has a plan, which says what the drafts tell."""
+    parts = read_parts(prompt)
+    if all(part.key != "plan" for part in parts):
+        return prompt
+    for part in parts:
+        prompt = prompt.replace(part.source, "") if part.key in _OF_LATER_STEPS else prompt
+    return prompt
 
 
 def sentences(blocks: Iterable[Block]) -> Iterator[str]:
@@ -21,7 +43,7 @@ def sentences(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def own_words(blocks: Sequence[Block], prompt: str, fixed: Set[str], titles: Mapping[str, str] | None = None) -> str:
-    """`prompt`, which was made from `blocks`, without those of their sentences that are `fixed`.
+    """`prompt`, which was made from `blocks`, without those of their sentences that are `fixed`, tags and labels.
 
     What is filled in stays, and so does a sentence that the writer has changed. `titles` are what stands in the place
     of names such as `project.name`: they are left out where the blocks name them, and nowhere else.
@@ -34,7 +56,7 @@ def own_words(blocks: Sequence[Block], prompt: str, fixed: Set[str], titles: Map
         end = start + len(sentence)
         kept += prompt[at:start] + "\n" if sentence in fixed else prompt[at:end]
         at = end
-    return kept + prompt[at:]
+    return words_of(kept + prompt[at:])
 
 
 def _without_titles(blocks: Iterable[Block], prompt: str, titles: Mapping[str, str]) -> str:

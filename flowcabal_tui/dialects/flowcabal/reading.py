@@ -256,6 +256,7 @@ class _Reader:
             name=clean(title).strip(),
             join=JOINS[self.form],
             skip_empty=today,
+            context_at="after",
             nodes=_as_answers_of_their_own(nodes),
             metadata={KEY: kept.model_dump(mode="json", exclude_defaults=True)},
         )

@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.prompt_parts import Part, read_parts, words_of
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.offline.reading import (
     PERSON,
@@ -28,8 +29,6 @@ _SOURCE: Final = re.compile(
 )
 _FEEDBACK: Final = re.compile(r"(?<!\n)\n*<feedback>\n?(.*)</feedback>\s*\Z", re.DOTALL)
 _CAST: Final = re.compile(r"^(?:Cast|出场)\s*[:：]\s*(.+)$", re.MULTILINE)
-_NOTES: Final = re.compile(r"^#+ (?:People, places and things|人物、地点与事物)$")
-_NOTES_WHOLE: Final = re.compile(r"^# (?:People, places and things|人物、地点与事物)\n(?:[^#\n].*\n?)*", re.MULTILINE)
 _NOTE: Final = re.compile(r"^- ([^:：\n]{1,40})[:：] ?(.*)$")
 ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
 _ALIAS_EN: Final = re.compile(r"(?:the )?[A-Z]\w*\.?(?: [A-Z]\w*)*|the \w+(?: [a-z]+)?")
@@ -83,8 +82,17 @@ class Task:
 
     @property
     def whole(self) -> str:
-        """System and user text, without the feedback."""
-        return f"{self.system}\n{self.wish}"
+        """System and user text without tags and labels, and without the feedback."""
+        return words_of(f"{self.system}\n{self.wish}")
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The labelled parts by key."""
+        return {part.key: part for part in read_parts(f"{self.system}\n{self.wish}")}
+
+    def part(self, key: str) -> str:
+        """The text of a labelled part; "" if there is none."""
+        return self.parts[key].whole if key in self.parts else ""
 
     @cached_property
     def seed(self) -> int:
@@ -100,10 +108,12 @@ class Task:
 
     def tag(self, name: str) -> str:
         """The text of the first such tag, "" if there is none."""
+        if not self.of_agent:
+            return self.part(name)
         found = re.search(rf"<{name}(?: [^>]*)?>(.*?)</{name}>", self.wish, re.DOTALL)
         if found is None:
             return ""
-        return (html.unescape(found[1]) if self.of_agent else found[1]).strip("\n")
+        return html.unescape(found[1]).strip("\n")
 
     def attribute(self, tag: str, name: str) -> str:
         """An attribute of the first such tag."""
@@ -120,7 +130,7 @@ class Task:
     @cached_property
     def dead(self) -> frozenset[str]:
         """Those of whom the notes say that they are dead."""
-        notes = (_NOTE.match(line) for line in self.whole.splitlines())
+        notes = (_NOTE.match(line) for line in self.part("cast").splitlines())
         return frozenset(note[1].strip() for note in notes if note and _DEAD.search(note[2]))
 
     @cached_property
@@ -128,9 +138,11 @@ class Task:
         """Listed names; in a node's prompt, those of its cast line and of the notes that were put in."""
         if self.of_agent:
             return with_short_forms(parse_names(self.tag("names")))
-        found = {name.chief: name for name in _noted(self.whole, self.chinese)}
+        found = {name.chief: name for name in _noted(self.part("cast"), self.whole, self.chinese)}
         cast = [n.strip() for line in _CAST.findall(self.whole) for n in re.split("[,，、]", line)]
-        named = () if self.chinese else full_names("\n".join(ITEM.findall(_NOTES_WHOLE.sub("", self.whole))))
+        named = (
+            () if self.chinese else full_names("\n".join(ITEM.findall(f"{self.part('outline')}\n{self.part('plan')}")))
+        )
         for person in [*cast, *named]:
             if person:
                 found.setdefault(person, Name(PERSON, (person,)))
@@ -141,14 +153,11 @@ def _joined(messages: Sequence[Message], role: str) -> str:
     return "\n\n".join(message.content for message in messages if message.role == role)
 
 
-def _noted(text: str, chinese: bool) -> list[Name]:
+def _noted(notes: str, text: str, chinese: bool) -> list[Name]:
     """The names in the notes that the Context agent puts in: `- Tobias Crane: Crane, Tobias Master of the Heron.`"""
     found: list[Name] = []
-    inside = False
-    for line in text.splitlines():
-        if line.startswith("#"):
-            inside = _NOTES.match(line) is not None
-        elif inside and (note := _NOTE.match(line)):
+    for line in notes.splitlines():
+        if note := _NOTE.match(line):
             chief = note[1].strip()
             chunks = [chunk.partition(" ")[0] if chinese else chunk for chunk in note[2].split(", ")]
             short = takewhile(_ALIAS_ZH.fullmatch if chinese else _ALIAS_EN.fullmatch, chunks)

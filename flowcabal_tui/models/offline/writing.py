@@ -15,8 +15,7 @@ from flowcabal_tui.models.offline.frames import CHINESE, ENGLISH
 from flowcabal_tui.models.offline.reading import PERSON, Name, mentions, sentences
 from flowcabal_tui.models.offline.task import ITEM, Task
 
-_CHAPTER: Final = re.compile(r"(?:Chapter\s+(\d+)|第\s*(\d+)\s*章)\s*[:：]\s*(.*)")
-_WISH: Final = re.compile(r"^(?:The writer's wishes|作者的要求)[:：][ \t]*(.+)$", re.MULTILINE)
+_CHAPTER: Final = re.compile(r"(?:Chapter\s+(\d+)|第\s*(\d+)\s*章)\s*[:：]?\s*(.*)")
 _SPOKEN: Final = re.compile("“([^“”\n]{4,60})”")
 _THING_EN: Final = re.compile(
     r"\bthe ((?:[a-z-]+ )?[a-z-]+)"
@@ -54,12 +53,12 @@ _WORN: Final = {
 
 def _heading_and_beats(task: Task) -> tuple[str, list[str]]:
     """The chapter's title, and its beats: list items below the heading in the prompt that holds the title."""
-    found = _CHAPTER.search(task.wish)
+    found = _CHAPTER.search(task.part("chapter"))
     number = (found[1] or found[2]) if found else ""
     title = found[3].strip() if found else ""
     beats: list[str] = []
     inside = False
-    for line in task.whole.splitlines():
+    for line in task.part("outline").splitlines():
         if line.startswith("#"):
             heading = line.strip("# ").lower()
             inside = not beats and bool(
@@ -73,7 +72,7 @@ def _heading_and_beats(task: Task) -> tuple[str, list[str]]:
 
 def _spoken_before(task: Task) -> str:
     """The last short thing that somebody said in the texts put in."""
-    said = [s for s in _SPOKEN.findall(task.whole) if s[-1] in ".?!。？！"]
+    said = [s for s in _SPOKEN.findall(task.part("last-pages")) if s[-1] in ".?!。？！"]
     return said[-1] if said else ""
 
 
@@ -97,11 +96,11 @@ def _called(task: Task, person: str) -> str:
 def plan(task: Task) -> str:
     """Cast, places and numbered beats: those of the outline, else what the writer wished and where it goes on."""
     _, beats = _heading_and_beats(task)
-    wish = found[1].strip() if (found := _WISH.search(task.wish)) else ""
+    wish = task.part("wish")
     if not beats:
         beats = [s.text for s in sentences(wish, task.chinese)]
-        before = sentences(_last_pages(task), task.chinese)
-        beats += [s.text for s in before[-3:] if s.text not in beats and "<" not in s.text]
+        before = sentences(task.part("last-pages"), task.chinese)
+        beats += [s.text for s in before[-3:] if s.text not in beats]
     beats += [line.strip("- ") for line in task.feedback.splitlines() if line.strip("- ")]
     cast = _people(task, beats)
     places = [n.chief for n in task.names if n.kind == "location" and any(f in b for f in n.names for b in beats)]
@@ -115,12 +114,6 @@ def plan(task: Task) -> str:
     if wish:
         lines.append(("留意" if task.chinese else "Mind") + colon + wish)
     return "\n".join(lines)
-
-
-def _last_pages(task: Task) -> str:
-    """The prose that the Context agent put in: without headings, and without the words that introduce it."""
-    context = task.wish.partition("<task>")[2].partition("\n# ")[2]
-    return "\n".join(line for line in context.splitlines() if not line.startswith(("#", "-", "(")))
 
 
 def draft(task: Task) -> str:
@@ -255,7 +248,7 @@ def criticise(task: Task) -> str:
 
 def rewrite(task: Task) -> str:
     """The selection, shorter, longer, or in other words, as the instruction says."""
-    selection, wish = task.tag("selection"), task.tag("instruction").strip()
+    selection, wish = task.tag("selection"), task.part("wish").strip()
     found = [s.text for s in sentences(selection, task.chinese)]
     space = "" if task.chinese else " "
     if swap := _SWAP.search(wish):
@@ -276,7 +269,7 @@ def rewrite(task: Task) -> str:
 def outline(task: Task) -> str:
     """The outline that the prompt holds, headings and beats; without one, a heading with the writer's wish."""
     lines: list[str] = []
-    for line in task.whole.splitlines():
+    for line in task.part("outline").splitlines():
         item = ITEM.match(line)
         if re.match(r"#+ (?:Chapter \d|第.+章)", line) or (item and lines):
             lines.append(line)

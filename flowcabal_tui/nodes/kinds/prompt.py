@@ -68,11 +68,12 @@ class Prompt(NodeKind):
             injection = replace(injection, receipt=replace(injection.receipt, notes=notes))
         answers = injection.inquiries if injection else ()
         system, prompt = context.resolve(params.system, answers), context.resolve(params.prompt, answers)
+        asked = Message("user", prompt)
         if injection:
             system = "\n".join(part for part in (injection.system_prefix, system) if part)
-            prompt = "\n".join(part for part in (prompt, injection.user_suffix) if part)
+            asked = context.told(prompt, injection)
         request = ModelRequest(
-            messages=(*((Message("system", system),) if system else ()), Message("user", prompt)),
+            messages=(*((Message("system", system),) if system else ()), asked),
             purpose=f"node:{context.node.id}",
             max_tokens=params.max_tokens,
             temperature=params.temperature,

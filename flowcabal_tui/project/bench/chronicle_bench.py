@@ -17,10 +17,10 @@ from time import perf_counter
 from typing import Final
 
 from flowcabal_tui.agents.context import ContextAgent
-from flowcabal_tui.agents.context.candidates import heading
 from flowcabal_tui.demo.chronicle import Chronicle, PlantedSecret
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import EntityId, NodeId
+from flowcabal_tui.domain.prompt_parts import read_parts, words_of
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.models.tokens import TokenEstimator
@@ -130,7 +130,7 @@ def _prompt(chronicle: Chronicle, number: int) -> str:
 
 def judged(chronicle: Chronicle, injection: Injection, number: int, view: str) -> dict[str, int]:
     """One context held against the truth, by its text alone."""
-    text = f"{injection.system_prefix}\n{injection.user_suffix}"
+    text = words_of(f"{injection.system_prefix}\n{injection.user_suffix}")
     cast = chronicle.casts[number - 1][:3]
     later = [secret.text for secret in chronicle.secrets if secret.chapter >= number]
     known = {secret.text for secret in chronicle.secrets if _is_known(secret, view, number)}
@@ -157,8 +157,7 @@ def _knowers(secret: PlantedSecret, number: int) -> set[EntityId]:
 
 def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tuple[EntityId, ...]) -> Mapping[str, int]:
     """States told as holding and those that have ended; states of the cast that hold and those nowhere told."""
-    _before, _heading, section = suffix.partition(f"# {heading('facts', chronicle.language)}\n")
-    section = section.split("\n# ")[0]
+    section = "\n".join(part.whole for part in read_parts(suffix) if part.key == "facts")
     holding = chronicle.holding(number)
     valid = {state.sentence for state in holding.values()}
     told = {state.sentence for state in chronicle.states if state.chapter < number and state.sentence in section}

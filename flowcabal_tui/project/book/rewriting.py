@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
-from flowcabal_tui.domain.prompt_text import fill
+from flowcabal_tui.domain.prompt_parts import labelled
+from flowcabal_tui.domain.prompt_text import chapter_values, fill
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
 from flowcabal_tui.locale import _
@@ -29,13 +30,13 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     project = parts.settings.project
     values = {
         "input": {"selection": asked.text, "instruction": asked.instruction},
-        "chapter": {"title": chapter.title, "number": str(chapter.position)},
+        "chapter": chapter_values(chapter, project.language),
         "project": {"name": project.name, "language": project.language},
     }
     _kind, params = kind_and_params(workflow.nodes[0])
     if not isinstance(params, PromptParams):
         raise WorkflowError(_("The first node of {name} is not a prompt.").format(name=workflow.reference))
-    system, prompt = _text(params.system, values), _text(params.prompt, values)
+    system, prompt = (_text(blocks, values, project.language) for blocks in (params.system, params.prompt))
     system, prompt = await surrounded(parts, workflow, params, asked, system, prompt)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
     request = ModelRequest(messages, "rewrite", params.max_tokens, params.temperature)
@@ -60,5 +61,6 @@ def _fitted(before: str, after: str) -> str:
     return before[:at] + after.strip() + before[at + len(words) :]
 
 
-def _text(blocks: Blocks, values: Mapping[str, Any]) -> str:
-    return "".join(fill(block.text, values, lambda _node: None) for block in blocks if isinstance(block, TextBlock))
+def _text(blocks: Blocks, values: Mapping[str, Any], language: str) -> str:
+    texts = (block for block in blocks if isinstance(block, TextBlock))
+    return "".join(labelled(each.part, fill(each.text, values, lambda _node: None), language) for each in texts)

@@ -13,6 +13,7 @@ from flowcabal_tui.agents.context.expects import expected
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.prompt_text import chapter_values
 from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary, SpendLimit
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
@@ -209,7 +210,7 @@ class RunDesk:
         if chapter is None:
             return values
         known = await self._store.book.chapter(chapter)
-        return values | {"chapter": {"title": known.title, "number": str(known.position), "volume": known.volume}}
+        return values | {"chapter": chapter_values(known, project.language)}
 
     async def _expected(
         self, workflow: Workflow, chapter: ChapterId, generation: Generation, inputs: Mapping[str, object]

@@ -1,0 +1,165 @@
+"""What of the prompts of one chapter a provider's cache can hold, and what they are made of.
+
+A recording mock answers the run, the check, the keep and the reading of chapters 1, 10, 60 and 119 of a book of 120
+chapters. A prompt token counts as cached when it stands in a beginning of at least 1,024 tokens that an earlier request
+of the session to the same model had, tools first, and that was used within the life of the cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.prompt_parts import read_parts, without_parts
+from flowcabal_tui.domain.run import Decision, RunRequest
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow
+from flowcabal_tui.settings.project_file import ModelsSettings
+from tests.bench.chapter_cost import ANSWERS, _answer, _chapters, _opened
+from tests.bench.projects import TITLE, model_at, novel, own_folders
+from tests.bench.report import Figure, checked
+from tests.faultserver import FaultServer
+
+CHAPTERS: Final = (1, 10, 60, 119)
+LEAST: Final = 1_024
+"""Tokens of the shortest beginning that providers keep."""
+SHARE: Final = 0.5
+MOST_OUTSIDE: Final = 54_500
+PAUSES: Final = ((0, 300), (300, 300), (1_800, 300), (1_800, 3_600))
+"""Seconds that the writer takes at each gate, and seconds that an entry of the cache lives unused."""
+TEMPLATE, KEPT = "chapter", NodeId("polish")
+_count = TokenEstimator("").count
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as a provider reads it, tools first; `gates` is how many human decisions came before it."""
+
+    model: str
+    text: str
+    gates: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return _count(self.text)
+
+
+def sent(body: Mapping[str, Any], gates: int = 0) -> Sent:
+    """The request in the order in which prefixes are compared: tools or schema, then the messages."""
+    head = [json.dumps(body[key], ensure_ascii=False) for key in ("tools", "response_format") if body.get(key)]
+    said = [f"[{message['role']}]\n{message['content']}" for message in body["messages"]]
+    return Sent(body["model"], "\n".join((*head, *said)), gates)
+
+
+def cached_tokens(requests: Sequence[Sent], pause: float = 0, life: float = 300) -> list[int]:
+    """Of each request the tokens that an earlier one left in the cache; what has expired at a gate is not counted."""
+    found = []
+    for number, request in enumerate(requests):
+        alive = [
+            each.text
+            for each in requests[:number]
+            if each.model == request.model and (request.gates - each.gates) * pause < life
+        ]
+        longest = max((_count(request.text[: _common(text, request.text)]) for text in alive), default=0)
+        found.append(longest if longest >= LEAST else 0)
+    return found
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def layers(requests: Sequence[Sent]) -> Counter[str]:
+    """Tokens by part; `orders` are what stands outside of all parts."""
+    found: Counter[str] = Counter()
+    for request in requests:
+        for part in read_parts(request.text):
+            found[part.key] += _count(part.source)
+        found["orders"] += _count(without_parts(request.text))
+    return found
+
+
+def measure() -> list[Figure]:
+    """The chapters one after the other, each in a project of its own that ends before it."""
+    texts = list(islice(_chapters(novel()), CHAPTERS[-1] + 2))
+    return [figure for number in CHAPTERS for figure in _figures(number, asyncio.run(session(texts, number)))]
+
+
+def _figures(number: int, chapters: tuple[list[Sent], list[Sent]]) -> Iterator[Figure]:
+    requests, following = chapters
+    whole = sum(each.tokens for each in requests)
+    name = f"chapter {number}"
+    for pause, life in PAUSES:
+        cached = sum(cached_tokens(requests, pause, life))
+        said = f"{name}: in a cached prefix" + (f", pauses {pause // 60} min, life {life // 60} min" if pause else "")
+        goal = None if pause or number == 1 else cached >= SHARE * whole
+        yield Figure(said, f"{cached:,} of {whole:,}, {cached / whole:.1%}", f">= {SHARE:.0%}" * (not pause), goal)
+        if not pause:
+            yield checked(f"{name}: prompt tokens outside of it", whole - cached, MOST_OUTSIDE, "tokens")
+    for each, cached in zip(requests, cached_tokens(requests), strict=True):
+        yield Figure(f"{name}: {each.model}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
+    if following:
+        shared = cached_tokens([*requests, following[0]])[-1]
+        yield Figure(f"{name}: the next chapter's first request", f"{shared:,} of {following[0].tokens:,}")
+    for part, tokens in layers(requests).most_common():
+        yield Figure(f"{name}: {part}", f"{tokens:,} tokens")
+
+
+async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[Sent], list[Sent]]:
+    """What the models are asked for one chapter, from the run to its reading, and for the plan of the next one."""
+    with own_folders() as folder:
+        async with FaultServer() as writer, FaultServer() as helper:
+            helper.push(_answer(list(texts[number - 1 : number])))
+            user, agent = model_at(writer.url, "openai", "writer"), model_at(helper.url, "openai", "helper")
+            models = ModelsSettings(user=user, agent=agent)
+            await create_project(folder / "book", name=TITLE, language="zh", models=models)
+            (folder / "texts").mkdir()
+            for at, (name, words) in enumerate(texts[: number - 1], start=1):
+                (folder / "texts" / f"{at:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
+            async with _opened(folder / "book") as project:
+                if number > 1:
+                    await project.carry_out(ImportManuscript(str(folder / "texts")))
+                    await project.settled()
+                writer.log.clear()
+                helper.log.clear()
+                gates: list[tuple[int, int]] = []
+                title, text = texts[number - 1]
+                await _run(project, writer, helper, gates, title, text)
+                gates.append((len(writer.log), len(helper.log)))
+                await project.carry_out(PersistOutput((await project.runs())[0].id, KEPT))
+                await project.settled()
+                asked = _in_order(writer, helper, gates)
+                count = len(writer.log)
+                await _run(project, writer, helper, [], *texts[number])
+                return asked, [sent(entry["body"], len(gates)) for entry in writer.log[count:]]
+
+
+def _in_order(writer: FaultServer, helper: FaultServer, gates: Sequence[tuple[int, int]]) -> list[Sent]:
+    return [
+        sent(entry["body"], sum(gate[at] <= place for gate in gates))
+        for at, server in enumerate((writer, helper))
+        for place, entry in enumerate(server.log)
+    ]
+
+
+async def _run(
+    project: Project, writer: FaultServer, helper: FaultServer, gates: list[tuple[int, int]], title: str, text: str
+) -> None:
+    """Runs the template to its end; whatever is asked is approved, and each decision is a gate."""
+    writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[TEMPLATE]))
+    chapter = await project.carry_out(AddChapter(title))
+    request = RunRequest(TEMPLATE, ChapterId(chapter), (("instruction", text[:80]),))
+    await project.carry_out(RunWorkflow(request))
+    while (await project.runs())[0].state not in ("done", "failed", "cancelled"):
+        for question in await project.questions():
+            gates.append((len(writer.log), len(helper.log)))
+            await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
+        await asyncio.sleep(0.01)
