@@ -226,8 +226,7 @@ def _known(connection: sqlite3.Connection, proposal: Proposal, taken: set[str]) 
 
 
 def _new_id(connection: sqlite3.Connection, proposal: Proposal) -> str:
-    like = f"{proposal.identity}-%"
-    rows = connection.execute("SELECT id FROM proposal WHERE id LIKE ?", (like,)).fetchall()
+    rows = connection.execute("SELECT id FROM proposal WHERE identity=?", (proposal.identity,)).fetchall()
     numbers = [int(row[0].rpartition("-")[2]) for row in rows]
     return f"{proposal.identity}-{max(numbers, default=0) + 1}"
 
