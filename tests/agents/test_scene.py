@@ -47,7 +47,7 @@ async def _of(book: FakeBook, prompt: str, blocks: tuple[TextBlock, ...], about:
 
 def test_the_outline_of_the_chapter_is_read_and_named_as_the_reason() -> None:
     reading = read_intent("写得冷一点。", "", CAST, "zh", beats="三日后，老周在白鹭渡与沈青厮杀。")
-    assert {"老周", "沈青"} <= set(reading.intent.entities)
+    assert set(reading.intent.entities) == {"老周", "沈青"}, "a place is nobody in the scene"
     assert (reading.intent.where, reading.intent.when, reading.intent.scene) == ("白鹭渡", "三日后", "battle")
     assert set(reading.reasons.values()) == {"named in the outline of the chapter"}
 

@@ -290,7 +290,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         if seen.finder is None:
             notes.append(_("The knowledge server took no part: it is not there."))
             return []
-        query = " ".join((*reading.intent.entities, prompt))[:2_000]
+        query = " ".join((*(entity.name for entity in reading.cast), prompt))[:2_000]
         try:
             return await gather.knowledge(seen.book, seen.finder, query, relevant)
         except KnowledgePending as error:

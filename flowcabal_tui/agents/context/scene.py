@@ -58,6 +58,7 @@ _KIND_WORDS: Final[Mapping[SceneKind, tuple[str, str]]] = {
     "unknown": ("", ""),
 }
 """In Chinese and in English: what the prompt says stands in the language of the book, not of the screen."""
+_PERSONS: Final = ("character", "organisation")
 _MOST_BORROWED: Final = 4
 _MOST_CAST: Final = 8
 
@@ -91,7 +92,7 @@ class Present:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*(entity.name for entity in self.cast), *self.others)
+        return (*(each.name for each in self.cast if each.kind in _PERSONS), *self.others)
 
 
 def merged(writer: Scene, model: Scene) -> tuple[Scene, tuple[tuple[SceneField, SceneOrigin], ...]]:

@@ -267,7 +267,9 @@ class ReceiptPane(Vertical):
 
     def action_scene(self) -> None:
         """Ask who is in the scene, where, when, and which kind it is."""
-        if self._receipt is None or self._receipt.chapter is None:
+        if self._receipt is None:
+            self.notify(_("No receipt yet: a node gets one when it runs."), markup=False)
+        elif self._receipt.chapter is None:
             self.notify(_("A scene belongs to a chapter: this receipt is of none."), markup=False)
         else:
             self.post_message(self.SceneRequested(self._receipt))
