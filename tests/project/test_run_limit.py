@@ -15,7 +15,16 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Decision, Question, SpendLimit
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
-from flowcabal_tui.protocol import Decide, NodeNeedsHuman, ResumeRun, RunStateChanged, SaveWorkflow, WorkflowFailed
+from flowcabal_tui.protocol import (
+    CancelRun,
+    Decide,
+    NodeNeedsHuman,
+    NodeStreaming,
+    ResumeRun,
+    RunStateChanged,
+    SaveWorkflow,
+    WorkflowFailed,
+)
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, leave, make_one, opened
 
@@ -64,6 +73,24 @@ async def test_a_run_asks_before_a_call_that_could_pass_what_was_agreed(folder: 
         assert (await desk.project.totals()).cost == 2 * CALL
         assert await desk.follow(run) == "done"
         assert calls(server) == 3
+
+
+async def test_who_says_that_a_text_is_to_be_continued_is_not_asked_again_at_once(
+    folder: Path, server: FaultServer
+) -> None:
+    server.push({"content": "x" * 100, "stall_after": 10})
+    async with opened(await priced(folder, server, idle_timeout=30.0)) as desk:
+        workflow = await desk_with(desk, chain("a"))
+        run = await desk.start(workflow, limit=SpendLimit(cost=CALL, currency="USD"))
+        await desk.until(NodeStreaming, lambda event: event.offset + len(event.chunk) >= 10)
+        await desk.project.carry_out(CancelRun(run))
+        assert await desk.follow(run) == "cancelled"
+        desk.events.clear()
+        server.push({"content": "y" * 90})
+        await desk.project.carry_out(ResumeRun(run, continues=True))
+        assert await desk.follow(run, leave) == "done"
+        assert not [asked for asked in desk.told(NodeNeedsHuman) if asked.question.kind == "limit"]
+        assert (await desk.view(run, "a")).attempts[0].text.endswith("y" * 90)
 
 
 async def test_saying_no_ends_the_run_and_keeps_what_was_paid(folder: Path, server: FaultServer) -> None:

@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol import (
     AddChapter,
@@ -412,6 +413,18 @@ async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path
         told = await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
     assert told == "Kept as version 1 of chapter 4. The memory follows."
+
+
+async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
+    class Costing(FakeWorkbench):
+        async def quote(self, request):
+            return replace(await super().quote(request), keeping=Spend(5, 9_000, 700, None))
+
+    workbench = Costing()
+    async with workspace(workbench, tmp_path) as pilot:
+        workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
+        told = await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
+    assert told.endswith("The memory follows. That likely costs 5 calls, 9,000 tokens in, 700 out.")
 
 
 async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):
