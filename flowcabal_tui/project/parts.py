@@ -313,7 +313,7 @@ class Parts:
         return ContextAgent(
             self.store.memory,
             counter,
-            self.models.context_budget(),
+            self.settings.budget.context_tokens,
             prompts=self.prompts,
             model=self.models.agent,
             finder=RememberingFinder(self.knowledge, self.store, self.queries, generation, remember=spend),

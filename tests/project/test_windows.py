@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project.words import spend_lines
-from flowcabal_tui.protocol import AddChapter, ImportManuscript
+from flowcabal_tui.protocol import AddChapter, ImportManuscript, WriteMeta
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened, write_chapters
@@ -42,9 +42,10 @@ async def preview(desk: Desk, chapter: int = 1) -> Any:
 
 
 async def book(desk: Desk, tmp_path: Path) -> None:
-    """A chapter of about 12,000 tokens, and an empty one."""
+    """A long chapter and an empty one, and a style guide of about 6,000 tokens."""
     await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", {"Chapter 1": TALE}))))
     await desk.project.carry_out(AddChapter("The Glove"))
+    await desk.project.carry_out(WriteMeta("style-guide", "Write short sentences, and no adverbs at all. " * 600))
     await desk.settled()
 
 
@@ -61,6 +62,21 @@ async def test_a_server_that_lists_the_window_is_asked_once_and_the_endpoint_kee
     server.listed = {}
     async with opened(folder) as desk:  # another session, and the server says nothing
         assert (await preview(desk)).budget == budget
+
+
+async def test_a_window_that_is_known_before_the_run_is_said_in_the_receipt_and_to_the_model(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    server.listed = {"max_model_len": 2_048}
+    async with opened(folder) as desk:
+        await book(desk, tmp_path)
+        server.push({"content": "The bell rang over the water."})
+        run = await desk.run("quick-draft", 2)
+        (node,) = (await desk.project.workflow("quick-draft")).nodes
+        receipt = (await desk.view(run, node.id)).attempts[-1].receipt
+        assert receipt is not None and any("2,048" in note for note in receipt.notes)
+        assert "shortened to fit the window" in str(server.log[0]["body"])
 
 
 async def test_a_window_that_is_set_is_not_asked_for(folder: Path, server: FaultServer) -> None:

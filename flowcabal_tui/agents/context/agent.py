@@ -30,7 +30,7 @@ from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelE
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Endpoint, Role, TokenCounter
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.domain.windows import prompt_room
+from flowcabal_tui.domain.windows import context_room, prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 
@@ -266,7 +266,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         system = "".join(block.text for block in goal.params.system if isinstance(block, TextBlock))
         own = self._counter.count(system) + self._counter.count(goal.prompt) + _FRAME
         answer = goal.params.max_tokens or endpoint.max_output
-        return prompt_room(endpoint.context_window, answer) - own
+        window = endpoint.context_window
+        return min(context_room(window, answer), prompt_room(window, answer) - own)
 
     def _shortened(self, goal: Assignment) -> str:
         """What the receipt says where the window leaves less than was wanted; else ""."""
