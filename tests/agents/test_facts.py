@@ -242,3 +242,28 @@ async def test_the_monitor_compares_with_what_holds_and_with_when_it_was() -> No
     dated = await read_book(make_book(replace(STORY, moments=(moment,))).before(4))
     timeline = await sources_for(("timeline",), dated, "林远与沈青重逢。", FakeTokens(), 5_000)
     assert timeline[0].text == "三天后"
+
+
+async def test_a_relation_brings_the_person_and_the_cast_its_plot_threads() -> None:
+    family = replace(GU, note="北城的旧族。")
+    thread = person("失铃案", kind="plot-thread")
+    found = fact("thread", "铃还没有找到。", 2, "老周撑船", about=(SHEN.id, thread.id))
+    book = make_book(replace(STORY, facts=(*STORY.facts, found)))
+    book.people = (LIN, SHEN, ZHOU, family, thread)
+    for subject, kind in ((GU, "characters"), (thread, "plot-threads")):
+        book.derived.append(derived(f"profiles/{kind}/{subject.id}", "L1", text=f"关于{subject.name}。"))
+    injection = await assemble(book=book)
+    brought = {each.uri: each for each in injection.receipt.sources}
+    assert brought["entities/characters/e-顾家"].reason == "a relation of 沈青"
+    assert brought["profiles/characters/e-顾家"].reason == "a relation of 沈青"
+    assert brought["profiles/plot-threads/e-失铃案"].reason == "a plot thread of the cast"
+    assert "## 失铃案（截至第1章）\n关于失铃案。" in injection.user_suffix, "chapters 2 and 3 came after it"
+
+
+async def test_through_the_eyes_of_who_does_not_know_a_relation_it_brings_nobody() -> None:
+    book = make_book()
+    book.people = (LIN, SHEN, ZHOU, replace(GU, note="北城的旧族。"))
+    hidden = replace(STORY, relations=())
+    without = await assemble(book=replace(book, story=hidden))
+    assert "北城的旧族" in (await assemble(book=book)).user_suffix
+    assert "北城的旧族" not in without.user_suffix

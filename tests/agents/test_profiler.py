@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +12,9 @@ from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
-from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.memory import Derived, Entity
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.memory import Derived, Entity, Evidence
+from flowcabal_tui.domain.story import Fact, RecordId, Story
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
 TEXT = (
@@ -170,3 +172,20 @@ def test_an_even_spread_keeps_both_ends() -> None:
     assert evenly(range(10), 4) == [0, 3, 6, 9]
     assert evenly(range(3), 5) == [0, 1, 2]
     assert evenly(range(3), 1) == [2]
+
+
+async def test_a_plot_thread_without_a_name_in_the_text_is_told_from_what_the_reading_quotes() -> None:
+    thread, chapter = person("失铃案", kind="plot-thread"), ChapterId("c1")
+    quote = "林远把铜铃藏进怀里。"
+    at = TEXT.index(quote)
+    fact = Fact(
+        RecordId("f"), "铃在林远手里。", (thread.id,), evidence=(Evidence(quote, chapter, at, at + len(quote)),)
+    )
+    state = replace(book(TEXT), people=(LIN, thread), story=Story(facts=(fact,)))
+    wanted = goal(state, 1, thread, "plot-threads")
+    large, _small = await by_rule().pursue(wanted)
+    assert large.text.endswith(quote) and "老周" not in large.text
+    model = FakeModel(lambda request: ANSWER)
+    await profiler(model=model).pursue(wanted)
+    assert quote in model.requests[0].messages[1].content
+    assert await by_rule().pursue(goal(replace(state, story=Story()), 1, thread, "plot-threads")) == ()

@@ -176,11 +176,15 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     ) -> dict[BudgetClass, list[Candidate]]:
         book = seen.book
         relevant = await gather.relevance(book, reading)
+        brought = await facts.related(book, reading)
+        present = await as_called_here(book.view, (*reading.cast, *(entity for entity, _why in brought)))
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
-            "entities": gather.entity_notes(await as_called_here(book.view, reading.cast), reading.reasons),
+            "entities": gather.entity_notes(
+                present, {entity.id: why for entity, why in brought} | dict(reading.reasons)
+            ),
             "facts": [*scene_lines(goal.chapter, seen.scene, book.view.language), *await facts.told(book, reading)],
-            "profiles": await profiles(book, reading, self._kinds.all()),
+            "profiles": await profiles(book, reading, self._kinds.all(), brought),
             "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
             "knowledge": await self._knowledge(seen, reading, asked, relevant, notes, pending),

@@ -11,13 +11,15 @@ from flowcabal_tui.agents.context.gather import Book, entity_notes
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.viewpoint import Viewpoint
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 from flowcabal_tui.locale import _
 
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _PROMISES: Final = 8
 _RELATIONS: Final = 16
+_RELATED: Final = 6
+"""Persons and plot threads that come with the cast."""
 _FACTS: Final = 24
 _SECRETS: Final = 64
 """Many, and last: who shares a secret is told nowhere else, and what the class has no room for the budget drops."""
@@ -49,6 +51,38 @@ async def told(book: Book, reading: Reading) -> list[Candidate]:
         *_facts([each for each in facts if not each.secret], cast, words)[:_FACTS],
         *_moments(await book.view.moments(), words),
         *_facts([each for each in facts if each.secret], cast, words)[:_SECRETS],
+    ]
+
+
+async def related(book: Book, reading: Reading) -> tuple[tuple[Entity, str], ...]:
+    """Whom relations one hop on bring, and the plot threads that share a record with the cast, each with the reason.
+
+    In the order of the relations; then the threads, the newest first.
+    """
+    words, known = _Words(book, reading), {entity.id: entity for entity in book.entities}
+    cast = {entity.id: place for place, entity in enumerate(reading.cast)}
+    found: dict[EntityId, str] = {}
+    for relation in _of_cast(await book.view.relations(), cast, words):
+        for here, there in ((relation.source, relation.target), (relation.target, relation.source)):
+            if here in cast and there not in cast:
+                found.setdefault(there, _("a relation of {name}").format(name=words.name(here)))
+    for _since, about in sorted(await _open_records(book), key=lambda each: -words.place(each[0])):
+        for each in about:
+            if each in known and known[each].kind == "plot-thread" and each not in cast and cast.keys() & set(about):
+                found.setdefault(each, _("a plot thread of the cast"))
+    brought = [(known[each], reason) for each, reason in found.items() if each in known]
+    threads = [each for each in brought if each[0].kind == "plot-thread"][: _RELATED // 2]
+    others = [each for each in brought if each[0].kind != "plot-thread"][: _RELATED - len(threads)]
+    return (*others, *threads)
+
+
+async def _open_records(book: Book) -> list[tuple[ChapterId | None, tuple[EntityId, ...]]]:
+    """Since when and about whom: facts that hold, promises that are not paid, moments."""
+    view = book.view
+    return [
+        *((fact.since, fact.about) for fact in await view.facts() if fact.until is None),
+        *((each.planted, each.about) for each in await view.promises() if each.paid is None and not each.dropped),
+        *((moment.chapter, moment.about) for moment in await view.moments()),
     ]
 
 
@@ -138,7 +172,7 @@ def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Wo
     ]
 
 
-def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+def _of_cast(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[Relation]:
     """Those within the cast, then those one hop on; the nearest to the prompt, then the newest first."""
     found = [each for each in relations if each.until is None and (each.source in cast or each.target in cast)]
 
@@ -147,6 +181,10 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
         text = f"{words.name(relation.source)} {words.name(relation.target)} {relation.kind}"
         return not both, -words.near(text), -words.place(relation.since), relation.id
 
+    return sorted(found, key=order)
+
+
+def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
     return [
         words.candidate(
             f"relations/{each.id}",
@@ -156,7 +194,7 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
             each.since,
             each.evidence,
         )
-        for each in sorted(found, key=order)[:_RELATIONS]
+        for each in _of_cast(relations, cast, words)[:_RELATIONS]
         if words.name(each.source) and words.name(each.target)
     ]
 

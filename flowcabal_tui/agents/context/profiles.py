@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
@@ -11,19 +11,27 @@ from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.quoted import levels
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.ids import EntityId
-from flowcabal_tui.domain.memory import Entity, Level
+from flowcabal_tui.domain.memory import Derived, Entity, Level
 from flowcabal_tui.locale import _
 
+_AS_OF: Final = {"zh": "{title}（截至第{n}章）", "en": "{title} (as of chapter {n})"}
 _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 
 
-async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -> list[Candidate]:
-    """Of those in the scene, then of the book, then of everyone of a kind; L0 where L1 is too much."""
+async def profiles(
+    book: Book, reading: Reading, kinds: Iterable[ProfileKind], related: Sequence[tuple[Entity, str]] = ()
+) -> list[Candidate]:
+    """Of those in the scene, then of those `related` to them, of the book, of everyone of a kind.
+
+    L0 where L1 is too much.
+    """
     scene, known = reading.intent.scene, tuple(kinds)
     of_scene = _("a scene of this kind: {scene}").format(scene=scene)
+    reasons = {entity.id: reason for entity, reason in related} | dict(reading.reasons)
+    brought = [entity for entity, _reason in related]
     wanted: list[tuple[ProfileKind, Entity | None]] = [
         (kind, entity)
-        for entity in reading.cast
+        for entity in (*reading.cast, *brought)
         for kind in known
         if kind.settings.subject == entity.kind and kind.is_read_in(scene)
     ]
@@ -32,9 +40,10 @@ async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -
     larger, smaller = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
     found: list[Candidate] = []
     for (kind, entity), uri in zip(wanted, uris, strict=True):
-        title, reason = _words(kind, entity, book, of_scene, reading.reasons)
+        title, reason = _words(kind, entity, book, of_scene, reasons)
         whole = larger.get(uri) if kind.settings.level == "L1" else None
         states = (smaller.get(uri), whole)
+        title = _dated(title, whole or smaller.get(uri), book)
         found += levels(uri, title, reason, "profiles", states, book.places, book.view.language)
     taken = {each.uri for each in found}
     names = {str(entity.id): entity.name for entity in book.entities}
@@ -43,8 +52,16 @@ async def profiles(book: Book, reading: Reading, kinds: Iterable[ProfileKind]) -
         for line in lines:
             name = names.get(line.uri.rsplit("/", 1)[1], kind.title_in(book.view.language))
             if line.uri not in taken:
-                found += levels(line.uri, name, of_scene, "profiles", [line], book.places, book.view.language)
+                title = _dated(name, line, book)
+                found += levels(line.uri, title, of_scene, "profiles", [line], book.places, book.view.language)
     return found
+
+
+def _dated(title: str, state: Derived | None, book: Book) -> str:
+    """With the chapter as of which the state was written, where that is not the last one before the target."""
+    if state is None or not book.chapters or not 0 < state.position < book.chapters[-1].position:
+        return title
+    return _AS_OF["zh" if book.view.language.startswith("zh") else "en"].format(title=title, n=state.position)
 
 
 def _words(

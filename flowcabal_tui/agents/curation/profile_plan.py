@@ -3,23 +3,79 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
 from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind
-from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity, Evidence, Mention
+from flowcabal_tui.domain.story import Fact, Promise, Relation, StoryRecord
 
 _LEAST: Final = 3
 """Mentions from which on a chapter tells of someone."""
 Due = tuple[ProfileKind, Entity | None]
 
 
-def cast_of(mentions: Iterable[Mention], entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Of whom a chapter tells: those that it names often enough, most named first."""
-    counts = Counter(mention.entity for mention in mentions)
-    named = [entity for entity in entities if counts[entity.id] >= _LEAST]
-    return tuple(sorted(named, key=lambda entity: (-counts[entity.id], entity.id)))
+class Changes:
+    """Whom the reading says that chapters changed: those that its records are about, by the records' quotations."""
+
+    def __init__(self, records: Iterable[StoryRecord]) -> None:
+        self._records: dict[EntityId, Counter[ChapterId]] = {}
+        for record in records:
+            chapters = {each.chapter for each in quoted(record)} | set(filter(None, (_ended(record),)))
+            for entity in about(record):
+                self._records.setdefault(entity, Counter()).update(chapters)
+
+    def by(self, chapters: Collection[ChapterId]) -> Counter[EntityId]:
+        """How many records of these chapters are about each."""
+        found = {entity: sum(of[each] for each in chapters) for entity, of in self._records.items()}
+        return Counter({entity: count for entity, count in found.items() if count})
+
+    def newest(self, positions: Mapping[ChapterId, int]) -> dict[EntityId, int]:
+        """The position of the last chapter that changed each."""
+        return {
+            entity: max((positions[each] for each in of if each in positions), default=0)
+            for entity, of in self._records.items()
+        }
+
+
+def about(record: StoryRecord) -> tuple[EntityId, ...]:
+    """Whom a record concerns; those who know a fact too."""
+    if isinstance(record, Relation):
+        return record.source, record.target
+    knowers = tuple(each.entity for each in record.known_by) if isinstance(record, Fact) else ()
+    return tuple(dict.fromkeys((*record.about, *knowers)))
+
+
+def quoted(record: StoryRecord) -> tuple[Evidence, ...]:
+    """All its quotations."""
+    if isinstance(record, Promise):
+        return *record.evidence, *record.payment
+    learned = (each for knower in record.known_by for each in knower.evidence) if isinstance(record, Fact) else ()
+    return *record.evidence, *learned
+
+
+def _ended(record: StoryRecord) -> ChapterId | None:
+    return record.until if isinstance(record, Relation | Fact) else None
+
+
+def cast_of(
+    mentions: Iterable[Mention],
+    entities: Iterable[Entity],
+    changed: Mapping[EntityId, int] | None = None,
+    owed: Collection[EntityId] = (),
+) -> tuple[Entity, ...]:
+    """Whose profiles a chapter makes due: those whom its reading says that it `changed`, most records first.
+
+    Then those who are `owed` one since an earlier chapter. Where the reading says nothing of anybody (no model has
+    read the chapter), those whom the chapter names often enough, most named first.
+    """
+    counts, records = Counter(mention.entity for mention in mentions), changed or {}
+    known = {entity.id: entity for entity in entities}
+    told = [each for each in known if (each in records if records else counts[each] >= _LEAST)]
+    told.sort(key=lambda each: (-records.get(each, 0), -counts[each], each))
+    return tuple(known[each] for each in dict.fromkeys((*told, *(each for each in owed if each in known))))
 
 
 def due_profiles(

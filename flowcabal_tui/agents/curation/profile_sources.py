@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
+from flowcabal_tui.agents.curation.profile_plan import about, quoted
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassagePlace
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
+from flowcabal_tui.domain.story import StoryRecord
 
 T = TypeVar("T")
 _FROM_CHAPTER: Final = 0.6
@@ -113,9 +115,29 @@ async def _named(goal: ProfileGoal, entity: Entity) -> tuple[list[Found], list[F
     """Where the entity is named, in story order: in the chapter, and before it."""
     postings = await goal.view.postings(goal.kind.words(goal.view.language)[:_MOST_TERMS])
     telling = {at for found in postings.found for at in found}
-    mentions = await goal.view.mentions(entity.id)
-    numbers = _places_of(mentions, postings.passages)
+    mentions = [*await goal.view.mentions(entity.id), *await read_of(goal)]
+    numbers = _places_of(sorted(mentions, key=lambda each: (each.position, each.start)), postings.passages)
     return _parted(goal, [Found(at, postings.passages[at], at in telling) for at in numbers])
+
+
+async def read_of(goal: ProfileGoal) -> list[Mention]:
+    """Where the reading quotes the text about a plot thread, which needs no name there; of others nothing."""
+    view, entity = goal.view, goal.entity
+    if entity is None or entity.kind != "plot-thread":
+        return []
+    positions = {chapter.id: chapter.position for chapter in await view.chapters()}
+    records: tuple[StoryRecord, ...] = (
+        *await view.relations(),
+        *await view.facts(),
+        *await view.promises(),
+        *await view.moments(),
+    )
+    quotes = {each for record in records if entity.id in about(record) for each in quoted(record)}
+    return [
+        Mention(entity.id, each.chapter, positions[each.chapter], each.start, each.end)
+        for each in quotes
+        if each.chapter in positions
+    ]
 
 
 async def _ranked(goal: ProfileGoal) -> tuple[list[Found], list[Found]]:

@@ -13,14 +13,14 @@ from typing import Literal
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
-from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, evenly, passages, rested_on
+from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, evenly, passages, read_of, rested_on
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import sentences, shortened
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
-from flowcabal_tui.domain.memory import Derived, Evidence
+from flowcabal_tui.domain.memory import Derived, Evidence, Mention
 from flowcabal_tui.domain.text import clean, digest_of
 
 
@@ -31,6 +31,8 @@ class ProfileMaterial:
     previous: Derived | None
     sources: tuple[SourceText, ...]
     source: Digest
+    read: tuple[Mention, ...] = ()
+    """What the reading quotes about a plot thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,10 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         names = [goal.entity.kind, *goal.entity.names] if goal.entity else [BOOK]
         made_by = [task, goal.kind.digest(goal.view.language), *names]
         return ProfileMaterial(
-            previous, sources, digest_of([*made_by, *(part for each in found for part in (each.chapter, each.text))])
+            previous,
+            sources,
+            digest_of([*made_by, *(part for each in found for part in (each.chapter, each.text))]),
+            tuple(await read_of(goal)),
         )
 
     async def source(self, goal: ProfileGoal) -> Digest:
@@ -110,7 +115,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
             )
             if (thought := ProfileThought.of(answer, seen.sources)) is not None:
                 return thought
-        return ProfileThought("", _extracted(goal, seen.sources), False)
+        return ProfileThought("", _extracted(goal, seen.sources, seen.read), False)
 
     async def act(
         self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought, last: bool
@@ -149,8 +154,8 @@ def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Ev
     return tuple(found)
 
 
-def _extracted(goal: ProfileGoal, sources: Sequence[SourceText]) -> tuple[Evidence, ...]:
-    """Sentences that name the entity, those with the kind's words before others, in story order.
+def _extracted(goal: ProfileGoal, sources: Sequence[SourceText], read: Sequence[Mention]) -> tuple[Evidence, ...]:
+    """Sentences that name the entity or were `read` about it, those with the kind's words first, in story order.
 
     The newest ones, or for a kind that is spread some from the whole story.
     """
@@ -161,9 +166,11 @@ def _extracted(goal: ProfileGoal, sources: Sequence[SourceText]) -> tuple[Eviden
     for source in sources:
         for span in sentences(source.text):
             text = source.text[span.start : span.end]
-            if names and not any(name in text for name in names):
-                continue
             chapter = ChapterId(source.uri.removeprefix("manuscript/"))
+            start, end = source.start + span.start, source.start + span.end
+            is_read = any(each.chapter == chapter and each.start < end and start < each.end for each in read)
+            if names and not is_read and not any(name in text for name in names):
+                continue
             found.append(Evidence(text, chapter, source.start + span.start, source.start + span.end))
             if any(word in text for word in words):
                 telling.append(found[-1])

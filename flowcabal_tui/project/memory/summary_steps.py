@@ -6,14 +6,14 @@ state is read until a new one is complete: both levels of it are stored at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.curation.curator import Curator
-from flowcabal_tui.agents.curation.profile_plan import cast_of, due_profiles
+from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
@@ -126,9 +126,11 @@ class SummarySteps:
         last, read = chapters[-1], {chapter.id for chapter in chapters}
         then, now = await self._as_of(last, now=True), await self._now()
         mentions = [mention for chapter in chapters for mention in await then.mentions_in(chapter.id)]
-        cast = cast_of(mentions, await self._store.memory.names())
         made = {state.uri: state.position for state in await then.made_under("profiles/", "L1")}
         places = {each.position: each for each in await self._store.book.chapters()}
+        changes = Changes([*await then.relations(), *await then.facts(), *await then.promises(), *await then.moments()])
+        owed = _owed(changes.newest({each.id: at for at, each in places.items()}), made)
+        cast = cast_of(mentions, await self._store.memory.names(), changes.by(read), owed)
         found: list[BackgroundTask] = []
         for kind, entity in due_profiles(self._tools.kinds.all(), cast, made, last.position, most):
             uri = kind.uri(entity.id if entity else None)
@@ -276,6 +278,16 @@ class SummarySteps:
         """The knowledge server is told what stands."""
         texts = await self._tools.queries.summary(uri)
         await self._store.outbox.add(tasks(("knowledge",), uri, digest_of([uri, texts]), position))
+
+
+def _owed(changed: Mapping[EntityId, int], made: Mapping[str, int]) -> tuple[EntityId, ...]:
+    """Whom a chapter changed after their profile was made: those that wait longest first."""
+    newest: dict[EntityId, int] = {}
+    for uri, position in made.items():
+        entity = EntityId(uri.rsplit("/", 1)[-1])
+        newest[entity] = max(newest.get(entity, 0), position)
+    waiting = [(at, entity) for entity, at in changed.items() if entity in newest and at > newest[entity]]
+    return tuple(entity for _at, entity in sorted(waiting))
 
 
 def profile_task(uri: str, chapter: Chapter, source: Digest) -> BackgroundTask:
