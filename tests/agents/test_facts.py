@@ -260,7 +260,7 @@ async def test_a_relation_brings_the_person_and_the_cast_its_plot_threads() -> N
     assert "## 失铃案（截至第1章）\n关于失铃案。" in injection.user_suffix, "chapters 2 and 3 came after it"
 
 
-async def test_through_the_eyes_of_who_does_not_know_a_relation_it_brings_nobody() -> None:
+async def test_without_the_relation_the_person_does_not_come() -> None:
     book = make_book()
     book.people = (LIN, SHEN, ZHOU, replace(GU, note="北城的旧族。"))
     hidden = replace(STORY, relations=())
