@@ -257,7 +257,7 @@ async def test_a_relation_brings_the_person_and_the_cast_its_plot_threads() -> N
     assert brought["entities/characters/e-顾家"].reason == "a relation of 沈青"
     assert brought["profiles/characters/e-顾家"].reason == "a relation of 沈青"
     assert brought["profiles/plot-threads/e-失铃案"].reason == "a plot thread of the cast"
-    assert "## 失铃案（截至第1章）\n关于失铃案。" in injection.user_suffix, "chapters 2 and 3 came after it"
+    assert '失铃案（截至第1章）">\n关于失铃案。' in injection.user_suffix, "chapters 2 and 3 came after it"
 
 
 async def test_without_the_relation_the_person_does_not_come() -> None:
