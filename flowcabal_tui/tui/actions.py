@@ -40,7 +40,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "app", "command_palette", show=True, wins=True),
     Action("app.jump", "ctrl+o", mark("Jump"), mark("Letters over the panes: type one to go there."),
            "app", "jump", wins=True),
-    Action("app.notices", "ctrl+g", mark("Notices"), mark("Every notice since the program was started."),
+    Action("app.notices", "ctrl+b", mark("Notices"), mark("Every notice since the program was started."),
            "app", "notices", wins=True),
     Action("app.theme", "f12", mark("Theme"), mark("Choose the colours of the screen."), "app", "change_theme"),
     Action("app.language", "ctrl+l", mark("中文 / English"), mark("Switch the language of the screen."),

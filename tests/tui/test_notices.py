@@ -125,12 +125,12 @@ async def test_all_notices_are_read_again_with_one_key(tmp_path):
     async with workspace(FakeWorkbench(), tmp_path) as pilot:
         pilot.app.notify("First.")
         pilot.app.notify("[b]Second.[/b]\x1b[31m", title="About it", severity="warning")
-        await pilot.press("3", "ctrl+g")
+        await pilot.press("3", "ctrl+b")
         await settled(pilot)
         assert isinstance(pilot.app.screen, NoticesScreen)
         rows = [row.strip() for row in shown(pilot.app)]
         assert rows[1:3] == ["09:41:00  ! About it: [b]Second.[/b]", "09:41:00  First."]
-        await pilot.press("ctrl+g", "escape")
+        await pilot.press("ctrl+b", "escape")
         await settled(pilot)
         assert pilot.app.screen is screen_of(pilot)
 
