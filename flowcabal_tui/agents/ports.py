@@ -9,6 +9,7 @@ from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
+from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 
 
@@ -36,6 +37,10 @@ class MemoryView(Protocol):
 
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         """Outline, style guide, world rules, notes: those that are not empty."""
+        ...
+
+    async def outline(self) -> BookOutline:
+        """The outline of the whole book, that of later chapters too: `agents/context/outline.py` chooses from it."""
         ...
 
     async def entities(self) -> tuple[Entity, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
@@ -44,10 +44,13 @@ class Outline:
 
     text: str
     parts: tuple[OutlinePart, ...]
+    veil: Callable[[str], str] | None = field(default=None, compare=False)
+    """Takes out of words what a point of view must not be told; `text` itself is the writer's."""
 
     def body(self, part: OutlinePart) -> str:
         """The part's own words, as they stand in the text, without empty lines around them."""
-        return self.text[part.body.start : part.body.end].strip("\n").rstrip()
+        words = self.text[part.body.start : part.body.end].strip("\n").rstrip()
+        return self.veil(words) if self.veil else words
 
     def beats(self, part: OutlinePart) -> str:
         """Its own words; where there are none, those of its heading."""
@@ -58,7 +61,7 @@ class Outline:
 class OutlineLink:
     """A part that was assigned to a chapter, by hand or before chapters were moved.
 
-    It finds its part by title and `nth`, else by the digest of its words, so it outlives an edit of either.
+    It finds its part by the digest of its words, else by title and `nth`, so it outlives an edit of either.
     """
 
     title: str

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import BookOutline, Fit, Outline, OutlineLink, OutlinePart, Placed
 from flowcabal_tui.domain.text import digest
@@ -35,26 +35,37 @@ def assigned(outline: Outline, chapters: Sequence[Chapter], links: Sequence[Outl
 def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
     """What is assigned by now, so that it stays when chapters move."""
     return tuple(
-        OutlineLink(each.part.title, each.part.nth, digest(book.outline.body(each.part)), chapter, each.by)
+        link_to(book, each.part, chapter, each.by)
         for each in book.placed
         for chapter in each.chapters
-        if each.part.kind != "book" and len(each.chapters) == 1
+        if each.part.kind != "book"
     )
 
 
+def link_to(book: BookOutline, part: OutlinePart, chapter: ChapterId, by: Fit = "hand") -> OutlineLink:
+    """The link of a part, as its words are now."""
+    return OutlineLink(part.title, part.nth, digest(book.outline.body(part)), chapter, by)
+
+
 def _by_link(outline: Outline, links: Sequence[OutlineLink], here: Mapping[ChapterId, Chapter]) -> Found:
-    """A link finds its part by its title, else by its words; one whose chapter is gone leaves the part unassigned."""
-    by_title = {(part.title, part.nth): at for at, part in enumerate(outline.parts) if part.kind != "book"}
-    missed = [link for link in links if (link.title, link.nth) not in by_title]
-    by_body: dict[str, int] = {}
-    if missed:
-        bodies = ((at, outline.body(part)) for at, part in enumerate(outline.parts) if part.kind != "book")
-        by_body = {digest(body): at for at, body in reversed([*bodies]) if body.strip()}
+    """A link finds its part by its words, else by its title; one whose chapter is gone leaves the part unassigned."""
+    if not links:
+        return {}
+    by_title: dict[tuple[str, int], int] = {}
+    by_body: dict[Digest, list[int]] = {}
+    for at, part in enumerate(outline.parts):
+        if part.kind != "book":
+            by_title[part.title, part.nth] = at
+            if body := outline.body(part):
+                by_body.setdefault(digest(body), []).append(at)
     found: Found = {}
     for link in links:
-        at = by_title.get((link.title, link.nth), by_body.get(link.body, -1))
-        if at >= 0 and at not in found:
-            found[at] = ((link.chapter,) if link.chapter in here else (), link.by)
+        titled = by_title.get((link.title, link.nth), -1)
+        told = by_body.get(link.body, [])
+        at = titled if titled in told or not told else told[0]
+        if at >= 0:
+            known = found.get(at, ((), ""))[0]
+            found[at] = ((*known, link.chapter) if link.chapter in here else known, link.by)
     return found
 
 
@@ -184,7 +195,8 @@ def _with_places(placed: Sequence[Placed], here: Mapping[ChapterId, Chapter], mo
         else:
             since += 1
             place_here = _guess(each.part, before, since, after)
-            planned = bool(before) and each.by != "hand" and place_here is not None and place_here > most
+            is_next = bool(before) and place_here is not None and place_here > most
+            planned = is_next and not each.by and each.part.number is not None
             result.append(replace(each, place=place_here, planned=planned))
     return _with_volume_places(result)
 

@@ -18,6 +18,7 @@ from flowcabal_tui.protocol import (
     AddChapter,
     AdvanceRun,
     AnswerEmbeddings,
+    AssignOutline,
     BookChanged,
     CancelBackground,
     CancelRun,
@@ -62,6 +63,7 @@ from flowcabal_tui.protocol import (
     WaiveFinding,
     WriteChapter,
     WriteMeta,
+    WriteOutlinePart,
     WriteProfile,
 )
 
@@ -124,6 +126,8 @@ class Handlers:
             case Rebuild():
                 return str(await parts.upkeep.rebuild(command.what, command.uris))
             case Purge():
+                if command.chapter is not None:
+                    await parts.outlining.settle()
                 await parts.purging.purge(command)
                 await self._story_changed()
                 await self._chapters_moved(moved=command.chapter is not None)
@@ -180,17 +184,28 @@ class Handlers:
                 await curation.forget(command)
             case AcceptRewrite():
                 await curation.accept_rewrite(command)
+            case WriteOutlinePart():
+                await self._parts.outlining.write(command)
+            case AssignOutline():
+                await self._parts.outlining.assign(command)
             case AddChapter():
+                if command.position is not None:
+                    await self._parts.outlining.settle()
                 added = await curation.add(command)
                 await self._chapters_moved(moved=command.position is not None)
                 return added
             case EditChapter():
                 if command.deleted:
                     await self._parts.store.outbox.add(await self._parts.steps.summaries.tasks_without(command.chapter))
+                await self._parts.outlining.settle()
                 await curation.edit(command)
                 await self._chapters_moved(moved=command.position is not None or command.deleted is not None)
             case ReplaceText() | RevertChange() | SplitChapter() | MergeChapters():
+                if isinstance(command, SplitChapter | MergeChapters):
+                    await self._parts.outlining.settle()
                 made = await self._parts.chapters_edit.do(command)
+                if isinstance(command, MergeChapters):
+                    await self._parts.outlining.join(command.chapter, command.following)
                 await self._chapters_moved(moved=isinstance(command, SplitChapter | MergeChapters))
                 return made
             case ImportManuscript(reference=""):

@@ -30,6 +30,7 @@ from flowcabal_tui.project.book.curation import Curation
 from flowcabal_tui.project.book.importing import Importer
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.book.missing import require_database
+from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.project.book.overview import OverviewDesk
 from flowcabal_tui.project.book.profile_desk import ProfileDesk
 from flowcabal_tui.project.book.proposals import ProposalService
@@ -244,6 +245,7 @@ class Parts:
             )
         )
         self.chapters_edit = ChaptersEdit(store, emit, self.background.wake, self.curation.placed)
+        self.outlining = Outlining(store, emit, self.background.wake, lambda: self.settings.project.language)
         self.overview = OverviewDesk(store, lambda: self.settings, self.curation.outside_text, clock)
         self.blame = Blame(store)
 

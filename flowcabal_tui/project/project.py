@@ -16,6 +16,7 @@ from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, Out
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import Curated, Entity, Mention, MetaName, StaleText, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
+from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.trust import TrustView
@@ -226,6 +227,9 @@ class Project(Reading):
 
     async def meta(self, name: MetaName) -> str:
         return await self._ask(self._parts.store.book.meta_text(name))
+
+    async def outline(self) -> tuple[BookOutline, int]:
+        return await self._ask(self._parts.outlining.outline())
 
     async def entities(self) -> tuple[Entity, ...]:
         return await self._ask(self._parts.store.memory.entities())

@@ -34,6 +34,7 @@ from flowcabal_tui.domain.memory import (
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Role
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
+from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.proposals import ProposalReader
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
@@ -213,6 +214,10 @@ class Workbench(ProposalReader, Protocol):
         ...
 
     async def meta(self, name: MetaName) -> str: ...
+
+    async def outline(self) -> tuple[BookOutline, int]:
+        """The outline with the chapters of its parts, and its version."""
+        ...
 
     async def entities(self) -> tuple[Entity, ...]:
         """All of them, by first mention, then id."""

@@ -12,6 +12,7 @@ from typing import Any
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.protocol.book_commands import (
     AcceptRewrite,
+    AssignOutline,
     CorrectProposal,
     DecideProposals,
     MergeChapters,
@@ -20,6 +21,7 @@ from flowcabal_tui.protocol.book_commands import (
     SetScene,
     SplitChapter,
     UndoDecision,
+    WriteOutlinePart,
 )
 from flowcabal_tui.protocol.commands import (
     AddChapter,
@@ -106,6 +108,7 @@ __all__ = [
     "AddChapter",
     "AdvanceRun",
     "AnswerEmbeddings",
+    "AssignOutline",
     "BackgroundChanged",
     "BookChanged",
     "BootstrapChanged",
@@ -185,6 +188,7 @@ __all__ = [
     "WorkflowSaved",
     "WriteChapter",
     "WriteMeta",
+    "WriteOutlinePart",
     "WriteProfile",
     "from_message",
     "to_message",

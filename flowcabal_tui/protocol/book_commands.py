@@ -112,3 +112,29 @@ class UndoDecision(Command):
     """Takes back the last decision about proposals, wherever it was made."""
 
     type: ClassVar[str] = "proposal:undo"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutlinePart(Command):
+    """Writes the words below one heading of the outline; every other character of the outline stays.
+
+    With an empty `title` a heading for `chapter` is added behind that of the chapter before it. `expected_version` is
+    the outline's version that was read; VersionConflict when this part was changed since.
+    """
+
+    type: ClassVar[str] = "outline:write"
+    text: str
+    title: str = ""
+    nth: int = 1
+    chapter: ChapterId = ChapterId("")
+    expected_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssignOutline(Command):
+    """Assigns a part of the outline to a chapter ("": to none; None: as the rules say)."""
+
+    type: ClassVar[str] = "outline:assign"
+    title: str
+    nth: int
+    chapter: ChapterId | None

@@ -17,8 +17,11 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, StructuredAnswer, Usage
+from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.domain.text import digest, han_count
+from flowcabal_tui.headings.assigning import assigned
+from flowcabal_tui.headings.outline import read_outline
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -48,6 +51,7 @@ class FakeBook:
     passage_size: int = 800
     story: Story = Story()
     scenes: dict[ChapterId, Scene] = field(default_factory=dict)
+    links: tuple[OutlineLink, ...] = ()
 
     def __post_init__(self) -> None:
         self.passages = {
@@ -115,6 +119,10 @@ class FakeView:
 
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         return self.book.meta
+
+    async def outline(self) -> BookOutline:
+        text = dict(self.book.meta).get("outline", "")
+        return assigned(read_outline(text), self.book.chapters(), self.book.links)
 
     async def entities(self) -> tuple[Entity, ...]:
         return self.book.people

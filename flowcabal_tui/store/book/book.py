@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from typing import Final
@@ -12,12 +13,14 @@ from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
+from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.text import clean, clean_line, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.book.generations import NOW, next_generation
 from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks, no_tasks
+from flowcabal_tui.store.book.outline import OUTLINE_LINKS, book_outline, links_text
 from flowcabal_tui.store.book.shelf import (
     CHAPTERS,
     DELETED,
@@ -41,6 +44,8 @@ from flowcabal_tui.store.runs.journal import Clock
 
 _VERSIONS: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? ORDER BY number DESC"""
+
+_LINKS: Final = ChapterId(f"meta/{OUTLINE_LINKS}")
 
 
 def meta_subject(name: MetaName) -> str:
@@ -249,6 +254,16 @@ class Book:
             return self._write(connection, new, chapter_now(connection, chapter).position - 1, no_tasks)
 
         return await self._database.do(write)
+
+    async def outline(self) -> BookOutline:
+        """The outline with the chapters of its parts, as of now."""
+        text, links = await self.meta_text("outline"), await self.text(_LINKS)
+        return await asyncio.to_thread(book_outline, text, links, await self.chapters())
+
+    async def link_outline(self, links: Sequence[OutlineLink]) -> None:
+        """Says which parts of the outline belong to which chapters; the rules assign those that are not named."""
+        new = NewVersion(_LINKS, links_text(links), "human")
+        await self._database.do(lambda connection: self._write(connection, new, 0, no_tasks))
 
     async def keep(self, keeping: Keeping, tasks: TaskMaker = no_tasks) -> Kept:
         """The one curation transaction: text, version, tags and background work, or nothing of it.

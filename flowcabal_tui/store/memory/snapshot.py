@@ -13,7 +13,8 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Entity, Mention, MetaName
+from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.store.book.shelf import CHAPTERS, chapter_of
 from flowcabal_tui.store.file.connection import Database
@@ -75,7 +76,8 @@ class Snapshot:
     def __init__(self, database: Database, generation: Generation, chapters: Iterable[Chapter]) -> None:
         self._database, self.generation = database, generation
         self.chapters = {chapter.id: chapter for chapter in chapters}
-        self._meta: dict[MetaName, Digest] | None = None
+        self.outline: BookOutline | None = None
+        self._meta: dict[str, Digest] | None = None
         self._entities: tuple[Entity, ...] | None = None
         self._passages: PassageIndex | None = None
         self._index: StoryIndex | None = None
@@ -89,8 +91,8 @@ class Snapshot:
         rows = await database.rows(CHAPTERS, {"as_of": generation})
         return cls(database, generation, map(chapter_of, rows))
 
-    async def meta(self) -> Mapping[MetaName, Digest]:
-        """The digests of the texts that accompany the book."""
+    async def meta(self) -> Mapping[str, Digest]:
+        """The digests of the texts that accompany the book, and of the links of the outline."""
         if self._meta is None:
             self._meta = dict(await self._database.rows(_META, (self.generation,)))
         return self._meta

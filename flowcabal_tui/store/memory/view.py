@@ -11,7 +11,9 @@ from dataclasses import replace
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName, StaleText
+from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
+from flowcabal_tui.store.book.outline import OUTLINE_LINKS, book_outline
 from flowcabal_tui.store.book.shelf import EMPTY
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database
@@ -72,6 +74,16 @@ class View:
         kept = await self._snapshot.meta()
         texts = await self._load(kept.values())
         return tuple((name, texts[kept[name]]) for name in META_NAMES if name in kept and texts[kept[name]].strip())
+
+    async def outline(self) -> BookOutline:
+        """The outline with the chapters of its parts: of the whole book, what comes later too."""
+        if self._snapshot.outline is None:
+            kept = await self._snapshot.meta()
+            texts = await self._load(kept.values())
+            text, links = (texts[kept[name]] if name in kept else "" for name in ("outline", OUTLINE_LINKS))
+            chapters = tuple(self._placed.values())
+            self._snapshot.outline = await asyncio.to_thread(book_outline, text, links, chapters)
+        return self._snapshot.outline
 
     async def entities(self) -> tuple[Entity, ...]:
         """Those made by hand, and those mentioned before the target, by first mention, then id."""

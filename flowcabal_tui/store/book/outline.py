@@ -1,0 +1,38 @@
+"""The outline as it is stored: the writer's text, and beside it which of its parts were assigned to which chapters.
+
+Both are versions of texts about the book, so a run that is pinned to a generation reads both as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from pydantic import ValidationError
+
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.outline import BookOutline, OutlineLink
+from flowcabal_tui.headings.assigning import assigned
+from flowcabal_tui.headings.outline import read_outline
+
+OUTLINE_LINKS: Final = "outline-links"
+"""The subject below `meta/` whose versions are the links."""
+
+
+def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutline:
+    """The outline with its parts and their chapters. `links` is what `links_text` wrote, or ""."""
+    return assigned(read_outline(text), chapters, read_links(links))
+
+
+def read_links(text: str) -> tuple[OutlineLink, ...]:
+    """The links of a stored text; none when it is damaged, so that the rules assign again."""
+    with suppress(ValidationError):
+        return from_json(tuple[OutlineLink, ...], text) if text else ()
+    return ()
+
+
+def links_text(links: Sequence[OutlineLink]) -> str:
+    """The links as they are stored."""
+    return "[" + ",\n".join(to_json(link) for link in links) + "]"

@@ -1,0 +1,129 @@
+"""An outline is edited part by part, assigned by a key, and follows its chapters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.errors import RunError, VersionConflict
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.protocol import (
+    AddChapter,
+    AssignOutline,
+    EditChapter,
+    MergeChapters,
+    WriteChapter,
+    WriteMeta,
+    WriteOutlinePart,
+)
+from tests.project.desk import Desk, make, opened
+
+TEXT = (
+    "# Book\n\nPremise.\n\n## Chapter 1\n\n- A1\n- A2\n\n## Chapter 2\n- B\n\n\n"
+    "## Chapter 3: Later\n- C\n\n## Ideas\n- Someone dies.\n"
+)
+TWO = ("## Chapter 1\n- A\n\n## Chapter 3\n- C\n", "Chapter 1\nA\nChapter 3\nC")
+
+
+async def beats(desk: Desk) -> dict[str, str]:
+    outline, _version = await desk.project.outline()
+    return {chapter.title: outline.beats(chapter.id) for chapter in outline.chapters}
+
+
+async def begin(desk: Desk, text: str = TEXT, titles: tuple[str, ...] = ("Rain", "Snow", "Wind")) -> None:
+    for title in titles:
+        await desk.project.carry_out(AddChapter(title))
+    await desk.project.carry_out(WriteMeta("outline", text))
+
+
+async def test_the_text_of_an_old_project_is_kept_byte_for_byte(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk)
+        assert await beats(desk) == {"Rain": "- A1\n- A2", "Snow": "- B", "Wind": "- C"}
+        assert await desk.project.meta("outline") == TEXT
+
+
+async def test_the_beats_of_a_chapter_are_edited_and_nothing_else(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk)
+        _outline, version = await desk.project.outline()
+        await desk.project.carry_out(WriteOutlinePart("- new\n", "Chapter 2", expected_version=version))
+        assert await desk.project.meta("outline") == TEXT.replace("- B", "- new")
+        assert (await beats(desk))["Snow"] == "- new"
+
+
+async def test_another_part_may_change_meanwhile_and_the_same_part_may_not(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk)
+        _outline, version = await desk.project.outline()
+        await desk.project.carry_out(WriteMeta("outline", TEXT.replace("- C", "- changed")))
+        await desk.project.carry_out(WriteOutlinePart("- new", "Chapter 2", expected_version=version))
+        assert await beats(desk) == {"Rain": "- A1\n- A2", "Snow": "- new", "Wind": "- changed"}
+        with pytest.raises(VersionConflict):
+            await desk.project.carry_out(WriteOutlinePart("- mine", "Chapter 3: Later", expected_version=version))
+        assert (await beats(desk))["Wind"] == "- changed"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Premise.", "## Chapter 1\n- A\n\n## Chapter 3\n- C\n", "Chapter 1\nA\nChapter 3\nC"]
+)
+async def test_a_chapter_without_beats_gets_a_heading_at_its_place(folder: Path, text: str) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk, text)
+        await desk.project.carry_out(WriteOutlinePart("- B", chapter=await desk.chapter(2)))
+        assert (await beats(desk))["Snow"] == "- B"
+        written = await desk.project.meta("outline")
+        assert all(line in written.split("\n") for line in text.split("\n"))
+        if "Chapter 3" in text:
+            assert written.index("Chapter 1") < written.index("- B") < written.index("Chapter 3")
+            assert (await beats(desk))["Wind"].endswith("C")
+
+
+async def test_a_part_that_fits_no_chapter_is_assigned_and_let_go_again(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk)
+        outline, _version = await desk.project.outline()
+        assert [each.part.title for each in outline.unassigned] == ["Ideas"]
+        await desk.project.carry_out(AssignOutline("Ideas", 1, await desk.chapter(2)))
+        assert (await beats(desk))["Snow"] == "- B\n\n- Someone dies."
+        await desk.project.carry_out(AssignOutline("Ideas", 1, None))
+        assert (await beats(desk))["Snow"] == "- B"
+        await desk.project.carry_out(AssignOutline("Chapter 2", 1, ChapterId("")))
+        assert (await beats(desk))["Snow"] == ""
+        assert await desk.project.meta("outline") == TEXT
+        for wrong in (AssignOutline("No", 1, None), AssignOutline("Ideas", 1, ChapterId("gone"))):
+            with pytest.raises(RunError):
+                await desk.project.carry_out(wrong)
+
+
+async def test_beats_follow_their_chapter_when_it_moves_and_when_one_comes_between(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk)
+        before = await beats(desk)
+        await desk.project.carry_out(EditChapter(await desk.chapter(1), position=3))
+        assert await beats(desk) == before
+        await desk.project.carry_out(AddChapter("Between", position=2))
+        assert await beats(desk) == {**before, "Between": ""}
+        gone = await desk.chapter(1)
+        await desk.project.carry_out(EditChapter(gone, deleted=True))
+        outline, _version = await desk.project.outline()
+        assert [each.part.title for each in outline.unassigned] == ["Chapter 2", "Ideas"]
+        await desk.project.carry_out(EditChapter(gone, deleted=False))
+        assert await beats(desk) == {**before, "Between": ""}
+
+
+async def test_two_chapters_that_become_one_have_both_their_beats(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk)
+        for chapter, text in ((1, "It rained."), (2, "It snowed.")):
+            await desk.project.carry_out(WriteChapter(await desk.chapter(chapter), text))
+        await desk.project.carry_out(MergeChapters(await desk.chapter(1), await desk.chapter(2)))
+        assert list((await beats(desk)).values()) == ["- A1\n- A2\n\n- B", "- C"]
