@@ -23,7 +23,15 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, counting_words, scene_words
+from flowcabal_tui.project.words import (
+    CLASSES,
+    LEVELS,
+    SCENE_FIELDS,
+    SCENE_ORIGINS,
+    counting_words,
+    level_words,
+    scene_words,
+)
 from flowcabal_tui.protocol import SetScene
 
 _BETWEEN_NAMES: Final = re.compile(r"[,;，、；]")
@@ -149,7 +157,7 @@ def _print_difference(found: Difference) -> None:
 
 
 def _row(source: ContextSource) -> tuple[object, ...]:
-    return _(CLASSES[source.budget_class]), _(LEVELS[source.level]), source.tokens, source.title or source.uri
+    return _(CLASSES[source.budget_class]), level_words(source), source.tokens, source.title or source.uri
 
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance
 from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.words import AUTHORS, CLASSES, LEVELS, SEARCHED
+from flowcabal_tui.project.words import AUTHORS, CLASSES, SEARCHED, level_words
 
 _LINE = 60
 """Characters of a line that are shown beside its origin."""
@@ -109,5 +109,5 @@ def _print_provenance(provenance: Provenance, chapter: ChapterId) -> None:
     )
     for source in written.receipt.sources if written.receipt else ():
         place = f"{source.uri}:{source.start}-{source.end}" if source.start >= 0 else source.uri
-        words = (_(CLASSES[source.budget_class]), _(LEVELS[source.level]), place, source.title, source.reason)
+        words = (_(CLASSES[source.budget_class]), level_words(source), place, source.title, source.reason)
         say_row(("", *words))

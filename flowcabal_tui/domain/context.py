@@ -10,10 +10,23 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Level
 
 BudgetClass = Literal[
-    "meta", "entities", "facts", "profiles", "near", "last_meeting", "far", "summaries", "knowledge", "inquiry"
+    "meta",
+    "beats",
+    "outline",
+    "entities",
+    "facts",
+    "profiles",
+    "near",
+    "last_meeting",
+    "far",
+    "summaries",
+    "knowledge",
+    "inquiry",
 ]
 BUDGET_CLASSES: tuple[BudgetClass, ...] = (
     "meta",
+    "beats",
+    "outline",
     "entities",
     "facts",
     "profiles",
@@ -48,6 +61,9 @@ class ContextSource:
     start: int = -1
     end: int = -1
     rank: int = 0
+    kept: int = 0
+    of: int = 0
+    """Characters that went in, and of the text that they are of (0: not said); the same number for a whole text."""
 
 
 @dataclass(frozen=True, slots=True)

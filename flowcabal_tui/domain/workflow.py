@@ -53,6 +53,7 @@ class InquiryBlock(_Block):
 
 Block = Annotated[TextBlock | VirtualBlock | InquiryBlock, Field(discriminator="kind")]
 Blocks = tuple[Block, ...]
+OutlineScope = Literal["before", "all", "none"]
 Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
 ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
 
@@ -73,6 +74,11 @@ class PromptParams(_Frozen):
     point_of_view: str = Field(
         "",
         description="Whose eyes: an entity's id or name; what only others know stays out. Empty: all.",
+    )
+    outline: OutlineScope = Field(
+        "before",
+        description="What it gets of the outline: its chapter's beats and in short what came before; all, also what"
+        " comes later; none.",
     )
     angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks the output.")
     review: Literal["never", "doubt", "always"] = Field(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
-from flowcabal_tui.domain.context import BudgetClass, Intent, SceneField, SceneKind, SceneOrigin
+from flowcabal_tui.domain.context import BudgetClass, ContextSource, Intent, SceneField, SceneKind, SceneOrigin
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.run import AngleCheck, CallKind, NodeState, Quote, RunState, Spend
@@ -71,7 +71,9 @@ SCENE_ORIGINS: Final[Mapping[SceneOrigin, str]] = {
     "writer": mark("set by you"),
 }
 CLASSES: Final[Mapping[BudgetClass, str]] = {
-    "meta": mark("outline, rules"),
+    "meta": mark("style, rules, notes"),
+    "beats": mark("outline of the chapter"),
+    "outline": mark("outline"),
     "entities": mark("names"),
     "profiles": mark("profiles"),
     "near": mark("chapters before"),
@@ -158,6 +160,15 @@ def check_words(check: AngleCheck) -> str:
 def counting_words(counted_by: str) -> str:
     """How the tokens of a receipt were counted."""
     return _("counted with {name}").format(name=counted_by) if counted_by else _("estimated")
+
+
+def level_words(source: ContextSource) -> str:
+    """In which form a source went in: "full text" only for a text that is whole."""
+    if source.level != "L2":
+        return _(LEVELS[source.level])
+    if source.kept < source.of:
+        return _("shortened: {n:,} of {m:,} characters").format(n=source.kept, m=source.of)
+    return _("passage") if source.start >= 0 and not source.of else _(LEVELS[source.level])
 
 
 def money(amount: Decimal) -> str:

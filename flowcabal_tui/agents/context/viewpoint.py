@@ -13,10 +13,12 @@ from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Finder, Found
+from flowcabal_tui.agents.context.secrets import Secret, secrets_of, without_secrets
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Passage, PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Level
+from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 from flowcabal_tui.domain.text import clean
 
@@ -38,6 +40,8 @@ class Viewpoint:
     spans: Spans
     relations: tuple[Relation, ...] = ()
     noted: tuple[Entity, ...] = ()
+    secrets: tuple[Secret, ...] = ()
+    """What tells the hidden facts in other words."""
 
     def hides(self, place: Evidence | Passage) -> bool:
         """Does the span touch a passage that tells a secret?"""
@@ -52,6 +56,12 @@ class Viewpoint:
     def tells(self, text: str) -> bool:
         """Does a text say a secret word for word?"""
         return any(words in text for words in self.words)
+
+    def veil_plan(self, text: str) -> str:
+        """Words of the outline, with the mark in the place of what tells a secret, in the book's words or in others."""
+        for words in self.words:
+            text = text.replace(words, HIDDEN * len(words))
+        return without_secrets(text, self.secrets)
 
     def covers(self, text: str, evidence: Iterable[Evidence]) -> bool:
         """Does a text say a secret, or rest on one?"""
@@ -70,6 +80,7 @@ async def look_through(view: MemoryView, name: str) -> Viewpoint:
         secrets,
         relations=tuple(each for each in await view.relations() if secrets.covers(each.kind, each.evidence)),
         noted=tuple(entity for entity in entities if secrets.tells(entity.note)),
+        secrets=secrets_of(hidden, entities, view.language),
     )
 
 
@@ -106,6 +117,13 @@ class VeiledView:
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
         self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with
         self.postings, self.waived = view.postings, view.waived
+
+    async def outline(self) -> BookOutline:
+        """With words that tell no secret; the text itself is the writer's."""
+        book = await self._view.outline()
+        if not self._viewpoint.hidden:
+            return book
+        return replace(book, outline=replace(book.outline, veil=self._viewpoint.veil_plan))
 
     async def entities(self) -> tuple[Entity, ...]:
         """Without the notes that say a secret."""

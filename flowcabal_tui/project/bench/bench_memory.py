@@ -39,6 +39,7 @@ class _NamelessView:
         self.postings, self.target = view.postings, view.target
         self.derived, self.derived_under = view.derived, view.derived_under
         self.derived_of, self.chapter_texts = view.derived_of, view.chapter_texts
+        self.outline = view.outline
         self.relations, self.facts = view.relations, view.facts
         self.promises, self.moments = view.promises, view.moments
 

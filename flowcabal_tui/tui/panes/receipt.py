@@ -21,7 +21,15 @@ from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.words import CLASSES, LEVELS, SCENE_FIELDS, SCENE_ORIGINS, counting_words, scene_words
+from flowcabal_tui.project.words import (
+    CLASSES,
+    LEVELS,
+    SCENE_FIELDS,
+    SCENE_ORIGINS,
+    counting_words,
+    level_words,
+    scene_words,
+)
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
@@ -216,7 +224,7 @@ class ReceiptPane(Vertical):
 
     def _source_row(self, source: ContextSource, sign: str, was: str = "") -> Option:
         title = was + one_line(source.title or source.uri)
-        words = f" · {_(LEVELS[source.level])} · {source.tokens:,} · {one_line(source.reason)}"
+        words = f" · {level_words(source)} · {source.tokens:,} · {one_line(source.reason)}"
         return self._opening(HangingRow(f"{sign} ", title, words), source.uri, source.start, source.end, source.level)
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.project.words import AUTHORS, CLASSES, LEVELS
+from flowcabal_tui.project.words import AUTHORS, CLASSES, level_words
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
@@ -173,7 +173,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         if self._sources():
             yield Option(Text(_("what it was given"), style="bold"), disabled=True)
         for number, source in enumerate(self._sources()):
-            words = f" · {_(CLASSES[source.budget_class])} · {_(LEVELS[source.level])} · {one_line(source.reason)}"
+            words = f" · {_(CLASSES[source.budget_class])} · {level_words(source)} · {one_line(source.reason)}"
             yield Option(HangingRow("  ", one_line(source.title or source.uri), words), id=str(number))
 
     @on(OptionList.OptionSelected, "#lines")

@@ -1,0 +1,208 @@
+"""What a node gets of the outline: its chapter's beats whole, what came before in short, nothing of what comes later.
+
+The writer may say otherwise for a node (`outline` of its parameters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.sentences import shortened
+from flowcabal_tui.domain.context import BudgetClass
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.outline import BookOutline, Placed
+from flowcabal_tui.domain.workflow import OutlineScope
+from flowcabal_tui.locale import _
+
+URI: Final = "meta/outline"
+_TITLES: Final[Mapping[str, tuple[str, str]]] = {
+    "whole": ("大纲", "Outline"),
+    "book": ("全书", "The whole book"),
+    "before": ("前面各章的大纲（每章一句）", "The outline of the chapters before, a sentence each"),
+    "unassigned": ("大纲中未归入任何章的段落", "A passage of the outline that is assigned to no chapter"),
+}
+_SENTENCE: Final = 40
+"""Tokens of an earlier chapter."""
+_LONGEST: Final = 12
+"""Characters for each token of room: more of a text cannot go in, and is not counted."""
+_MOST_PASSAGES: Final = 12
+_LIST_MARKS: Final = " \t　-*•"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """For which chapter (None: the whole book), how much, and who is in it, by any of their names."""
+
+    chapter: ChapterId | None
+    scope: OutlineScope
+    names: tuple[str, ...]
+    room: int
+    """Tokens for all that are not the chapter's own beats."""
+
+
+async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[BudgetClass, list[Candidate]]:
+    """The candidates of the two classes: the chapter's beats, and the rest of the outline."""
+    if wanted.scope == "none":
+        return {}
+    found = await book.view.outline()
+    if not found.text.strip():
+        return {}
+    language = book.view.language
+    if wanted.chapter is None or (wanted.scope == "all" and not any(each.chapters for each in found.placed)):
+        return {"outline": [_whole(found, wanted, language)]}
+    position = next((each.position for each in found.chapters if each.id == wanted.chapter), book.view.before)
+    own = found.of(wanted.chapter)
+    beats = [_of_part(found, each, "beats", _("the outline of this chapter")) for each in own]
+    rest = [*_around(found, wanted, own, language), *_before(found, wanted, position, own, counter, language)]
+    if wanted.scope == "all":
+        later = (each for each in found.placed if _is_later(each, position, own))
+        rest += [_of_part(found, each, "outline", _("a later chapter: this node may know it")) for each in later]
+    return {
+        "beats": [each for each in beats if each.text.strip()],
+        "outline": [
+            *(each for each in rest if each.text.strip()),
+            *_unassigned(found, wanted, position, bool(own), language),
+        ],
+    }
+
+
+def _title(key: str, language: str) -> str:
+    chinese, english = _TITLES[key]
+    return chinese if language.startswith("zh") else english
+
+
+def _whole(found: BookOutline, wanted: Wanted, language: str) -> Candidate:
+    """The outline as it is, for a node that writes for no chapter."""
+    text = found.text[: wanted.room * _LONGEST]
+    return Candidate(
+        URI, _title("whole", language), _("the whole outline"), "L2", "outline", text, cuttable=True, of=len(found.text)
+    )
+
+
+def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason: str, title: str = "") -> Candidate:
+    """A part with its own words. What is hidden from the point of view is said in the reason."""
+    beats = found.outline.beats(each.part)
+    if hidden := beats.count(HIDDEN):
+        reason = _("{reason}; {n} characters are hidden from the point of view").format(reason=reason, n=hidden)
+    return Candidate(
+        URI,
+        title or each.part.title,
+        reason,
+        "L2",
+        budget_class,
+        beats,
+        start=each.part.heading.start,
+        end=each.part.body.end,
+        cuttable=True,
+        of=len(beats),
+    )
+
+
+def _around(found: BookOutline, wanted: Wanted, own: Sequence[Placed], language: str) -> Iterator[Candidate]:
+    """The book's own words, and those of the volume in which the chapter stands."""
+    first = found.placed[0]
+    has_chapters = any(each.part.kind == "chapter" for each in found.placed)
+    if has_chapters or len(found.outline.body(first.part)) <= wanted.room * 2:
+        yield _of_part(found, first, "outline", _("of the whole book"), title=_title("book", language))
+    volume = found.volume_of(wanted.chapter) if wanted.chapter else None
+    if volume is not None and volume not in own and found.outline.body(volume.part):
+        yield _of_part(found, volume, "outline", _("of the volume"))
+
+
+def _earlier(found: BookOutline, position: int, own: Sequence[Placed]) -> list[Placed]:
+    """Parts of which all comes before the chapter. A volume's words tell of all its chapters."""
+    positions = {each.id: each.position for each in found.chapters}
+    last: dict[int, float] = {}
+    for at, each in enumerate(found.placed):
+        ends = [positions[chapter] for chapter in each.chapters]
+        last[at] = max(ends, default=position if each.place is None else each.place)
+        last[each.part.parent] = max(last.get(each.part.parent, 0), last[at])
+    return [each for at, each in enumerate(found.placed) if each.part.kind != "book" and last[at] < position]
+
+
+def _is_later(each: Placed, position: int, own: Sequence[Placed]) -> bool:
+    return each.part.kind == "chapter" and each not in own and each.place is not None and each.place > position
+
+
+def _before(
+    found: BookOutline,
+    wanted: Wanted,
+    position: int,
+    own: Sequence[Placed],
+    counter: TokenCounter,
+    language: str,
+) -> list[Candidate]:
+    """The chapters before, a sentence each: as many of the newest as there is room for, and how many are left out."""
+    earlier = [each for each in _earlier(found, position, own) if not _is_blank(found, each)]
+    lines: list[str] = []
+    room = wanted.room
+    for each in reversed(earlier):
+        line = _line(found, each, counter, language)
+        room -= counter.count(line)
+        if room < 0:
+            break
+        lines.append(line)
+    if not lines:
+        return []
+    if left := len(earlier) - len(lines):
+        reason = _("{n} earlier chapters, a sentence each; {m} more are left out: no room").format(n=len(lines), m=left)
+        lines.append(_left_out(left, language))
+    else:
+        reason = _("{n} earlier chapters, a sentence each").format(n=len(lines))
+    title, text = _title("before", language), "\n".join(reversed(lines))
+    return [Candidate(URI, title, reason, "L0", "outline", text)]
+
+
+def _is_blank(found: BookOutline, each: Placed) -> bool:
+    body = each.part.body
+    return not found.text[body.start : body.end].strip() and (each.part.kind == "volume" or not each.part.words)
+
+
+def _line(found: BookOutline, each: Placed, counter: TokenCounter, language: str) -> str:
+    """The first sentence of a chapter's beats; a mark where there is more."""
+    body = found.outline.body(each.part).replace(HIDDEN, "…").strip(_LIST_MARKS + "\n")
+    first = body.split("\n")[0]
+    short = shortened(first, _SENTENCE, counter)
+    more = "…" if len(short) < len(body) and not short.endswith("…") else ""
+    colon = "：" if language.startswith("zh") else ": "
+    return f"- {each.part.title}{colon if short else ''}{short}{more}"
+
+
+def _left_out(n: int, language: str) -> str:
+    if language.startswith("zh"):
+        return f"（更早的 {n} 章从略：篇幅所限。）"
+    return f"({n} earlier chapters are left out here: there was no room for them.)"
+
+
+def _unassigned(
+    found: BookOutline, wanted: Wanted, position: int, is_assigned: bool, language: str
+) -> Iterator[Candidate]:
+    """Passages that name the chapter's people, of parts that fit no chapter and are not known to be of a later one."""
+    if not wanted.names:
+        return
+    parts = [each for each in found.unassigned if _may_be_here(each, position, is_assigned)]
+    first = found.placed[0]
+    if len(found.placed) == 1 and len(found.outline.body(first.part)) > wanted.room * 2:
+        parts.append(first)
+    count = 0
+    for each in parts:
+        body, at = found.outline.text[each.part.body.start : each.part.body.end], each.part.body.start
+        shown = found.outline.veil(body) if found.outline.veil else body
+        for line in shown.split("\n"):
+            start, at = at, at + len(line) + 1
+            named = [name for name in wanted.names if name in line]
+            if not named or count >= _MOST_PASSAGES:
+                continue
+            count += 1
+            title = _title("unassigned", language) + (f": {each.part.title}" if each.part.title else "")
+            reason = _("not assigned to a chapter; names {names}").format(names=", ".join(dict.fromkeys(named)))
+            yield Candidate(URI, title, reason, "L2", "outline", line, start=start, end=start + len(line))
+
+
+def _may_be_here(each: Placed, position: int, is_assigned: bool) -> bool:
+    return each.place is None or (each.place == position and not is_assigned)
