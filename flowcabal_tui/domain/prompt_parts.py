@@ -15,8 +15,8 @@ from typing import Final, Literal, get_args
 PartKey = Literal[
     "style-guide", "world-rules", "notes", "style",
     "cast", "profiles", "facts", "summaries", "passages", "related", "last-meeting", "last-scene", "last-pages",
-    "besides",
-    "around", "chapter", "outline", "scene", "untold", "plan", "draft", "selection", "critique", "candidates",
+    "outline", "beats", "besides",
+    "around", "chapter", "scene", "untold", "plan", "draft", "selection", "critique", "candidates",
     "feedback", "wish", "length", "notice",
 ]  # fmt: skip
 LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
@@ -33,10 +33,11 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "last-meeting": ("上次同场", "When they last met"),
     "last-scene": ("上一场如何收尾", "How the last scene ended"),
     "last-pages": ("紧接的前文", "What comes directly before"),
+    "outline": ("大纲", "Outline"),
+    "beats": ("本章大纲", "The outline of this chapter"),
     "besides": ("计划另外涉及的内容", "What the plan calls for besides"),
     "around": ("选段前后的文字", "The text around the selection"),
     "chapter": ("要写的章节", "The chapter to write"),
-    "outline": ("大纲", "Outline"),
     "scene": ("本场", "The scene"),
     "untold": ("尚不可透露", "Not to be told yet"),
     "plan": ("本章计划", "Plan of the chapter"),

@@ -12,6 +12,7 @@ from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import Reading, read_intent
+from flowcabal_tui.agents.context.outline import Wanted, outline
 from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words, own_words
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
@@ -41,6 +42,8 @@ _SAID_SHORT: Final = (
     "因模型窗口较小，以下资料已删减：没有提到的内容不代表书中没有。",
     "The material below was shortened to fit the window: what it leaves out may still be in the book.",
 )
+_OUTLINE_ROOM: Final = 1_200
+"""Tokens for the chapters before a chapter, and as many for the book's and the volume's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         present = await as_called_here(book.view, (*reading.cast, *(entity for entity, _why in brought)))
         candidates: dict[BudgetClass, list[Candidate]] = {
             "meta": await gather.meta(book),
+            **await self._outline(goal, book, reading),
             "entities": gather.entity_notes(
                 present, {entity.id: why for entity, why in brought} | dict(reading.reasons)
             ),
@@ -252,6 +256,12 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         )
         inquiries = tuple((answer.question, answer.text) for answer in answers)
         return Injection(prefix, suffix, receipt, inquiries, min(len(notice) + stable, len(suffix)))
+
+    async def _outline(self, goal: Assignment, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
+        """Of the outline what the node may know."""
+        names = tuple(name for entity in reading.cast for name in entity.names)
+        room = self._room(goal) // 2 if goal.chapter is None else min(_OUTLINE_ROOM, self._room(goal) // 6)
+        return await outline(book, Wanted(goal.chapter, goal.params.outline, names, room), self._counter)
 
     def _room(self, goal: Assignment) -> int:
         """Tokens: the project's budget, or less where the node says so, or the model's window leaves less."""

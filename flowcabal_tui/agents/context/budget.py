@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import PART_OF, Candidate, preamble
+from flowcabal_tui.agents.context.candidates import HIDDEN, PART_OF, Candidate, preamble
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
 from flowcabal_tui.domain.model_calls import TokenCounter
@@ -16,7 +16,9 @@ from flowcabal_tui.locale import _
 
 SHARES: Final[Mapping[BudgetClass, float]] = {
     "inquiry": 0.06,
-    "meta": 0.12,
+    "beats": 0.02,
+    "meta": 0.08,
+    "outline": 0.02,
     "entities": 0.05,
     "facts": 0.04,
     "profiles": 0.14,
@@ -36,12 +38,16 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
     "knowledge",
     "last_meeting",
     "near",
+    "outline",
+    "beats",
 )
 """The user suffix from stable to volatile, so that providers' prompt caches hit."""
-ALWAYS: Final[tuple[BudgetClass, ...]] = ("meta", "entities", "facts", "profiles")
+ALWAYS: Final[tuple[BudgetClass, ...]] = ("beats", "meta", "outline", "entities", "facts", "profiles")
 """Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
 BESIDES: Final = 0.06
 """The part of the budget that waits for what a node's prompt says beyond the chapter's words: the plan's names."""
+_WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
+"""Classes that take what they need of the whole budget: their candidates are few."""
 _META_LEAST: Final = 2_000
 """Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
 _LEAST_CUT: Final = 60
@@ -105,13 +111,14 @@ class Ledger:
         """Fills one class up to its share and what the classes before it left."""
         if name not in self._shares or name in self._charged:
             return
-        room = min(self._shares[name] + self._carry, self.left)
+        share = self._shares[name] + self._carry
+        room = self.left if name in _WHOLE else min(share, self.left)
         before = self._used[name]
         for candidate in candidates:
             spent = self._used[name] - before
             if not self._take(candidate, room - spent):
                 self._waiting.append(candidate)
-        self._carry = room - (self._used[name] - before)
+        self._carry = min(share, room) - (self._used[name] - before)
 
     def hold(self, uri: str, start: int, end: int) -> None:
         """Notes a part of a chapter that the prompt has already, outside of the classes."""
@@ -180,6 +187,8 @@ class Ledger:
                 each.start,
                 each.end,
                 ranks[id(one)],
+                kept=len(each.text) - each.text.count(HIDDEN) if each.of else 0,
+                of=each.of,
             )
             for one, each in ((one, one.candidate) for one in chosen)
         )
@@ -233,12 +242,16 @@ class Ledger:
         self._take(whole, self.left)
 
     def _shortened(self, candidate: Candidate, room: int) -> Candidate:
-        frame = self._counter.count(replace(candidate, text="x").block(self._language))
+        of = candidate.of or len(candidate.text)
+        told = replace(
+            candidate, of=of, cut="beginning", reason=_("{why}; no room for more").format(why=candidate.reason)
+        )
+        frame = self._counter.count(replace(told, text="x" * _LEAST_CUT).block(self._language)) - _LEAST_CUT // 4
         if room - frame < _LEAST_CUT:
             return replace(candidate, text="")
         span = cut(candidate.text, room - frame, self._counter)
         base = max(0, candidate.start)
-        return replace(candidate, text=candidate.text[: span.end], start=base, end=base + span.end)
+        return replace(told, text=candidate.text[: span.end], start=base, end=base + span.end)
 
     def _book(self, candidate: Candidate, tokens: int) -> None:
         self._chosen.append(Chosen(candidate, tokens))

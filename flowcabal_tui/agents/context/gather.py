@@ -24,7 +24,7 @@ from flowcabal_tui.locale import _
 
 _NEAR_CHAPTERS: Final = 3
 _PAIRED: Final = 4
-_META: Final[tuple[MetaName, ...]] = ("style-guide", "world-rules", "outline", "notes")
+_META: Final[tuple[MetaName, ...]] = ("style-guide", "world-rules", "notes")
 _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 _RECIPROCAL: Final = 20
 _MOST_FOUND: Final = 320
@@ -90,7 +90,7 @@ async def read_book(view: MemoryView) -> Book:
 
 
 async def meta(book: Book) -> list[Candidate]:
-    """What is said about the book: the rules for its words and its world first, then the outline, which may be long."""
+    """What is said about the book: the rules for its words and its world first, then the notes, which may be long."""
     texts = dict(await book.view.meta())
     return [
         Candidate(
@@ -101,6 +101,7 @@ async def meta(book: Book) -> list[Candidate]:
             "meta",
             text,
             cuttable=True,
+            of=len(text),
         )
         for name in _META
         if (text := texts.get(name))
@@ -144,6 +145,8 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
             position=chapter.position,
             start=span.start,
             end=span.end,
+            of=len(text),
+            cut="end" if span.start else "",
         )
         told = levels(
             uri,

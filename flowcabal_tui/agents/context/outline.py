@@ -6,11 +6,12 @@ The writer may say otherwise for a node (`outline` of its parameters).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.sentences import shortened
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
@@ -54,11 +55,11 @@ async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[Bud
         return {}
     language = book.view.language
     if wanted.chapter is None or (wanted.scope == "all" and not any(each.chapters for each in found.placed)):
-        return {"outline": [_whole(found, wanted, language)]}
+        return {"outline": [_whole(found, wanted, counter, language)]}
     position = next((each.position for each in found.chapters if each.id == wanted.chapter), book.view.before)
     own = found.of(wanted.chapter)
     beats = [_of_part(found, each, "beats", _("the outline of this chapter")) for each in own]
-    rest = [*_around(found, wanted, own, language), *_before(found, wanted, position, own, counter, language)]
+    rest = [*_around(found, wanted, own, counter, language), *_before(found, wanted, position, own, counter, language)]
     if wanted.scope == "all":
         later = (each for each in found.placed if _is_later(each, position, own))
         rest += [_of_part(found, each, "outline", _("a later chapter: this node may know it")) for each in later]
@@ -76,12 +77,22 @@ def _title(key: str, language: str) -> str:
     return chinese if language.startswith("zh") else english
 
 
-def _whole(found: BookOutline, wanted: Wanted, language: str) -> Candidate:
+def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: str) -> Candidate:
     """The outline as it is, for a node that writes for no chapter."""
-    text = found.text[: wanted.room * _LONGEST]
-    return Candidate(
-        URI, _title("whole", language), _("the whole outline"), "L2", "outline", text, cuttable=True, of=len(found.text)
+    whole = Candidate(
+        URI, _title("whole", language), _("the whole outline"), "L2", "outline", found.text, of=len(found.text)
     )
+    return _within(whole, wanted.room, counter)
+
+
+def _within(candidate: Candidate, room: int, counter: TokenCounter) -> Candidate:
+    """The beginning of a text that is longer than the room, marked as that."""
+    text = candidate.text[: room * _LONGEST]
+    kept = text[: cut(text, room, counter).end]
+    if len(kept) == len(candidate.text):
+        return candidate
+    reason = _("{why}; no room for more").format(why=candidate.reason)
+    return replace(candidate, text=kept, cut="beginning", of=len(candidate.text), reason=reason)
 
 
 def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason: str, title: str = "") -> Candidate:
@@ -103,15 +114,18 @@ def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason
     )
 
 
-def _around(found: BookOutline, wanted: Wanted, own: Sequence[Placed], language: str) -> Iterator[Candidate]:
+def _around(
+    found: BookOutline, wanted: Wanted, own: Sequence[Placed], counter: TokenCounter, language: str
+) -> Iterator[Candidate]:
     """The book's own words, and those of the volume in which the chapter stands."""
     first = found.placed[0]
     has_chapters = any(each.part.kind == "chapter" for each in found.placed)
     if has_chapters or len(found.outline.body(first.part)) <= wanted.room * 2:
-        yield _of_part(found, first, "outline", _("of the whole book"), title=_title("book", language))
+        whole = _of_part(found, first, "outline", _("of the whole book"), title=_title("book", language))
+        yield _within(whole, wanted.room, counter)
     volume = found.volume_of(wanted.chapter) if wanted.chapter else None
     if volume is not None and volume not in own and found.outline.body(volume.part):
-        yield _of_part(found, volume, "outline", _("of the volume"))
+        yield _within(_of_part(found, volume, "outline", _("of the volume")), wanted.room, counter)
 
 
 def _earlier(found: BookOutline, position: int, own: Sequence[Placed]) -> list[Placed]:

@@ -56,6 +56,10 @@ def _heading_and_beats(task: Task) -> tuple[str, list[str]]:
     found = _CHAPTER.search(task.part("chapter"))
     number = (found[1] or found[2]) if found else ""
     title = found[3].strip() if found else ""
+    if told := task.part("beats"):
+        return title, [item.strip() for item in ITEM.findall(told)] or [
+            line for line in told.split("\n") if line.strip()
+        ]
     beats: list[str] = []
     inside = False
     for line in task.part("outline").splitlines():
