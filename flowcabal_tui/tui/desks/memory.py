@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
@@ -11,12 +11,14 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
+from flowcabal_tui.domain.outline import NOWHERE, OutlinePart
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol import (
     AnswerEmbeddings,
+    AssignOutline,
     CancelBackground,
     Command,
     PinProfile,
@@ -24,6 +26,7 @@ from flowcabal_tui.protocol import (
     RetryBackground,
     TakeProfile,
     WriteMeta,
+    WriteOutlinePart,
     WriteProfile,
 )
 from flowcabal_tui.tui.editor import edit_outside, editor_command
@@ -31,11 +34,31 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import UnsavedScreen
+from flowcabal_tui.tui.screens.outline import OutlineScreen
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
+
+_PARTS: Final = "outline-parts"
+
+
+class _Doors:
+    """The outline's screen asks the project."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+        self.outline, self.chapter_text = workbench.outline, workbench.chapter_text
+
+    async def write(self, text: str, part: OutlinePart | None, chapter: ChapterId, version: int) -> None:
+        title, nth = (part.title, part.nth) if part else ("", 1)
+        await self._workbench.carry_out(
+            WriteOutlinePart(text, title, nth, chapter if part is None else NOWHERE, version)
+        )
+
+    async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None:
+        await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
 
 
 class MemoryDesk:
@@ -101,10 +124,12 @@ class MemoryDesk:
         """The text that was cited, in the level in which it went in, at the place that was cited."""
         self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level, receipt)))
 
-    async def edit_meta(self) -> None:
-        """Chooses one of the meta texts and opens it in the writer's editor."""
-        choices = tuple((str(name), _(words)) for name, words in META.items())
+    async def edit_meta(self, chapter: ChapterId | None = None) -> None:
+        """Chooses one of the meta texts and opens it in the writer's editor; the outline also part by part."""
+        choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
+        if chosen == _PARTS:
+            await self._screen.app.push_screen_wait(OutlineScreen(_Doors(self._workbench), chapter))
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return

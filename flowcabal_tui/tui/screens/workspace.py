@@ -379,7 +379,7 @@ class WorkspaceScreen(FactsScreen):
 
     def action_meta(self) -> None:
         """Outline, style guide, world rules, notes."""
-        self._work(self.memory.edit_meta())
+        self._work(self.memory.edit_meta(self.book.current))
 
     def action_memory(self, retry: bool) -> None:
         """Background work: again, or no more."""
