@@ -207,7 +207,7 @@ async def test_what_was_taken_smaller_gets_the_budget_that_nobody_needs() -> Non
 
 
 async def test_a_text_that_was_cut_grows_into_the_budget_that_nobody_needs() -> None:
-    book = FakeBook([("第1章", FILLER)], CAST, (("outline", "林远要把铜铃带到北城。" * 60),))
+    book = FakeBook([("第1章", FILLER)], CAST, (("notes", "林远要把铜铃带到北城。" * 60),))
     agent = ContextAgent(book, FakeTokens(), 1_000, shares={"meta": 0.1})
     (outline,) = (await assemble(book, "林远。", at=2, agent=agent)).receipt.sources
     assert outline.tokens > 600
