@@ -20,7 +20,7 @@ from flowcabal_tui.domain.prompt_parts import read_parts, without_parts
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow
+from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow, WriteMeta
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.bench.chapter_cost import ANSWERS, _answer, _chapters, _opened
 from tests.bench.projects import TITLE, model_at, novel, own_folders
@@ -109,8 +109,30 @@ def _figures(number: int, chapters: tuple[list[Sent], list[Sent]]) -> Iterator[F
     if following:
         shared = cached_tokens([*requests, following[0]])[-1]
         yield Figure(f"{name}: the next chapter's first request", f"{shared:,} of {following[0].tokens:,}")
+    yield from beats_told(name, number, requests)
     for part, tokens in layers(requests).most_common():
         yield Figure(f"{name}: {part}", f"{tokens:,} tokens")
+
+
+def beats_of(number: int) -> str:
+    """Three beats that no other chapter has."""
+    return f"- 第{number}号信使在渡口等人。\n- 说出暗号甲{number}乙，换得一封信。\n- 结尾是灯{number}灭。"
+
+
+def outline_of(titles: Sequence[str]) -> str:
+    """A full outline: a heading and beats for each chapter, those that are not written yet too."""
+    return "\n\n".join(f"## {title}\n{beats_of(n)}" for n, title in enumerate(titles, start=1))
+
+
+def beats_told(name: str, number: int, requests: Sequence[Sent]) -> Iterator[Figure]:
+    """Has each request of the writer that carries an outline the chapter's beats whole, and no later ones?"""
+    told = [each for each in requests if "<beats" in each.text]
+    for at, request in enumerate(told[:3]):
+        node = ("plan", "draft", "polish")[at]
+        own = [part.whole for part in read_parts(request.text) if part.key == "beats"]
+        later = sum(f"甲{n}乙" in request.text for n in range(number + 1, CHAPTERS[-1] + 3))
+        yield Figure(f"{name}: {node}, beats of the chapter", "whole" if own == [beats_of(number)] else "not whole")
+        yield checked(f"{name}: {node}, beats of later chapters", later, 0, "chapters")
 
 
 async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[Sent], list[Sent]]:
@@ -128,6 +150,8 @@ async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[S
                 if number > 1:
                     await project.carry_out(ImportManuscript(str(folder / "texts")))
                     await project.settled()
+                await project.carry_out(WriteMeta("outline", outline_of([name for name, _text in texts])))
+                await project.settled()
                 writer.log.clear()
                 helper.log.clear()
                 gates: list[tuple[int, int]] = []
