@@ -82,10 +82,8 @@ def leading_number(text: str) -> tuple[int | None, str]:
 def _leading(words: Sequence[str]) -> tuple[int | None, int]:
     """The number in the longest run of first words that is one, and how many words it takes."""
     first = words[0] if words else ""
-    if first.isascii() and first.isdigit():
-        return int(first), 1
-    if re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", first):
-        return int(first[:-2]), 1
+    if digits := re.fullmatch(r"([0-9]{1,9})(?:st|nd|rd|th)?", first):
+        return int(digits[1]), 1
     if first in _WORDS:
         return _in_words(words)
     if _ROMAN.match(first):

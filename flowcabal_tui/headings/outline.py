@@ -19,14 +19,16 @@ from flowcabal_tui.headings.rules import heading_of, possible_headings, title_wo
 
 _TO: Final = r"[ \t]*(?:[-–—~～至到]|to)[ \t]*"
 _MARKS: Final = " \t\u3000#*•-"
+_BEGINS: Final = rf"(?<![^\n])[{_MARKS}]*"
+"""The marks at the beginning of a line."""
 _SEVERAL_ZH: Final = re.compile(
-    rf"[{_MARKS}]*(?P<title>第?(?P<first>{NUMERAL})[章回]?{_TO}第?(?P<last>{NUMERAL})[章回].*)"
+    rf"{_BEGINS}(?P<title>第?(?P<first>{NUMERAL})[章回]?{_TO}第?(?P<last>{NUMERAL})[章回].*)"
 )
 _SEVERAL_EN: Final = re.compile(
-    rf"[{_MARKS}]*(?P<title>chapters[ \t]+(?P<first>\d+){_TO}(?P<last>\d+)\b.*)", re.IGNORECASE
+    rf"{_BEGINS}(?P<title>chapters[ \t]+(?P<first>\d{{1,9}}){_TO}(?P<last>\d{{1,9}})\b.*)", re.IGNORECASE
 )
 _AT_ONCE: Final = re.compile(
-    rf"[{_MARKS}]*(?P<title>第[ \t]*{NUMERAL}[ \t]*[章回]|chapter[ \t]+(?:\d+|[ivxlc]+))\*{{0,2}}"
+    rf"{_BEGINS}(?P<title>第[ \t]*{NUMERAL}[ \t]*[章回]|chapter[ \t]+(?:\d{{1,9}}|[ivxlc]+))\*{{0,2}}"
     r"[ \t]*[:：—–.、]+[ \t]*(?=\S)",
     re.IGNORECASE,
 )

@@ -23,7 +23,7 @@ _SPARE: Final = 400
 """A changed paragraph may have this many times the length of the old one, and these characters."""
 _AROUND: Final = 200
 """Characters that an answer may say beside its paragraphs; they are left out."""
-_PARAGRAPH: Final = re.compile(r"[^\n]*\S[^\n]*")
+_PARAGRAPH: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
 _TAG: Final = re.compile(r"</?paragraph\b[^>\n]*>")
 _OPENS: Final = re.compile(r'<paragraph n="?(\d{1,4})"?>')
 _CLOSES: Final = "</paragraph>"

@@ -106,6 +106,12 @@ def test_two_headings_of_one_chapter_are_both_its_beats() -> None:
     assert beats("## Chapter 1\nA\n## Chapter 1\nB\n## Chapter 2\nC\n", "x", "y") == ["A\n\nB", "C"]
 
 
+@pytest.mark.parametrize("heading", ["Chapter {}: He comes, at last.", "Chapters {0}-{0}", "chapters 1 to {}", "{}. A"])
+def test_a_number_of_thousands_of_digits_is_no_number(heading: str) -> None:
+    parts = read_outline(heading.format("9" * 6_000) + "\nShe comes.\n").parts
+    assert [part.number for part in parts] == [None] * len(parts)
+
+
 def test_a_table_of_contents_is_no_second_outline() -> None:
     listed = "".join(f"Chapter {n}: T{n}\n" for n in range(1, 6))
     told = "".join(f"Chapter {n}: T{n}\nbeat {n}\n\n" for n in range(1, 6))

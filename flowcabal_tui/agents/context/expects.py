@@ -21,7 +21,7 @@ _LEAST: Final = 200
 _MOST: Final = 50_000
 _LAST: Final = 3
 """Chapters before this one that tell voice and tense."""
-_SPOKEN: Final = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"\n]*\"")
+_SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
 _FIRST_EN: Final = re.compile(r"\b(?:I|me|my|myself)\b")
 _PAST: Final = re.compile(r"\b(?:was|were|had|did|said|went|came|looked|took|stood|knew|thought|felt|made)\b")
 _PRESENT: Final = re.compile(r"\b(?:is|are|has|does|says|goes|comes|looks|takes|stands|knows|thinks|feels|makes)\b")

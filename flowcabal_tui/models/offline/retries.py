@@ -11,7 +11,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest
 _FEEDBACK: Final = re.compile(r"<feedback label=\"[^\"]*\">\n(.*?)\n</feedback>", re.DOTALL)
 _LISTED: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
 _MENDS: Final = '<paragraph n="'
-_LINE: Final = re.compile(r"[^\n]*\S[^\n]*")
+_LINE: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
