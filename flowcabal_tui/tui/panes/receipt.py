@@ -328,8 +328,9 @@ def _scene_line(intent: Intent) -> str:
     parts = []
     for field_name, value in scene_words(intent).items():
         origin = intent.origin(field_name)
-        by = "" if origin == "rule" else f" ({_(SCENE_ORIGINS[origin])})"
-        parts.append(f"{_(SCENE_FIELDS[field_name])}: {one_line(value)}{by}")
+        words = _("{field}: {value}") if origin == "rule" else _("{field}: {value} ({origin})")
+        named = {"field": _(SCENE_FIELDS[field_name]), "origin": _(SCENE_ORIGINS[origin])}
+        parts.append(words.format(value=one_line(value), **named))
     return " · ".join(parts)
 
 
