@@ -36,6 +36,7 @@ NAMES = (
     "files",
     "names",
     "prompts",
+    "drill",
 )
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Protocol
 
+from flowcabal_tui.agents.context import drill
 from flowcabal_tui.agents.context.arcs import told
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
-from flowcabal_tui.agents.context.relevance import Relevance, weigh
+from flowcabal_tui.agents.context.relevance import Relevance, Weighed, weigh
 from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass
@@ -207,8 +208,21 @@ async def relevance(book: Book, reading: Reading) -> Relevance:
     expected = await circle(book.view, book.chapters, book.entities, frozenset(forms))
     postings = await book.view.postings([*forms, *reading.words, *(form for each in expected for form in each.forms)])
     weighed = await asyncio.to_thread(weigh, reading, postings, book.view.before, expected)
-    texts = await book.view.chapter_texts(weighed.shortlist(_MOST_FOUND))
-    return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND)
+    opened = await _opened(book, reading, weighed)
+    texts = await book.view.chapter_texts(weighed.shortlist(_MOST_FOUND, opened))
+    return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND, opened)
+
+
+async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill.Opened, ...]:
+    """Chapters that their L0 or L1 chose, of those that neither lead nor are told anyway since they are near."""
+    if not reading.names and not reading.words:
+        return ()
+    taken = [*weighed.leading, *(chapter.id for chapter in book.chapters[-_NEAR_CHAPTERS:])]
+    chapters = {f"manuscript/{each}" for each in drill.looked_at(book.chapters, weighed.chapters, taken)}
+    overviews, lines = [await book.view.derived_of(sorted(chapters), level) for level in _LEVELS]
+    places = {f"manuscript/{each.id}": each.position for each in book.chapters if f"manuscript/{each.id}" in chapters}
+    summaries = drill.summaries_of(lines, overviews, places)
+    return await asyncio.to_thread(drill.opened, summaries, reading, book.view.before)
 
 
 async def far(book: Book, relevant: Relevance) -> list[Candidate]:
@@ -219,7 +233,9 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
         place, span = each.place, each.span
         text = texts[place.chapter][span.start : span.end]
         passage = Passage(place.chapter, place.position, place.index, span.start, span.end, text)
-        if each.found_by:
+        if each.opened is not None:
+            reason = drill.reason(each.opened)
+        elif each.found_by:
             reason = _("found by {terms}").format(terms=", ".join(each.found_by))
         else:
             reason = _("tells of {names}, seen a few chapters ago").format(names=", ".join(each.expected))

@@ -10,10 +10,12 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
+from itertools import pairwise
 from typing import Final
 
 from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.circle import Expected
+from flowcabal_tui.agents.context.drill import Opened
 from flowcabal_tui.agents.context.intent import Name, Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, rarity, strings, things
 from flowcabal_tui.domain.ids import ChapterId
@@ -64,6 +66,8 @@ class Relevant:
     found_by: tuple[str, ...]
     expected: tuple[str, ...]
     span: Span
+    opened: Opened | None = None
+    """Its chapter was chosen by its summary, not by this text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +134,21 @@ class Weighed:
     _unit: float
     """What a name's weight adds to a score."""
 
-    def shortlist(self, most: int) -> tuple[ChapterId, ...]:
-        """The chapters whose texts are needed to choose `most` passages."""
-        return tuple(dict.fromkeys(self._places[at].chapter for at in self._shortlist(most)))
+    @property
+    def leading(self) -> tuple[ChapterId, ...]:
+        """The chapters that come with their best passage first."""
+        return self.chapters[:_LED]
 
-    def relevance(self, texts: Mapping[ChapterId, str], most: int) -> Relevance:
-        """The best `most` passages, where how often a name stands in one counts too."""
-        scores = {at: self._scores[at] for at in self._shortlist(most)}
+    def shortlist(self, most: int, opened: Sequence[Opened] = ()) -> tuple[ChapterId, ...]:
+        """The chapters whose texts are needed to choose `most` passages."""
+        return tuple(dict.fromkeys(self._places[at].chapter for at in self._shortlist(most, opened)))
+
+    def relevance(self, texts: Mapping[ChapterId, str], most: int, opened: Sequence[Opened] = ()) -> Relevance:
+        """The best `most` passages, where how often a name stands in one counts too.
+
+        The best passage of each chapter that its summary `opened` stands behind those of the leading chapters.
+        """
+        scores = {at: self._scores.get(at, 0.0) for at in self._shortlist(most, opened)}
         for name in self._names:
             for at in name.places:
                 if at in scores:
@@ -145,10 +157,27 @@ class Weighed:
                     often = max(1, *(passage.count(form) for form in name.forms))
                     scores[at] += self._unit * name.weight * _EMPHASIS * (often / (often + 1) - 0.5)
         scores = {at: round(score, 9) for at, score in scores.items()}
-        chosen = _in_turn(scores, self.chapters[:_LED], self._things, self._places, most)
+        best = ((self._best_of(each, scores, texts), each) for each in opened)
+        by_summary = {at: each for at, each in best if at is not None}
+        first = [*_leading(scores, self._places, self.leading), *by_summary]
+        chosen = _in_turn(scores, first, self._things, self._places, most)
         found_by = _found_by((*self._names, *self._things, *self._others), chosen)
-        parts = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts)
+        parts = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts), map(by_summary.get, chosen)
         return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *parts)))
+
+    def _best_of(self, opened: Opened, scores: Mapping[int, float], texts: Mapping[ChapterId, str]) -> int | None:
+        """Of a chapter the passage with the highest score; of equal ones that which its summary tells most of.
+
+        None where the chapter has no words.
+        """
+        told = frozenset(pairwise(opened.text))
+
+        def worth(at: int) -> tuple[float, int, int]:
+            place = self._places[at]
+            text = texts[place.chapter][place.start : place.end]
+            return scores[at], len(told & frozenset(pairwise(text))), -at
+
+        return max((at for at in scores if self._places[at].chapter == opened.chapter), key=worth, default=None)
 
     def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str]) -> Iterator[Span]:
         """Of each passage what is told of the names and things in it."""
@@ -161,12 +190,14 @@ class Weighed:
             place = self._places[at]
             yield excerpt(texts[place.chapter], place.start, place.end, found[at])
 
-    def _shortlist(self, most: int) -> list[int]:
+    def _shortlist(self, most: int, opened: Sequence[Opened]) -> list[int]:
         """Twice as many as are wanted, and all of the chapters and things that have a passage of their own."""
-        led = frozenset(self.chapters[:_LED])
+        led = frozenset(self.leading)
         best = nlargest(2 * most, ((score, at) for at, score in self._scores.items()))
         found = dict.fromkeys(at for _score, at in best)
         found |= dict.fromkeys(at for at in self._scores if self._places[at].chapter in led)
+        by_summary = frozenset(each.chapter for each in opened)
+        found |= dict.fromkeys(at for at, place in enumerate(self._places) if place.chapter in by_summary)
         return list(found | dict.fromkeys(at for thing in self._things for at in thing.places))
 
 
@@ -299,21 +330,21 @@ def _chapters(
     return scores
 
 
-def _in_turn(
-    scores: Mapping[int, float],
-    first: Sequence[ChapterId],
-    slots: Sequence[_Hits],
-    places: Sequence[PassagePlace],
-    most: int,
-) -> list[int]:
-    """The best passage of each of the `first` chapters, in their order, those of the things, then others by score."""
+def _leading(scores: Mapping[int, float], places: Sequence[PassagePlace], chapters: Sequence[ChapterId]) -> list[int]:
+    """The best passage of each of the `chapters`, in their order."""
     leading: dict[ChapterId, int] = {}
     for at, score in scores.items():
         other = leading.setdefault(places[at].chapter, at)
         if (score, at) > (scores[other], other):
             leading[places[at].chapter] = at
-    chosen = dict.fromkeys(leading[chapter] for chapter in first)
-    chosen |= dict.fromkeys(_of_things(slots, scores, places))
+    return [leading[chapter] for chapter in chapters]
+
+
+def _in_turn(
+    scores: Mapping[int, float], first: Sequence[int], slots: Sequence[_Hits], places: Sequence[PassagePlace], most: int
+) -> list[int]:
+    """The `first` passages, those of the things, then others by score."""
+    chosen = dict.fromkeys([*first, *_of_things(slots, scores, places)])
     chosen |= dict.fromkeys(at for _score, at in nlargest(most, ((score, at) for at, score in scores.items())))
     return list(chosen)[:most]
 

@@ -62,12 +62,13 @@ class BenchSettings:
 
 @dataclass(frozen=True, slots=True)
 class BenchAnswer:
-    """One query's line of the run file, the tokens of the receipt, and the seconds that it took."""
+    """One query's line of the run file, the tokens and sources of the receipt, and the seconds that it took."""
 
     id: str
     items: tuple[dict[str, Any], ...]
     tokens: int
     seconds: float
+    sources: tuple[ContextSource, ...] = ()
 
     @property
     def line(self) -> str:
@@ -177,7 +178,7 @@ async def answers(
             view = await store.memory.view(chapter, generation)
             ranked = sorted(injection.receipt.sources, key=lambda source: source.rank)
             items = [await _item(source, numbers, view) for source in ranked if _chapter(source) in numbers]
-            yield BenchAnswer(query.id, tuple(items), injection.receipt.used, seconds)
+            yield BenchAnswer(query.id, tuple(items), injection.receipt.used, seconds, tuple(ranked))
     finally:
         await store.close()
 
