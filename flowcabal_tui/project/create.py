@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,13 +99,13 @@ def _own_files(folder: Path) -> set[Path]:
     return {*folder.glob(PROJECT_FILE), *(folder / PROJECT_STATE).glob("*")}
 
 
-async def create_demo(folder: Path, language: str) -> Path:
+async def create_demo(folder: Path, language: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Path:
     """Makes the demo: the sample novel up to the chapter that is to be written, with the offline model."""
     novel = sample(language)
     offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
     with _whole_or_nothing(folder.expanduser().resolve()):
         await create_project(folder, name=novel.title, language=novel.language, models=offline)
-        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=novel.language)
+        store = await Store.open(folder, clock=clock, language=novel.language)
         try:
             for name, text in novel.meta:
                 await store.book.write_meta(name, text, "import", tasks=following(("knowledge",)))
