@@ -136,6 +136,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import profiles
 
         return profiles.profile
+    if command == "outline":
+        from flowcabal_tui.cli.outlining import outline
+
+        return outline
     if command == "proposals":
         from flowcabal_tui.cli.proposals import proposals
 

@@ -8,7 +8,7 @@ from typing import get_args
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.context_arguments import bench_arguments, context_arguments
-from flowcabal_tui.cli.story_arguments import proposals_arguments
+from flowcabal_tui.cli.story_arguments import outline_arguments, proposals_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import RebuildPart
@@ -40,6 +40,7 @@ COMMANDS = [
     "doctor",
     "models",
     "trust",
+    "outline",
     "profile",
     "proposals",
     "delete",
@@ -57,7 +58,7 @@ COMMANDS = [
 
 TRUSTING = (
     *("run", "decide", "keep", "import", "bootstrap", "rebuild", "profile", "delete", "undelete", "purge"),
-    *("proposals", "chapters", "workflows", "doctor"),
+    *("outline", "proposals", "chapters", "workflows", "doctor"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -369,6 +370,9 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile.add_argument("--take", action="store_true", help=_("what was made since your words or pin stands"))
     profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
     profile.add_argument("--json", action="store_true")
+    outline = _add(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned"))
+    _project(outline)
+    outline_arguments(outline)
     listed = _add(commands, "proposals", _("what agents say of the book: listed, confirmed, corrected, dropped"))
     _project(listed)
     proposals_arguments(listed)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from pathlib import Path
 
 from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.given_text import text_from
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
@@ -46,9 +45,7 @@ async def profile(arguments: Namespace) -> int:
 def _commands(arguments: Namespace) -> list[Command]:
     uri, found = arguments.uri, list[Command]()
     if arguments.write:
-        source = arguments.write
-        text = sys.stdin.read() if str(source) == "-" else _read(source)
-        found.append(WriteProfile(uri, arguments.level, text))
+        found.append(WriteProfile(uri, arguments.level, text_from(arguments.write)))
     if arguments.pin is not None:
         found.append(PinProfile(uri, Generation(arguments.pin) if arguments.pin else None))
     if arguments.take:
@@ -58,16 +55,6 @@ def _commands(arguments: Namespace) -> list[Command]:
     if found and not uri:
         raise BadArgument(_("Which profile?"), _("Nothing was changed."), _("Give its uri, as the list shows it."))
     return found
-
-
-def _read(source: Path) -> str:
-    """Raises BadArgument when it cannot be read as text."""
-    try:
-        return source.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadArgument(
-            _("Cannot read {file}.").format(file=source), _("Nothing was changed."), _("Give a text file in UTF-8.")
-        ) from error
 
 
 def _print(view: ProfileView, arguments: Namespace) -> None:

@@ -1,10 +1,10 @@
-"""The arguments of `proposals`."""
+"""The arguments of `proposals` and `outline`."""
 
 from __future__ import annotations
 
 import argparse
 
-from flowcabal_tui.cli.argument_types import whole
+from flowcabal_tui.cli.argument_types import path, whole
 from flowcabal_tui.domain.proposals import SHAPES
 from flowcabal_tui.locale import _
 
@@ -30,3 +30,18 @@ def proposals_arguments(listed: argparse.ArgumentParser) -> None:
     listed.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
     listed.add_argument("--undo", action="store_true", help=_("take back the last decision first"))
     listed.add_argument("--json", action="store_true")
+
+
+def outline_arguments(outline: argparse.ArgumentParser) -> None:
+    """Which part or chapter is shown or written, and which part is assigned to which chapter."""
+    one = outline.add_mutually_exclusive_group()
+    one.add_argument("--chapter", type=whole, metavar="N", help=_("the words for the chapter at this place"))
+    one.add_argument(
+        "--part", metavar=_("PART"), help=_("the words of this part: its number in the list, or its title")
+    )
+    words = _("your words from a file, or - for input: of --part, of --chapter, or the whole outline")
+    change = outline.add_mutually_exclusive_group()
+    change.add_argument("--write", type=path, metavar=_("FILE"), help=words)
+    words = _("this part belongs to the chapter at that place, to `none`, or as its heading says: `rules`")
+    change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
+    outline.add_argument("--json", action="store_true")

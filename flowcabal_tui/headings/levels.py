@@ -59,12 +59,16 @@ def _by_level(lines: list[Line]) -> list[Line]:
         if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
             if line.level > chapter_level:
                 heading = None
-            elif line.level < chapter_level or (plain and count[line.level] == 1):
+            elif line.level < chapter_level or (plain and count[line.level] == 1) or (named and _is_volume(heading)):
                 heading = replace(heading, kind="volume", trust="sure")
             else:
                 heading = replace(heading, kind="chapter", trust="sure")
         result.append(line if line.heading is heading else replace(line, heading=heading))
     return result
+
+
+def _is_volume(heading: Heading) -> bool:
+    return heading.kind == "volume" and heading.trust == "sure" and heading.number is not None
 
 
 def _by_unit(lines: list[Line]) -> list[Line]:

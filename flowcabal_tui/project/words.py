@@ -7,8 +7,10 @@ from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass, ContextSource, Intent, SceneField, SceneKind, SceneOrigin
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
+from flowcabal_tui.domain.outline import Placed
 from flowcabal_tui.domain.run import AngleCheck, CallKind, NodeState, Quote, RunState, Spend
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
@@ -218,3 +220,12 @@ def scene_words(intent: Intent) -> dict[SceneField, str]:
         "when": intent.when or "-",
         "kind": _(SCENE_KINDS[intent.scene]),
     }
+
+
+def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
+    """Where a part of the outline belongs; `titles` are of the chapters, as they are shown."""
+    if placed.part.kind == "volume":
+        return _("volume {name}").format(name=clean_line(placed.volume)) if placed.volume else _("volume")
+    if placed.chapters:
+        return ", ".join(titles[chapter] for chapter in placed.chapters)
+    return _("a chapter to come") if placed.planned else _("not assigned")

@@ -86,6 +86,13 @@ def test_numbers_that_begin_again_in_each_volume_are_counted_in_it(name: tuple[s
     assert [flat.beats(chapter.id) for chapter in flat.chapters] == ["A", "B", "C", "D"]
 
 
+@pytest.mark.parametrize("name", ["Part One", "第一卷", "第一卷 雪"])
+def test_a_volume_at_the_level_of_its_chapters_is_a_volume(name: str) -> None:
+    text = f"# Book\n## {name}\nV\n## Chapter 1: Rain\nA\n## Chapter 2: Snow\nB\n"
+    assert beats(text, "x", "y") == ["A", "B"]
+    assert [part.kind for part in read_outline(text).parts] == ["book", "volume", "chapter", "chapter"]
+
+
 def test_prologue_and_epilogue_are_not_counted() -> None:
     text = "## Prologue\nP\n## Chapter 1\nA\n## Chapter 2\nB\n## Epilogue\nE\n"
     assert beats(text, "Prologue", "Rain", "Snow", "Epilogue") == ["P", "A", "B", "E"]

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, OutlinePart, Placed
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import belongs
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line
@@ -148,20 +149,12 @@ class OutlineScreen(ModalScreen[None]):
         for at, each in enumerate(book.placed):
             title = one_line(each.part.title) or _("The whole book")
             indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
-            words = "" if each.part.kind == "book" else f" · {self._belongs(each, titles)}"
+            words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
             yield Option(HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words), id=str(at))
         for chapter in book.chapters:
             if not book.of(chapter.id):
                 row = Text(f"+   {titles[chapter.id]} · {_('nothing in the outline yet')}")
                 yield Option(row, id=f"{_NEW}{chapter.id}")
-
-    @staticmethod
-    def _belongs(each: Placed, titles: dict[ChapterId, str]) -> str:
-        if each.part.kind == "volume":
-            return _("volume {name}").format(name=one_line(each.volume)) if each.volume else _("volume")
-        if each.chapters:
-            return ", ".join(titles[chapter] for chapter in each.chapters)
-        return _("a chapter to come") if each.planned else _("not assigned")
 
     def _current(self) -> tuple[Placed | None, ChapterId]:
         """The part under the cursor, or the chapter that has none yet."""

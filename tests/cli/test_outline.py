@@ -1,0 +1,114 @@
+"""The outline on the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.protocol import AddChapter, WriteMeta
+from tests.cli.conftest import Call
+from tests.project.desk import make, opened
+
+TEXT = (
+    "# Book\nPremise.\n## Part One: Sea \x1b[31mside\n## Chapter 1: Rain\n- A\n"
+    "## Ideas\n- Someone\x9b31m dies.\n## Chapter 9\n- Z\n"
+)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Two chapters and an outline; its third part fits none, its last is of a chapter to come."""
+
+    async def write() -> None:
+        await make(tmp_path / "book")
+        async with opened(tmp_path / "book") as desk:
+            for title in ("Rain", "Snow\x1b]0;x\x07"):
+                await desk.project.carry_out(AddChapter(title))
+            await desk.project.carry_out(WriteMeta("outline", TEXT))
+
+    asyncio.run(write())
+    return tmp_path / "book"
+
+
+def parts(call: Call, book: Path, *options: object) -> dict[str, Any]:
+    called = call("outline", book, "--json", *options)
+    assert called.code == 0, called.err
+    return {each["title"]: each for each in json.loads(called.out)["parts"]}
+
+
+def test_parts_are_listed_with_their_chapters_and_what_is_not_assigned(book: Path, call: Call) -> None:
+    called = call("outline", book)
+    assert called.code == 0
+    assert [line.split("\t") for line in called.out.splitlines()] == [
+        ["0", "book", "Book", ""],
+        ["1", "volume", "Part One: Sea side", "volume"],
+        ["2", "chapter", "Chapter 1: Rain", "1 Rain"],
+        ["3", "chapter", "Ideas", "not assigned"],
+        ["4", "chapter", "Chapter 9", "a chapter to come"],
+        ["-", "chapter", "2 Snow", "nothing in the outline yet"],
+    ]
+
+
+def test_the_words_of_a_chapter_or_a_part_are_printed_without_power(book: Path, call: Call) -> None:
+    assert call("outline", book, "--chapter", 1).out == "- A\n"
+    assert call("outline", book, "--part", "Ideas").out == "- Someone dies.\n"
+    assert call("outline", book, "--part", 3).out == "- Someone dies.\n"
+    assert call("outline", book, "--chapter", 2).code == 1
+    assert "\x1b" not in (raw := call("outline", book, "--json").out) and "\x9b" not in raw
+    assert [*parts(call, book, "--chapter", 1)] == ["Chapter 1: Rain"]
+
+
+def test_a_part_is_assigned_to_a_chapter_to_none_and_by_the_rules(book: Path, call: Call) -> None:
+    assert call("outline", book, "--assign", "Ideas", 2).code == 0
+    assert (parts(call, book)["Ideas"]["chapters"], parts(call, book)["Ideas"]["by"]) == ([2], "hand")
+    assert parts(call, book, "--assign", 2, "none")["Chapter 1: Rain"]["unassigned"]
+    assert parts(call, book, "--assign", 2, "rules")["Chapter 1: Rain"]["chapters"] == [1]
+
+
+def test_a_part_a_chapter_or_the_whole_is_written(book: Path, call: Call, tmp_path: Path) -> None:
+    assert call("outline", book, "--part", "Ideas", "--write", "-", lines="- Nobody dies.\n").code == 0
+    assert call("outline", book, "--chapter", 1, "--write", "-", lines="- B").code == 0
+    assert call("outline", book, "--chapter", 2, "--write", "-", lines="- S").code == 0
+    found = parts(call, book)
+    assert (found["Ideas"]["text"], found["Chapter 1: Rain"]["text"]) == ("- Nobody dies.", "- B")
+    assert call("outline", book, "--chapter", 2).out == "- S\n"
+    (tmp_path / "whole.md").write_text("## Chapter 2\n- only\n", encoding="utf-8")
+    assert call("outline", book, "--write", tmp_path / "whole.md").code == 0
+    assert [*parts(call, book)] == ["", "Chapter 2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--part", "None", "--write", "-"], "no such heading"),
+        (["--assign", "None", "1"], "no such heading"),
+        (["--assign", "0", "1"], "no such heading"),
+        (["--assign", "Ideas", "99"], "The book has 2 chapters"),
+        (["--assign", "Ideas", "9" * 6_000], "The book has 2 chapters"),
+        (["--assign", "Ideas", "x\x1b[31m"], "is no chapter"),
+        (["--chapter", "99", "--write", "-"], "The book has 2 chapters"),
+        (["--write", "{none}"], "Cannot read"),
+        (["--chapter", "1", "--part", "2"], "not allowed with"),
+        (["--write", "-", "--assign", "Ideas", "1"], "not allowed with"),
+    ],
+)
+def test_what_is_not_there_is_refused_and_nothing_is_changed(
+    book: Path, call: Call, tmp_path: Path, options: list[str], said: str
+) -> None:
+    before = parts(call, book)
+    called = call("outline", book, *(option.format(none=tmp_path / "none") for option in options), lines="- new\n")
+    assert called.code >= 1 and said in called.err and "\x1b" not in called.err
+    assert parts(call, book) == before
+
+
+def test_a_title_of_several_parts_is_named_by_number(book: Path, call: Call) -> None:
+    assert call("outline", book, "--write", "-", lines="## A\n1\n## A\n2\n## B\n3\n").code == 0
+    assert call("outline", book, "--part", "A").code == 2
+    assert call("outline", book, "--part", "2").out == "2\n"
+    assert call("outline", book, "--assign", 1, 1).code == 0 and call("outline", book, "--assign", 2, 1).code == 0
+    called = call("outline", book, "--chapter", 1, "--write", "-", lines="x")
+    assert called.code == 2 and "--part: 1, 2" in called.err
