@@ -115,18 +115,19 @@ class ModelDesk:
         return replace(endpoint, context_window=min(learned.values()))
 
     async def learn_windows(self, *, again: bool = False) -> None:
-        """Asks the servers of the writing roles for the windows of their models, once a session or `again`.
+        """Asks the servers of the writing roles for the windows of their models, each once a session or once `again`.
 
         Costs nothing, and nothing is asked where the window is set or the user has not confirmed the endpoint.
         """
+        asked = set() if again else self._asked
         for role in ROLES[:2]:
             chosen = self._settings.models.of(role)
             endpoint = chosen.endpoint() if chosen else None
             if endpoint is None or endpoint.provider == "offline" or endpoint.context_window is not None:
                 continue
-            if endpoint.identity in self._asked and not again:
+            if endpoint.identity in asked:
                 continue
-            self._asked.add(endpoint.identity)
+            asked.add(endpoint.identity)
             try:
                 ask = getattr(self.model(role), "window", None)
             except ModelError:
@@ -138,7 +139,12 @@ class ModelDesk:
 
     async def _remember_window(self, endpoint: Endpoint, known: dict[Learned, int]) -> None:
         self._windows[endpoint.identity] = known
-        await self._store.values.put(WINDOWS, self._windows)
+        await self._remember(WINDOWS, self._windows)
+
+    async def _remember(self, key: str, value: object) -> None:
+        """Keeps what was learned of endpoints; only for this session where the book is open for reading."""
+        if not self._store.read_only:
+            await self._store.values.put(key, value)
 
     def context_budget(self) -> int:
         """What the Context agent may add, in tokens: less than the settings say where the model's window is small."""
@@ -190,7 +196,7 @@ class ModelDesk:
 
         async def remember() -> None:
             self._modes[endpoint.identity] = dict(model.ladder.known)
-            await self._store.values.put(MODES, self._modes)
+            await self._remember(MODES, self._modes)
 
         async def refused(window: int) -> None:
             known = self._windows.get(endpoint.identity, {})

@@ -79,6 +79,35 @@ async def test_a_window_that_is_known_before_the_run_is_said_in_the_receipt_and_
         assert "shortened to fit the window" in str(server.log[0]["body"])
 
 
+async def test_a_book_that_is_open_for_reading_learns_a_window_for_the_session(
+    folder: Path, server: FaultServer
+) -> None:
+    await make_one(folder, both(endpoint(server)))
+    server.listed = {"max_model_len": 8192}
+    async with opened(folder, read_only=True) as desk:  # as `run --quote` and `context` open it
+        assert 4_000 < (await preview(desk)).budget < 5_200
+        assert (await desk.project.quote(RunRequest("quick-draft", await desk.chapter(1)))).calls
+        assert server.asked == ["/v1/models"]
+
+
+async def test_a_check_of_a_book_that_is_open_for_reading_reports_all_roles(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    server.listed = {"max_model_len": 8192}
+    async with opened(folder, read_only=True) as desk:
+        server.push({"content": "ok"}, {"content": "ok"}, {"content": '{"answer": "ok"}', "times": -1})
+        checks = {check.role: check for check in await desk.project.check_models()}
+        assert dict(checks["user"].details)["window"] == dict(checks["agent"].details)["window"] == "8,192 tokens"
+
+
+async def test_a_check_asks_a_server_that_has_two_roles_once_for_its_window(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    server.listed = {"max_model_len": 8192}
+    async with opened(folder) as desk:
+        server.push({"content": "ok", "times": -1})
+        await desk.project.check_models()
+        assert server.asked == ["/v1/models"]
+
+
 async def test_a_window_that_is_set_is_not_asked_for(folder: Path, server: FaultServer) -> None:
     await make_one(folder, ModelsSettings(user=endpoint(server, context_window=16_000)))
     server.listed = {"max_model_len": 8192}
