@@ -128,6 +128,7 @@ class ModelDesk:
             if endpoint.identity in asked:
                 continue
             asked.add(endpoint.identity)
+            self._asked.add(endpoint.identity)
             try:
                 ask = getattr(self.model(role), "window", None)
             except ModelError:
