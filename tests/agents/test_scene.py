@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from flowcabal_tui.agents.context import ContextAgent
@@ -11,7 +13,7 @@ from flowcabal_tui.domain.context import About, Injection, Scene
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from tests.agents.fakes import FakeBook, FakeTokens, person
-from tests.agents.test_context import assemble, make_book
+from tests.agents.test_context import assemble, derived, make_book
 
 CAST = (person("林远", "阿远"), person("沈青"), person("老周"), person("白鹭渡", kind="location"))
 TITLES = {"project.name": "渡口", "chapter.title": "老周卖船"}
@@ -97,12 +99,48 @@ async def test_a_scene_that_was_set_for_a_chapter_is_told_to_the_model_and_read_
 
 
 async def test_a_turn_scene_reads_the_emotional_arcs_when_the_writer_says_that_it_is_one() -> None:
-    from tests.agents.test_context import derived
-
     book = make_book()
     book.derived.append(derived("profiles/emotional-arcs/e-林远", "L1", "林远由冷转热。", 5))
     book.derived.append(derived("profiles/emotional-arcs/e-林远", "L0", "由冷转热。", 5))
     told = "林远由冷转热"
     assert told not in (await assemble(book, "林远与沈青。")).user_suffix
     book.scenes[ChapterId("c11")] = Scene(kind="turn")
-    assert told in (await assemble(book, "林远与沈青。")).user_suffix
+    injection = await assemble(book, "林远与沈青。")
+    assert told in injection.user_suffix
+    assert "profiles/emotional-arcs/e-林远" in {source.uri for source in injection.receipt.sources}
+
+
+async def test_a_turn_of_the_outline_reads_the_emotional_arcs_by_rule() -> None:
+    book = _outlined("林远得知真相，与沈青决裂。")
+    book.derived.append(derived("profiles/emotional-arcs/e-林远", "L1", "林远由冷转热。", 1))
+    book.derived.append(derived("profiles/emotional-arcs/e-林远", "L0", "由冷转热。", 1))
+    receipt = (await assemble(book, "写得冷一点。", at=2)).receipt
+    assert receipt.intent.scene == "turn"
+    assert "profiles/emotional-arcs/e-林远" in {source.uri for source in receipt.sources}
+    plain = (await assemble(_outlined("林远与沈青等船。"), "写得冷一点。", at=2)).receipt
+    assert not [source for source in plain.sources if source.uri.startswith("profiles/emotional-arcs")]
+
+
+OUTLINE = "## 第一章 渡口\n沈青等船。\n\n## 第二章 夜渡\n{}\n"
+"""Of two chapters, of which the first is written."""
+
+
+async def test_the_beats_of_the_outline_are_read_without_a_word_of_them_in_the_prompt() -> None:
+    injection = await assemble(_outlined(), "写得冷一点。", at=2)
+    intent = injection.receipt.intent
+    assert (set(intent.entities), intent.where) == ({"老周", "沈青"}, "白鹭渡")
+    assert (intent.when, intent.scene) == ("三日后", "battle")
+    reasons = {each.title: each.reason for each in injection.receipt.sources if each.budget_class == "entities"}
+    assert reasons == dict.fromkeys(("老周", "沈青", "白鹭渡"), "named in the outline of the chapter")
+
+
+async def test_a_node_that_gets_no_outline_reads_no_beats() -> None:
+    params = PromptParams(prompt=(TextBlock(text="写得冷一点。"),), outline="none")
+    intent = (await assemble(_outlined(), "写得冷一点。", at=2, params=params)).receipt.intent
+    assert (intent.entities, intent.when) == ((), "")
+
+
+def _outlined(beats: str = "三日后，老周在白鹭渡与沈青厮杀。") -> FakeBook:
+    """Nobody is in the last pages."""
+    cast = tuple(replace(each, note="渡口的人。") for each in CAST)
+    return FakeBook([("渡口", "天黑了。"), ("夜渡", "")], cast, (("outline", OUTLINE.format(beats)),))

@@ -23,7 +23,7 @@ from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Vie
 from flowcabal_tui.agents.loop import Agent
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.ports import MemoryPort
+from flowcabal_tui.agents.ports import MemoryPort, MemoryView
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
@@ -70,6 +70,8 @@ class Seen:
     viewpoint: Viewpoint | None = None
     scene: Scene = NOTHING_SAID
     """What the writer set for the chapter."""
+    beats: str = ""
+    """What the outline says of the chapter, where the node gets the outline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,14 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         book = await gather.read_book(view)
         last = await book.view.chapter_text(book.chapters[-1].id) if book.chapters else ""
         scene = await self._memory.scene(goal.chapter, goal.generation) if goal.chapter else NOTHING_SAID
-        return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene)
+        beats = await self._beats(goal, view)
+        return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene, beats)
+
+    @staticmethod
+    async def _beats(goal: Assignment, view: MemoryView) -> str:
+        if goal.chapter is None or goal.params.outline == "none":
+            return ""
+        return (await view.outline()).beats(goal.chapter).replace(HIDDEN, "")
 
     async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
         """The intent, then candidates class by class: of the chapter, and of what the prompt says beyond it."""
@@ -172,7 +181,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     def _read(self, goal: Assignment, seen: Seen, words: str) -> Reading:
         book = seen.book
         title, language = goal.about.title, book.view.language
-        return read_intent(words, seen.last_pages, book.entities, language, title=title, writer=seen.scene)
+        return read_intent(
+            words, seen.last_pages, book.entities, language, beats=seen.beats, title=title, writer=seen.scene
+        )
 
     async def _candidates(
         self, goal: Assignment, seen: Seen, reading: Reading, asked: str, notes: list[str], pending: list[str]
@@ -305,7 +316,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         if seen.finder is None:
             notes.append(_("The knowledge server took no part: it is not there."))
             return []
-        query = " ".join((*(entity.name for entity in reading.cast), prompt))[:2_000]
+        query = " ".join((*(entity.name for entity in reading.cast), prompt, seen.beats)).rstrip()[:2_000]
         try:
             return await gather.knowledge(seen.book, seen.finder, query, relevant)
         except KnowledgePending as error:
