@@ -22,6 +22,8 @@ RUN_VALUES: Final = (
     "chapter.label",
     "chapter.number",
     "chapter.volume",
+    "chapter.length",
+    "chapter.style",
     "project.name",
     "project.language",
     "project.author",
@@ -29,9 +31,13 @@ RUN_VALUES: Final = (
 
 
 def chapter_values(chapter: Chapter, language: str) -> dict[str, str]:
-    """What `{{chapter.title}}` and the like are filled with; `label` is `Chapter 4: title`."""
+    """What `{{chapter.title}}` and the like are filled with; `label` is `Chapter 4: title`.
+
+    `length` and `style` are empty: runs read them from the book (`agents/context/expects.py`).
+    """
     label = chapter_label(chapter.position, chapter.title, language)
-    return {"title": chapter.title, "label": label, "number": str(chapter.position), "volume": chapter.volume}
+    known = {"title": chapter.title, "label": label, "number": str(chapter.position), "volume": chapter.volume}
+    return known | {"length": "", "style": ""}
 
 
 def bindings(text: str) -> tuple[str, ...]:

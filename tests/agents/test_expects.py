@@ -71,3 +71,9 @@ async def test_no_sample_tells_a_secret() -> None:
     told = replace(book(), story=Story(facts=(secret,)))
     style = (await expected(told.before(4), "", 0)).style
     assert words not in style and f"{PAST}3." in style
+
+
+async def test_samples_stay_the_same_for_ten_chapters() -> None:
+    whole = FakeBook([(f"{n}", "\n".join(f"{PAST}{n}." for _line in range(12))) for n in range(1, 32)], language="en")
+    styles = [(await expected(whole.before(n), "", 0)).style for n in range(21, 32)]
+    assert len(set(styles[:10])) == 1 and styles[10] != styles[0]

@@ -6,8 +6,9 @@ import pytest
 
 from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.agents.context.intent import read_intent
-from flowcabal_tui.agents.context.own_words import own_words, sentences
+from flowcabal_tui.agents.context.own_words import before_the_text, own_words, sentences
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.workflow import InquiryBlock, PromptParams, TextBlock, VirtualBlock
 from tests.agents.fakes import FakeTokens
 from tests.agents.test_context import assemble, make_book
@@ -65,3 +66,10 @@ async def test_the_context_of_a_template_is_that_of_what_was_filled_in() -> None
 )
 def test_a_kind_of_scene_is_told_by_whole_words(prompt: str, scene: str) -> None:
     assert read_intent(prompt, "", (), "en").intent.scene == scene
+
+
+def test_how_a_text_is_to_be_is_not_looked_up() -> None:
+    length = fenced("length", "About 700 words, as the writer wishes.", "en")
+    style = fenced("style", "Ralph Nickleby was late and had no lamp.", "en")
+    wish = fenced("wish", "Kate comes home.", "en")
+    assert before_the_text(f"{style}{wish}{length}Write it.") == f"{wish}Write it."

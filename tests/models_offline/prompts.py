@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from string import Template
+from typing import Final
 
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.demo import Sample, sample, templates
@@ -40,6 +41,12 @@ def changed(book: Sample, *swaps: tuple[str, str]) -> Sample:
     )
 
 
+EXPECTED: Final = {
+    "en": {"length": "About 1,200 words, the goal of a chapter.", "style": "Told in the third person."},
+    "zh": {"length": "约 1200 字（每章的目标）。", "style": "沿用前文的第三人称叙述。"},
+}
+
+
 @dataclass(frozen=True)
 class Desk:
     """Asks the offline model what a run would ask it."""
@@ -57,7 +64,7 @@ class Desk:
         params = PromptParams.model_validate(templates(book.language)[0].node(NodeId(node)).params)
         values = {
             "project": {"name": book.title},
-            "chapter": {"label": chapter_label(7, book.next_title, language)},
+            "chapter": {"label": chapter_label(7, book.next_title, language), **EXPECTED[language]},
             "input": {"instruction": book.instruction},
         }
         parts = []
@@ -73,10 +80,12 @@ class Desk:
         pages = fenced_items("last-pages", [Item(chapter_label(6, last.title, language), last.text[-1200:])], language)
         told = f"{fenced('cast', notes, language)}\n{pages}"
         wrong = f"\n\n<feedback>\n{feedback}\n</feedback>" if feedback else ""
-        (system,) = params.system
-        assert isinstance(system, TextBlock)
+        system = ""
+        for block in params.system:
+            assert isinstance(block, TextBlock)
+            system += labelled(block.part, fill(block.text, values, lambda _node: None), language)
         return ModelRequest(
-            (Message("system", f"{meta}\n{system.text}"), Message("user", f"{told}\n\n{''.join(parts)}{wrong}"))
+            (Message("system", f"{meta}\n{system}"), Message("user", f"{told}\n\n{''.join(parts)}{wrong}"))
         )
 
     async def node(self, node: str, outputs: dict[str, str] | None = None, feedback: str = "") -> str:

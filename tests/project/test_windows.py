@@ -9,8 +9,10 @@ import pytest
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.windows import prompt_room
+from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.words import spend_lines
-from flowcabal_tui.protocol import AddChapter, ImportManuscript, WriteMeta
+from flowcabal_tui.protocol import AddChapter, ImportManuscript, WriteChapter, WriteMeta
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened, write_chapters
@@ -107,6 +109,22 @@ async def test_a_check_asks_a_server_that_has_two_roles_once_for_its_window(fold
         server.push({"content": "ok", "times": -1})
         await desk.project.check_models()
         assert server.asked == ["/v1/models"]
+
+
+async def test_samples_of_the_writers_pages_count_as_part_of_the_prompt(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server, context_window=2_048)))
+    async with opened(folder) as desk:
+        await book(desk, tmp_path)
+        lines = [f"In the year {n} the ferry of Saltreach went down with hand {n}." for n in range(90)]
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "\n\n".join(lines)))
+        await desk.settled()
+        before = len(server.log)
+        await desk.run("quick-draft", 2)
+    system, asked = (message["content"] for message in server.log[before]["body"]["messages"])
+    assert "<style " in system
+    assert TokenEstimator("").count(system + asked) <= prompt_room(2_048, None)
 
 
 async def test_a_window_that_is_set_is_not_asked_for(folder: Path, server: FaultServer) -> None:

@@ -34,6 +34,8 @@ _FEWEST: Final = 150
 _SURE: Final = 0.75
 _SAMPLE: Final = (120, 700)
 """Characters of a sample, at least and at most."""
+_STEP: Final = 10
+"""Chapters after which other samples are chosen: until then the prompts of a book begin alike."""
 _WORDS: Final = {
     "first": ("沿用前文的第一人称叙述。", "Told in the first person, as the chapters before."),
     "third": ("沿用前文的第三人称叙述。", "Told in the third person, as the chapters before."),
@@ -106,7 +108,8 @@ async def _samples(view: MemoryView, chapters: list[Chapter]) -> list[str]:
     if not chapters:
         return []
     veiled = VeiledView(view, await look_through(view, ""))
-    places = dict.fromkeys(len(chapters) * share // 6 for share in (1, 5))
+    steady = len(chapters) // _STEP * _STEP or len(chapters)
+    places = dict.fromkeys(steady * share // 6 for share in (1, 5))
     found = [await _sample(veiled, chapters[place]) for place in places]
     return [each for each in found if each]
 

@@ -14,6 +14,8 @@ _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
 
 
 _OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
+_EXPECTED: Final[tuple[PartKey, ...]] = ("style", "length", "untold")
+"""How the text is to be, not what happens in it."""
 _OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique", "selection", "around")
 
 
@@ -26,12 +28,12 @@ def chapter_words(prompt: str) -> str | None:
 
 
 def before_the_text(prompt: str) -> str:
-    """A prompt without its drafts where it has a plan, which says what the drafts tell."""
+    """A prompt without what says how the text is to be, and without its drafts where a plan says what they tell."""
     parts = read_parts(prompt)
-    if all(part.key != "plan" for part in parts):
-        return prompt
+    planned = any(part.key == "plan" for part in parts)
     for part in parts:
-        prompt = prompt.replace(part.source, "") if part.key in _OF_LATER_STEPS else prompt
+        if part.key in _EXPECTED or (planned and part.key in _OF_LATER_STEPS):
+            prompt = prompt.replace(part.source, "")
     return prompt
 
 

@@ -218,7 +218,7 @@ class RunDesk:
         """What is expected of the chapter, for documents that name it: for others nothing in it can change a key."""
         document = workflow.model_dump_json()
         if not any(f"chapter.{name}" in document for name in ("length", "style")):
-            return {"length": "", "style": ""}
+            return {}
         view = await self._store.memory.view(chapter, generation)
         found = await expected(view, str(inputs.get("instruction", "")), self._settings().goals.chapter)
         return {"length": found.length, "style": found.style}

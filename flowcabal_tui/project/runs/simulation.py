@@ -136,7 +136,7 @@ class Simulation:
         values = {
             "input": {"instruction": ""} | dict(inputs),
             "project": {"name": workflow.name or workflow.id, "language": workflow.language or "en", "author": ""},
-            "chapter": {"title": "", "label": "", "number": "1", "volume": ""},
+            "chapter": {"title": "", "label": "", "number": "1", "volume": "", "length": "", "style": ""},
         }
         request = RunRequest(workflow.reference, inputs=tuple(inputs.items()))
         scope = RunScope(RUN, workflow, request, Generation(0), values, services, state=DualState())

@@ -19,7 +19,7 @@ from flowcabal_tui.tui.widgets.cells import padded
 OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 """States of a node that has ended."""
 _NAMES = 12
-_CHAPTER: Final = re.compile(r"\bchapter\.(?:title|number|volume)\b")
+_CHAPTER: Final = re.compile(r"\bchapter\.(?:title|label|number|volume|length|style)\b")
 _WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
 INSTRUCTION = "instruction"
 """The input that holds the writer's wish for a run, and the draft of it for each chapter."""

@@ -1,0 +1,71 @@
+"""What a server is sent of what a writer takes for granted: length, person and tense, the writer's own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.prompt_parts import Part, read_parts
+from flowcabal_tui.protocol import AddChapter, WriteChapter
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, change, endpoint, make, opened
+
+PAGES = {
+    "en": "She was late and had no lamp. The boats came in on the tide and the men looked at her.",
+    "zh": "林远走过长街，没有回头。沈青跟在后面，风很大，谁也没有说话。",
+}
+LENGTH = {"en": ("About 1,500 words", "About 700 words"), "zh": ("约 1500 字", "约 700 字")}
+WISH = {"en": "More rain, 700 words.", "zh": "多写雨，700字。"}
+VOICE = {"en": "Told in the third person", "zh": "沿用前文的第三人称叙述。"}
+
+
+def parts_of(message: Mapping[str, Any]) -> dict[str, Part]:
+    return {part.key: part for part in read_parts(message["content"])}
+
+
+async def written(desk: Desk, language: str, chapters: int = 4) -> None:
+    """So many chapters of twelve paragraphs, and one to write."""
+    for n in range(1, chapters + 1):
+        chapter = await desk.project.carry_out(AddChapter(f"T{n}"))
+        await desk.project.carry_out(WriteChapter(chapter, "\n\n".join([f"{PAGES[language]} {n}."] * 12)))
+    await desk.project.carry_out(AddChapter("T"))
+    await desk.settled()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_every_step_of_a_chapter_is_told_its_length_and_sees_the_writers_own_pages(
+    folder: Path, server: FaultServer, language: str
+) -> None:
+    await make(folder, both(endpoint(server)), language=language)
+    change(folder, "goals", chapter=1_500)
+    async with opened(folder) as desk:
+        await written(desk, language)
+        before = len(server.log)
+        await desk.run("chapter", 5)
+        await desk.run("quick-draft", 5, inputs=(("instruction", WISH[language]),))
+    sent = [entry["body"]["messages"] for entry in server.log[before:]]
+    nodes = [messages for messages in sent if "length" in parts_of(messages[-1])]
+    assert len(nodes) == 4, "plan, draft, polish, quick draft"
+    for system, asked in nodes:
+        assert VOICE[language] in parts_of(system)["style"].text
+        assert PAGES[language] in parts_of(system)["style"].text
+        assert "style" not in parts_of(asked)
+        assert list(parts_of(asked))[-1] == "length", "the length is the last before the order"
+    goal, wished = LENGTH[language]
+    lengths = [parts_of(asked)["length"].text for _system, asked in nodes]
+    assert all(each.startswith(goal) for each in lengths[:3])
+    assert lengths[3].startswith(wished), "the wish goes before the goal"
+    assert len({system["content"] for system, _asked in nodes}) == 1, "all steps have one system text"
+
+
+async def test_an_empty_book_leaves_neither_part_behind(folder: Path, server: FaultServer) -> None:
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(AddChapter("First"))
+        await desk.run("quick-draft", 1)
+    (system, asked), *_more = [entry["body"]["messages"] for entry in server.log]
+    assert not {"style", "length"} & {*parts_of(system), *parts_of(asked)}
+    assert "{{" not in system["content"] + asked["content"]
