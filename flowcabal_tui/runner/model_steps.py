@@ -88,11 +88,10 @@ class ModelSteps:
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
         if self._services.context is None or not params.context:
             return None
-        system = (TextBlock(text=self.resolve(params.system)),)
         return await self._services.context.assemble(
             self._frame.workflow,
             self._node,
-            params.model_copy(update={"system": system}),
+            params,
             prompt,
             self._scope.request.chapter,
             self._scope.generation,
@@ -364,7 +363,7 @@ class ModelSteps:
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
         if self._services.doubts is None:
             return ""
-        told = [self.resolve(params.system), *(each.text for each in params.prompt if isinstance(each, TextBlock))]
+        told = [block.text for block in (*params.system, *params.prompt) if isinstance(block, TextBlock)]
         if injection:
             told += [
                 injection.system_prefix,

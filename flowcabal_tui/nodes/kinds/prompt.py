@@ -9,7 +9,7 @@ from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, Retry
-from flowcabal_tui.domain.workflow import Block, InquiryBlock, PromptParams
+from flowcabal_tui.domain.workflow import Block, InquiryBlock, PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Rejected
 
@@ -60,7 +60,9 @@ class Prompt(NodeKind):
         """What is sent, with a context of at most `room` tokens where an earlier one was too long for the model."""
         inquiries = [block.question for block in self.blocks(params) if isinstance(block, InquiryBlock)]
         unanswered = [(question, "") for question in inquiries]
-        fitting = params if room is None else params.model_copy(update={"context_tokens": room})
+        fitting = _filled(context, params)
+        if room is not None:
+            fitting = fitting.model_copy(update={"context_tokens": room})
         injection = await context.inject(fitting, context.resolve(params.prompt, unanswered), inquiries)
         if injection and room is not None:
             words = _("The prompt was too long for the model: the context was shortened to {n} tokens.")
@@ -97,7 +99,7 @@ class Prompt(NodeKind):
             if evaluation and evaluation.verdict == "retry" and tries_left > 0:
                 retry = context.retry(attempt, evaluation, mend=mends)
                 continue
-            doubt = await context.doubt(params, injection, attempt)
+            doubt = await context.doubt(_filled(context, params), injection, attempt)
             if (reason := _why_ask(params, attempt, evaluation, doubt)) is None:
                 return await context.settle(request, params, attempt)
             decision = await context.ask("review", reason, attempts=attempts, required=params.review == "always")
@@ -113,6 +115,14 @@ class Prompt(NodeKind):
                     retry = context.retry(shown, judged, decision.note, mend=decision.kind == "mend")
                 case "reject":
                     raise Rejected
+
+
+def _filled(context: NodeContext, params: PromptParams) -> PromptParams:
+    """With the text blocks of the system as they go out: they may hold pages of the book."""
+    system = (
+        TextBlock(text=context.resolve((each,))) if isinstance(each, TextBlock) else each for each in params.system
+    )
+    return params.model_copy(update={"system": tuple(system)})
 
 
 def _chosen(attempts: list[Attempt], decision: Decision) -> Attempt:
