@@ -191,13 +191,13 @@ def _with_places(placed: Sequence[Placed], here: Mapping[ChapterId, Chapter], mo
         elif each.chapters:
             place = min(here[chapter].position for chapter in each.chapters)
             before, since = max(here[chapter].position for chapter in each.chapters), 0
-            result.append(replace(each, place=place))
+            result.append(Placed(each.part, each.chapters, each.by, place, each.volume))
         else:
             since += 1
             place_here = _guess(each.part, before, since, after)
             is_next = bool(before) and place_here is not None and place_here > most
             planned = is_next and not each.by and each.part.number is not None
-            result.append(replace(each, place=place_here, planned=planned))
+            result.append(Placed(each.part, each.chapters, each.by, place_here, each.volume, planned))
     return _with_volume_places(result)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,10 +16,13 @@ _CHAPTER_UNITS: Final = "章回话話"
 _PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
-def heading_lines(text: str, *, bare: bool) -> list[Line]:
-    """Every line with its Markdown level (0: none) and what it says as a heading."""
+def heading_lines(text: str, *, bare: bool, places: Sequence[int] | None = None) -> list[Line]:
+    """Every line with its Markdown level (0: none) and what it says as a heading.
+
+    `places` are those of `possible_headings`, where they are known.
+    """
     lines: list[Line] = []
-    possible = frozenset(possible_headings(text))
+    possible = frozenset(possible_headings(text) if places is None else places)
     after = 0
     for raw in text.split("\n"):
         at, after = after, after + len(raw) + 1

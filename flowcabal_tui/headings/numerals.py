@@ -36,6 +36,7 @@ _WORDS: Final = (
     | {"hundred": 100, "hundredth": 100}
 )
 _ROMAN: Final = re.compile(r"^(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
+_PLAIN_NUMBER: Final = re.compile(r"[0-9]{1,9}(?=[\s.:,—–-]|$)")
 _ROMAN_PARTS: Final = (
     *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X")),
     *((9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
@@ -73,6 +74,8 @@ def english_number(text: str) -> int | None:
 
 def leading_number(text: str) -> tuple[int | None, str]:
     """The English numeral that a text begins with, and what follows it; (None, text) when it begins with none."""
+    if plain := _PLAIN_NUMBER.match(text):
+        return int(plain[0]), text[plain.end() :]
     head, *rest = re.split(r"(?=[.:,—–])", text, maxsplit=1)
     parts = re.split(r"([\s-]+)", head)
     number, used = _leading([part.lower() for part in parts[::2]])

@@ -60,23 +60,32 @@ def read_outline(text: str) -> Outline:
 
 def _headed(text: str) -> Iterator[_Found]:
     """By the rules of imports; a number alone only where nothing else is a chapter's heading."""
-    own = {at: each for at in possible_headings(text) if (each := _several(text, at) or _at_once(text, at))}
-    lines = heading_lines(text, bare=False)
+    places = possible_headings(text)
+    lines = heading_lines(text, bare=False, places=places)
+    headed = {at for at, line in _with_offsets(lines) if line.heading}
+    own = {at: each for at in places if at not in headed and (each := _several(text, at) or _at_once(text, at))}
     chapters = [line.heading for line in lines if line.heading and line.heading.kind == "chapter"]
     if not own and len(chapters) <= 1 and not any(each.number is not None for each in chapters):
-        counted = heading_lines(text, bare=True)
+        counted = heading_lines(text, bare=True, places=places)
         lines = counted if sum(_is_chapter(line) for line in counted) > 1 else lines
     kept, listed = without_contents(lines)
     remains = {id(line) for line in kept} if listed else None
-    after = 0
-    for line in lines:
-        at, after = after, after + len(line.text) + 1
+    for at, line in _with_offsets(lines):
         if (said := line.heading) is None:
             if at in own:
                 yield own[at]
         elif remains is None or id(line) in remains:
             kind: PartKind = "volume" if said.kind == "volume" else "chapter"
-            yield _Found(kind, said.title, Span(at, after - 1), after - 1, said.number, line.level, volume=said.volume)
+            end = at + len(line.text)
+            yield _Found(kind, said.title, Span(at, end), end, said.number, line.level, volume=said.volume)
+
+
+def _with_offsets(lines: Iterable[Line]) -> Iterator[tuple[int, Line]]:
+    """Each line with the place in the text where it begins."""
+    at = 0
+    for line in lines:
+        yield at, line
+        at += len(line.text) + 1
 
 
 def _is_chapter(line: Line) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from flowcabal_tui.headings.numerals import NUMERAL, chinese_number, leading_number
@@ -86,12 +87,20 @@ class Heading:
 
 def heading_of(line: str) -> Heading | None:
     """What a line of its own says as a heading; None for running text. Markdown marks are not its business."""
+    return _heading_of(line) if len(line) > LONGEST else _known_heading_of(line)
+
+
+def _heading_of(line: str) -> Heading | None:
     line = _undecorated(line)
     if not line or (len(line) > LONGEST and not _LONG_TITLE.match(line)):
         return None
     if line[0].isascii() and (english := _english(line)):
         return english
     return _chinese(line) if len(line) <= _LONGEST_ZH else None
+
+
+_known_heading_of = lru_cache(maxsize=16_384)(_heading_of)
+"""A title is read again for each of its parts and chapters; long lines are not kept."""
 
 
 def possible_headings(text: str) -> tuple[int, ...]:
@@ -110,6 +119,7 @@ def title_words(title: str) -> str:
     return title.strip() if words is None else words
 
 
+@lru_cache(maxsize=16_384)
 def _after_number(title: str) -> str | None:
     """What follows the number of a title; None when it has none."""
     if found := _CHAPTER_ZH.match(title) or _VOLUME_ZH.match(title):

@@ -35,6 +35,7 @@ NAMES = (
     "scale",
     "files",
     "names",
+    "outline",
     "prompts",
     "drill",
 )

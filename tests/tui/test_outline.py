@@ -9,6 +9,7 @@ import pytest
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol import AddChapter, WriteChapter, WriteMeta
+from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.outline import BeatsScreen, OutlineScreen
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -64,3 +65,21 @@ async def test_a_part_is_assigned_by_a_key_and_beats_are_edited_beside_the_chapt
         assert outline.text == TEXT.replace("灯要灭", "灯灭了")
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is screen)
+
+
+async def test_a_long_outline_begins_at_the_chapter_in_view_and_has_all_its_rows(folder: Path, tmp_path: Path) -> None:
+    text = "".join(f"## 伏笔{n}\n- {n}\n" for n in range(400)) + "## 船\n- 她来了。\n## 灯\n- 灭。\n## 尾注\n- 完。\n"
+    project = await Project.open(folder, knowledge=False)
+    await project.carry_out(WriteMeta("outline", text))
+    await project.close()
+    async with opened(folder, tmp_path) as (_project, pilot):
+        await pilot.press("O")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
+        await settled(pilot)
+        lines = pilot.app.screen.query_one(PickList)
+        assert lines.option_count == 404 and lines.picked == "402"
+        assert any("灯" in line for line in shown(pilot.app))
+        await pilot.press("G")
+        assert lines.picked == "403"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator
-from typing import ClassVar, Protocol
+import asyncio
+from collections.abc import Awaitable, Iterator, Sequence
+from typing import ClassVar, NamedTuple, Protocol
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -32,6 +32,8 @@ from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 _BY_RULES = "rules"
 _TO_NONE = "none"
 _NEW = "new-"
+_IN_SIGHT = 100
+"""Rows on each side of the cursor that are drawn before all others: more than a terminal is high."""
 
 
 class OutlineDoors(Protocol):
@@ -44,6 +46,15 @@ class OutlineDoors(Protocol):
     async def write(self, text: str, part: OutlinePart | None, chapter: ChapterId, version: int) -> None: ...
 
     async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None: ...
+
+
+class _Row(NamedTuple):
+    """A row of the list: what it is of, the sign before it, its words and the dim words after them."""
+
+    id: str
+    sign: str
+    title: str
+    words: str
 
 
 class BeatsScreen(TypedScreen[str]):
@@ -130,13 +141,28 @@ class OutlineScreen(ModalScreen[None]):
     async def _read(self, *, first: bool = False) -> None:
         self._book, self._version = await self._doors.outline()
         lines = self.query_one(PickList)
-        at = lines.highlighted
-        lines.clear_options()
-        lines.add_options([*self._rows(self._book)])
-        own = [place for place, each in enumerate(self._book.placed) if self._chapter in each.chapters]
-        new = [n for n in range(lines.option_count) if lines.get_option_at_index(n).id == f"{_NEW}{self._chapter}"]
-        lines.highlighted = next(iter([*own, *new]), 0) if first else at
+        rows = [*self._rows(self._book)]
+        at = self._first_row(self._book) if first else lines.highlighted or 0
         self.query_one(".head", Static).update(self._words(self._book))
+        near = slice(max(0, at - _IN_SIGHT), at + _IN_SIGHT)
+        if len(rows) > 2 * _IN_SIGHT:  # the height of each row takes time: those in sight come first
+            self._fill(rows[near], at - near.start)
+            drawn = asyncio.Event()
+            self.call_after_refresh(drawn.set)
+            await drawn.wait()
+            at = near.start + (lines.highlighted or 0)
+        self._fill(rows, at)
+
+    def _fill(self, rows: Sequence[_Row], at: int) -> None:
+        lines = self.query_one(PickList)
+        lines.set_options([Option(HangingRow(row.sign, row.title, row.words), id=row.id) for row in rows])
+        lines.highlighted = min(at, lines.option_count - 1)
+
+    def _first_row(self, book: BookOutline) -> int:
+        """The row of the chapter in view."""
+        own = [at for at, each in enumerate(book.placed) if self._chapter in each.chapters]
+        new = [each.id for each in book.chapters if not book.of(each.id)]
+        return next(iter(own), len(book.placed) + new.index(self._chapter) if self._chapter in new else 0)
 
     @staticmethod
     def _words(book: BookOutline) -> str:
@@ -144,17 +170,18 @@ class OutlineScreen(ModalScreen[None]):
         words = ngettext("{n} part fits no chapter: not assigned", "{n} parts fit no chapter: not assigned", left)
         return f"{_('Outline')} · {words.format(n=left)}" if left else _("Outline")
 
-    def _rows(self, book: BookOutline) -> Iterator[Option]:
+    @staticmethod
+    def _rows(book: BookOutline) -> Iterator[_Row]:
         titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
         for at, each in enumerate(book.placed):
             title = one_line(each.part.title) or _("The whole book")
             indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
             words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
-            yield Option(HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words), id=str(at))
+            yield _Row(str(at), f"{'!' if each.is_unassigned else ' '} {indent}", title, words)
         for chapter in book.chapters:
             if not book.of(chapter.id):
-                row = Text(f"+   {titles[chapter.id]} · {_('nothing in the outline yet')}")
-                yield Option(row, id=f"{_NEW}{chapter.id}")
+                words = f" · {_('nothing in the outline yet')}"
+                yield _Row(f"{_NEW}{chapter.id}", "+   ", titles[chapter.id], words)
 
     def _current(self) -> tuple[Placed | None, ChapterId]:
         """The part under the cursor, or the chapter that has none yet."""

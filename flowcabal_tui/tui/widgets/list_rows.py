@@ -56,7 +56,7 @@ class HangingRow(Visual):
 
     def get_height(self, rules: RulesMap, width: int) -> int:
         """As many rows as the words take."""
-        return len(self._wrapped(width))
+        return 1 if cell_width(str(self)) <= width else len(self._wrapped(width))
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The rows, from the first one on."""
