@@ -29,11 +29,11 @@ _SEVERAL_EN: Final = re.compile(
 )
 _AT_ONCE: Final = re.compile(
     rf"{_BEGINS}(?P<title>第[ \t]*{NUMERAL}[ \t]*[章回]|chapter[ \t]+(?:\d{{1,9}}|[ivxlc]+))\*{{0,2}}"
-    r"[ \t]*[:：—–.、]+[ \t]*(?=\S)",
+    r"[ \t]*[:：—–.、]+[ \t]*(?=\S|\n|\Z)",
     re.IGNORECASE,
 )
-"""A heading whose beats follow in the same line (第三章：雪夜里，他回来了。)."""
-_LISTED: Final = re.compile(rf"^(?P<number>\d{{1,4}}|{NUMERAL})\s*[.、．)）:：]\s*(?=\S)")
+"""A heading whose beats follow in the same line (第三章：雪夜里，他回来了。), or that ends with a colon."""
+_LISTED: Final = re.compile(rf"^(?P<number>\d{{1,4}}|{NUMERAL})\s*[.、．)）:：]\s*(?=\S|\Z)")
 _LEAST_LISTED: Final = 2
 
 

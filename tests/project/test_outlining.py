@@ -127,3 +127,27 @@ async def test_two_chapters_that_become_one_have_both_their_beats(folder: Path) 
             await desk.project.carry_out(WriteChapter(await desk.chapter(chapter), text))
         await desk.project.carry_out(MergeChapters(await desk.chapter(1), await desk.chapter(2)))
         assert list((await beats(desk)).values()) == ["- A1\n- A2\n\n- B", "- C"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "第一章：雪夜里，他回来了。\n第二章：他又走了，没有回头。\n",
+        "1. It rained all night, and nobody came to the door of the old mill.\n2. It snowed, and then somebody came.\n",
+        "## Chapter 1\n- A\n## Chapter 2\n- B\n",
+    ],
+)
+async def test_a_part_that_was_emptied_keeps_its_heading(folder: Path, text: str) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk, text)
+        outline, _version = await desk.project.outline()
+        part, following = outline.placed[1].part, outline.placed[2].part
+        kept = outline.outline.body(following)
+        for words in ("", "", "new"):
+            await desk.project.carry_out(WriteOutlinePart(words, part.title, part.nth))
+            after, _version = await desk.project.outline()
+            assert [each.part.title for each in after.placed] == [each.part.title for each in outline.placed]
+            assert [each.chapters for each in after.placed] == [each.chapters for each in outline.placed]
+            assert after.outline.body(after.placed[1].part).strip() == words
+            assert after.outline.body(after.placed[2].part) == kept

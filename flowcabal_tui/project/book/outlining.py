@@ -133,6 +133,8 @@ def _with_body(text: str, part: OutlinePart, body: str) -> str:
     """The outline with other words below one heading; every character outside of them stays."""
     old, words = text[part.body.start : part.body.end], body.strip("\n").rstrip()
     has_more = part.body.end < len(text)
+    if not words and not old.strip():
+        return text
     if old.strip():
         before, after = old[: len(old) - len(old.lstrip("\n"))], old[len(old.rstrip()) :]
     else:
