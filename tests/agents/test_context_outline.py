@@ -158,3 +158,28 @@ async def test_the_last_pages_are_not_called_full() -> None:
     injection = await assembled(replace(story), 2, 4_000)
     (near,) = sources(injection, "near")
     assert level_words(near).startswith("shortened: ") and f"全文共 {near.of} 字" in injection.user_suffix
+
+
+async def test_passages_that_fit_no_chapter_are_marked_below_the_words_of_the_book_too() -> None:
+    text = "# 长路\n全书写林远寻铃。\n\n## 旧怨\n林远恨沈青。\n- 林远磨刀。\n## 伏笔\n林远藏了刀。\n"
+    given = (await assembled(book(text), 1)).user_suffix
+    for heading in ("旧怨", "伏笔"):
+        assert f"大纲中未归入任何章的段落: {heading}" in given
+    assert given.index("全书写林远寻铃") < given.index("段落: 旧怨") < given.index("恨沈青")
+    assert given.index("林远磨刀") < given.index("段落: 伏笔") < given.index("藏了刀")
+
+
+async def test_each_part_of_an_outline_that_is_shortened_says_its_own_lengths() -> None:
+    text = (
+        "# 长路\n"
+        + "全书写林远寻铃。" * 3_000
+        + "\n\n## 第一卷 雪\n"
+        + "卷意甲号。" * 3_000
+        + "\n### 第一章 驿1\n- a\n"
+    )
+    injection = await assembled(book(text), 1, 4_000)
+    whole, volume = sources(injection, "outline")
+    assert (whole.of, volume.of) == (24_000, 15_000)
+    for source in (whole, volume):
+        assert f"此处只有前 {source.kept} 字，全文共 {source.of} 字" in injection.user_suffix
+    assert "第一卷 雪" in injection.user_suffix

@@ -223,7 +223,11 @@ def test_no_heading_is_missed_by_the_look_for_lines_that_may_be_one(text: str) -
 
 @pytest.mark.parametrize(
     "text",
-    ["第一章：\n- A\n第二章：\n- B\n", "第一章、\n- A\n第二章、雪夜里，他回来了。- B\n", "Chapter 1:\n- A\nChapter 2:\n- B\n"],
+    [
+        "第一章：\n- A\n第二章：\n- B\n",
+        "第一章、\n- A\n第二章、雪夜里，他回来了。- B\n",
+        "Chapter 1:\n- A\nChapter 2:\n- B\n",
+    ],
 )
 def test_a_heading_that_ends_with_a_colon_is_one(text: str) -> None:
     assert [said[-3:] for said in beats(text, "x", "y")] == ["- A", "- B"]

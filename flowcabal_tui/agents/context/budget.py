@@ -86,7 +86,7 @@ class Ledger:
             self._shares["meta"] = max(self._shares["meta"], min(_META_LEAST, budget // 2))
         self._used = dict.fromkeys(self._shares, 0)
         self._taken = Counter[BudgetClass]()
-        self._headed: set[tuple[BudgetClass, str]] = set()
+        self._headed: set[tuple[str, str, str]] = set()
         self._chosen: list[Chosen] = []
         self._dropped: list[tuple[Candidate, str]] = []
         self._spans: dict[str, list[tuple[int, int]]] = {}
@@ -211,7 +211,7 @@ class Ledger:
             self.drop(candidate, _("already included"))
             return True
         extra = 0 if self._has(candidate.budget_class) else self._counter.count(self._section(candidate.budget_class))
-        is_headed = rest.start >= 0 and (rest.budget_class, rest.uri) in self._headed
+        is_headed = rest.start >= 0 and not rest.cut and _heading(rest) in self._headed
         tokens = self._counter.count(rest.continued if is_headed else rest.block(self._language)) + extra
         if tokens > room and rest.cuttable:
             rest = self._shortened(rest, room - extra)
@@ -237,7 +237,7 @@ class Ledger:
         self._levels.pop(taken.uri, None)
         if taken.start >= 0:
             self._spans[taken.uri].remove((taken.start, taken.end))
-            self._headed.discard((taken.budget_class, taken.uri))
+            self._headed.discard(_heading(taken))
         self._dropped = [each for each in self._dropped if each[0] is not whole]
         self._take(whole, self.left)
 
@@ -258,7 +258,8 @@ class Ledger:
         self._taken[candidate.budget_class] += 1
         self._used[candidate.budget_class] += tokens
         if candidate.level == "L2" and candidate.start >= 0:
-            self._headed.add((candidate.budget_class, candidate.uri))
+            if not candidate.cut:
+                self._headed.add(_heading(candidate))
             self._spans.setdefault(candidate.uri, []).append((candidate.start, candidate.end))
         else:
             self._levels[candidate.uri] = max(self._levels.get(candidate.uri, ""), candidate.level)
@@ -306,6 +307,11 @@ class Ledger:
             texts = _texts([one.candidate for one in by_class], self._language)
             parts.append(f"{opening('besides', self._language)}{texts}{closing('besides')}")
         return "\n".join((preamble(self._language), *parts)) if parts else ""
+
+
+def _heading(candidate: Candidate) -> tuple[str, str, str]:
+    """Parts that share it share a title in the prompt (`Candidate.follows`)."""
+    return candidate.budget_class, candidate.uri, candidate.title
 
 
 def _texts(candidates: Sequence[Candidate], language: str) -> str:

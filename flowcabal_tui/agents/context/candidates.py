@@ -123,5 +123,7 @@ class Candidate:
         return _HIDDEN_PART.sub("…", self.text)
 
     def follows(self, other: Candidate) -> bool:
-        """Are both parts of one chapter's text, so that one title is enough?"""
-        return self.uri == other.uri and self.start >= 0 and other.start >= 0 and not self.line
+        """Are both parts of one text, so that one title is enough? What was shortened has a title of its own."""
+        if self.cut or other.cut or self.line or self.title != other.title:
+            return False
+        return self.uri == other.uri and self.start >= 0 and other.start >= 0

@@ -23,7 +23,6 @@ from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import (
     CLASSES,
-    LEVELS,
     SCENE_FIELDS,
     SCENE_ORIGINS,
     counting_words,
@@ -220,7 +219,8 @@ class ReceiptPane(Vertical):
         earlier = self._earlier().get(_place(source))
         if earlier is None:
             return "+", ""
-        return (" ", "") if earlier.level == source.level else ("~", f"{_(LEVELS[earlier.level])} > ")
+        was = level_words(earlier)
+        return (" ", "") if was == level_words(source) else ("~", f"{was} > ")
 
     def _source_row(self, source: ContextSource, sign: str, was: str = "") -> Option:
         title = was + one_line(source.title or source.uri)
