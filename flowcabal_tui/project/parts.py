@@ -337,11 +337,13 @@ class Parts:
         is_free = self.models.is_offline("agent")
         return chapter.author == "import" and not is_free and not self.bootstrap.has_read(chapter)
 
-    def curator(self, by_rule: bool) -> Curator | None:
-        """The curator, with the agents' model or by rule alone; None when it is switched off."""
+    async def curator(self, by_rule: bool) -> Curator | None:
+        """The curator, with the agents' model, whose window is then known, or by rule; None when it is switched off."""
         if not self.settings.agents.curator:
             return None
         asks = not by_rule and self.models.endpoint("agent") is not None
+        if asks:
+            await self.models.learn_windows()
         # It measures by a rule that never learns: what it makes again must be what it made before.
         return Curator(self.models.agent if asks else None, TokenEstimator(), self.prompts, self.monitor())
 

@@ -12,7 +12,14 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.windows import prompt_room
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.words import spend_lines
-from flowcabal_tui.protocol import AddChapter, ImportManuscript, WriteChapter, WriteMeta
+from flowcabal_tui.protocol import (
+    AddChapter,
+    BootstrapChanged,
+    ImportManuscript,
+    StartBootstrap,
+    WriteChapter,
+    WriteMeta,
+)
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened, write_chapters
@@ -79,6 +86,21 @@ async def test_a_window_that_is_known_before_the_run_is_said_in_the_receipt_and_
         receipt = (await desk.view(run, node.id)).attempts[-1].receipt
         assert receipt is not None and any("2,048" in note for note in receipt.notes)
         assert "shortened to fit the window" in str(server.log[0]["body"])
+
+
+async def test_a_reading_asks_for_the_window_before_its_first_question(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    server.listed = {"max_model_len": 4_096}
+    async with opened(folder) as desk:
+        await book(desk, tmp_path)
+        assert server.asked == []  # what is made by rule asks nobody
+        await desk.project.carry_out(StartBootstrap())
+        await desk.until(BootstrapChanged, lambda event: event.status.state == "done")
+        assert server.asked == ["/v1/models"]
+        told = [str(entry["body"]["messages"]) for entry in server.log if entry["path"].endswith("completions")]
+        assert len(told) > 5 and max(map(TokenEstimator().count, told)) < 4_096
 
 
 async def test_a_book_that_is_open_for_reading_learns_a_window_for_the_session(

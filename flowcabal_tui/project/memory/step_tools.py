@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from flowcabal_tui.agents.curation.curator import Curator
@@ -29,7 +29,7 @@ class StepTools:
     knowledge: KnowledgeSteps
     kinds: ProfileKinds
     language: str
-    curator: Callable[[bool], Curator | None]
+    curator: Callable[[bool], Awaitable[Curator | None]]
     """The curator, by rule alone if True; None when it is switched off."""
     by_rule: Callable[[Chapter], bool]
     """Is no model asked about this chapter, since the writer did not want to pay for it?"""
@@ -49,13 +49,13 @@ class StepTools:
             raise KeyError(subject)
         return chapter, await self.store.book.text(chapter.id, chapter.version)
 
-    def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
+    async def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money.
 
         A further answer, which only the writer asks for, is a model's; and so is what follows one that was paid for.
         """
         paid = sample or (made is not None and made.method == "model")
-        return self.curator(not paid and self.by_rule(chapter))
+        return await self.curator(not paid and self.by_rule(chapter))
 
     async def generation(self) -> Generation:
         """What the steps read: the newest, but for a paid job."""

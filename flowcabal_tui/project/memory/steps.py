@@ -136,7 +136,7 @@ class Steps:
     async def _story(self, task: BackgroundTask) -> None:
         """What the chapter adds to the story, read once from each text."""
         chapter, text = await self._tools.chapter(task.subject)
-        curator = self._tools.curator_for(chapter)
+        curator = await self._tools.curator_for(chapter)
         if curator is None or not curator.asks:
             return
         reader, memory = StoryReader(curator), self._store.memory
@@ -198,7 +198,7 @@ class Steps:
 
     async def _check(self, task: BackgroundTask) -> None:
         chapter, text = await self._tools.chapter(task.subject)
-        curator = self._tools.curator_for(chapter)
+        curator = await self._tools.curator_for(chapter)
         if curator is None or chapter.author == "import":
             return
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())

@@ -50,7 +50,7 @@ class SummarySteps:
         chapter, text = await self._tools.chapter(task.subject)
         overview, uri = await self._overview(chapter, text), f"manuscript/{chapter.id}"
         known_line = await (await self._now()).made(uri, "L0")
-        curator = self._tools.curator_for(chapter, made=known_line)
+        curator = await self._tools.curator_for(chapter, made=known_line)
         if curator is None or overview is None:
             return
         if not await self._stands(known_line, curator.l0_source(chapter, overview)):
@@ -79,7 +79,7 @@ class SummarySteps:
         """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
         uri = f"manuscript/{chapter.id}"
         standing = await (await self._now()).made(uri, "L1")
-        curator = self._tools.curator_for(chapter, sample, standing)
+        curator = await self._tools.curator_for(chapter, sample, standing)
         if curator is None:
             return None
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
@@ -166,7 +166,7 @@ class SummarySteps:
         chapter, _text = await self._tools.chapter(chapter_id)
         sample = sample_of(task.source)
         made = await (await self._as_of(chapter, now=True)).made(uri, "L1")
-        curator = self._tools.curator_for(chapter, sample, made)
+        curator = await self._tools.curator_for(chapter, sample, made)
         if curator is None:
             return
         _root, kind, subject = uri.split("/")
@@ -238,7 +238,7 @@ class SummarySteps:
         """Tells an arc or the work from what is below, as of a chapter; True when a new state was made."""
         view = await self._as_of(last, now=True)
         made = await view.made(uri, "L1")
-        curator = self._tools.curator_for(last, sample, made)
+        curator = await self._tools.curator_for(last, sample, made)
         if curator is None:
             return False
         teller, goal = ArcTeller(curator), ArcGoal(uri, title, below, view, last.position, sample)
