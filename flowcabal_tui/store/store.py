@@ -62,6 +62,7 @@ class Store:
         self._database, self._lock = database, lock
         self.holder = holder_now()
         """Who has it open for writing, when this store is read-only."""
+        self._holder_now = holder_now
         self.runs = Runs(database, clock, holder_now)
         self.states = States(database)
         self.versions = Versions(database, clock)
@@ -75,7 +76,7 @@ class Store:
         self.records = Records(database, clock)
         self.proposals = Proposals(database, clock)
         self.references = References(database, clock)
-        self.outbox, self.jobs = Outbox(database), JobTasks(database)
+        self.outbox, self.jobs = Outbox(database, lambda: self.is_left), JobTasks(database)
         self.usage, self.sent = UsageLog(database, clock), SentRequests(database)
         self.values = Values(database, clock)
         self.vectors = Vectors(database)
@@ -135,6 +136,11 @@ class Store:
     @property
     def read_only(self) -> bool:
         return self._database.read_only
+
+    @property
+    def is_left(self) -> bool:
+        """True when this store only reads, and nobody writes: what was under way when a process was killed is not."""
+        return self.read_only and self._holder_now() is None
 
     async def check(self) -> None:
         """SQLite's own check of the whole file. Raises ProjectDamaged."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +17,7 @@ from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBoot
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, Desk, both, calls, change, endpoint, make, opened, write_chapters
+from tests.waiting import until
 
 PRICE = {"price_in": Decimal(1), "price_out": Decimal(2)}
 
@@ -113,6 +115,27 @@ async def test_a_pause_lets_what_is_under_way_end_and_is_gone_on_with_by_the_nex
         await ended(desk)
     assert calls(server) > before
     assert max(asked(server).values()) == 1
+
+
+async def test_nothing_is_told_as_running_after_the_process_that_read_was_killed(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, concurrency=1)
+    async with opened(folder) as desk:
+        server.push({"ttft": 3600})
+        await desk.project.carry_out(StartBootstrap())
+        await until(lambda: calls(server) == 1)
+        async with opened(folder, read_only=True) as reader:
+            status = await reader.project.bootstrap()
+            assert status is not None and status.state == "running"
+            assert [task.kind for task in await reader.project.background("running")] == ["story"]
+        killed = shutil.copytree(folder, tmp_path / "killed")  # as a kill leaves it
+    async with opened(killed, read_only=True) as reader:
+        status = await reader.project.bootstrap()
+        assert status is not None and (status.state, status.reason != "") == ("paused", True)
+        assert await reader.project.background("running") == ()
+        assert "story" in {task.kind for task in await reader.project.background("waiting")}
+        assert "running" not in await reader.project.background_counts()
 
 
 async def test_a_project_that_is_closed_in_the_midst_pauses_and_asks_no_answered_question_again(

@@ -79,7 +79,7 @@ class Bootstrap:
         self._read = await self._store.values.get(READ, {})
         known = await self._store.values.get(JOB)
         self._job = from_plain(plan.Job, known) if known else None
-        if self._job and self._job.state == "running" and not self._store.read_only:
+        if self._job and self._job.state == "running" and (self._store.is_left or not self._store.read_only):
             self._job = replace(self._job, state="paused", reason=_("The program ended in the midst of it."))
 
     def has_read(self, chapter: Chapter) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest, Generation
@@ -47,8 +48,9 @@ def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -
 class Outbox:
     """Tasks by state; doing them is somebody else's work."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, is_left: Callable[[], bool] = lambda: False) -> None:
+        """Where `is_left` says that nobody works on the project, what a killed process had begun is told as waiting."""
+        self._database, self._is_left = database, is_left
 
     async def add(self, tasks: Iterable[BackgroundTask]) -> None:
         """Adds tasks (their ids and states do not matter); one that is there and did not fail is left as it is."""
@@ -147,10 +149,15 @@ class Outbox:
 
     async def all(self, states: Iterable[Freshness] = _OPEN) -> tuple[BackgroundTask, ...]:
         """Tasks in these states (those that are not fresh, if none are named), by id."""
-        wanted = tuple(states)
-        marks = ", ".join("?" * len(wanted))
-        rows = await self._database.rows(f"SELECT {TASK_FIELDS} FROM task WHERE state IN ({marks}) ORDER BY id", wanted)
-        return tuple(task_of(row) for row in rows)
+        wanted = set(states)
+        rows = await self._database.rows(
+            f"SELECT {TASK_FIELDS} FROM task WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (json.dumps([*(wanted | {"running"} if self._is_left() else wanted)]),),
+        )
+        return tuple(task for task in map(self._as_it_is, map(task_of, rows)) if task.state in wanted)
+
+    def _as_it_is(self, task: BackgroundTask) -> BackgroundTask:
+        return replace(task, state="waiting") if task.state == "running" and self._is_left() else task
 
     async def counts(self, kinds: Iterable[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
         """How many tasks of these kinds there are in each state, those of a paid job left out."""
@@ -159,7 +166,10 @@ class Outbox:
             " GROUP BY state ORDER BY state",
             (json.dumps([*kinds]),),
         )
-        return dict(rows)
+        counts: dict[Freshness, int] = dict(rows)
+        if self._is_left() and (begun := counts.pop("running", 0)):
+            counts["waiting"] = counts.get("waiting", 0) + begun
+        return counts
 
     async def waits(self, kind: TaskKind) -> bool:
         """Is there a task of this kind that waits or runs?"""
