@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -74,6 +75,8 @@ class _Asking:
     def __init__(self, model: ModelPort, request: ModelRequest, schema: dict[str, Any], ladder: Ladder) -> None:
         self._model, self._request, self._schema, self._ladder = model, request, schema, ladder
         self._modes = ladder.modes
+        self._rest = schema
+        """What is still missing: a server that enforces a schema would begin with the first list again."""
         self._turns: tuple[Message, ...] = ()
         self._usages: list[Usage] = []
         self._last = Answer("", "stop", Usage())
@@ -109,7 +112,7 @@ class _Asking:
         return answer
 
     async def _ask(self, mode: StructuredMode) -> Answer:
-        asked = _in_mode(self._request, self._schema, mode)
+        asked = _in_mode(self._request, self._rest if mode == "native" else self._schema, mode)
         try:
             return await self._model.answer(replace(asked, messages=asked.messages + self._turns))
         except ModelError as error:
@@ -121,7 +124,12 @@ class _Asking:
         """Adds the turns that ask for what is missing; a mode without effect is left for the next one."""
         if not self._effective:
             self._modes = self._modes[1:] or self._modes
-        words = _again(problem) if found is None else _rest(answer, found, problem)
+        if found is None:
+            words = _again(problem)
+        else:
+            most = _most(found) if answer.finish == "length" else None
+            self._rest = _only(self._schema, found.fields, most)
+            words = _missing(found, problem, most, alone=self._modes[0] == "native")
         self._turns += _repair(answer, words)
 
     def kept(self, found: Found) -> Answer:
@@ -152,18 +160,49 @@ def _again(problem: str) -> str:
     return f"That did not fit:\n{problem}\nGive the whole answer again, as JSON that fits the schema."
 
 
-def _rest(answer: Answer, found: Found, problem: str) -> str:
-    """Asks for the parts that could not be read; after a cut answer for fewer items, so that it is not cut again."""
-    places = ", ".join(found.unread)
-    form = "Answer in the same form, as JSON that fits the schema; leave every other list empty."
-    if answer.finish != "length":
-        return f"These parts did not fit: {places}.\n{problem}\nGive only them again. {form}"
+def _most(found: Found) -> int:
+    """Items of a list that an answer has room for, when one with so many was cut off."""
     lengths = [len(part) for name, part in found.parts.items() if name in found.fields and isinstance(part, list)]
-    most = max(1, max(lengths, default=2) // 2)
+    return max(1, max(lengths, default=2) // 2)
+
+
+def _missing(found: Found, problem: str, most: int | None, *, alone: bool) -> str:
+    """Asks for the parts that could not be read; with `most` after a cut answer, so that it is not cut again.
+
+    `alone`: the schema has no other fields.
+    """
+    places = ", ".join(found.unread)
+    form = "Give only these fields" if alone else "Answer in the same form"
+    form += ", as JSON that fits the schema" + ("." if alone else "; leave every other list empty.")
+    if most is None:
+        return f"These parts did not fit: {places}.\n{problem}\nGive only them again. {form}"
     return (
         f"The answer was cut off at its length limit. Still missing: {places}.\n"
         f"Go on after the last whole item, with at most {most} further items in each list. {form}"
     )
+
+
+def _only(schema: dict[str, Any], fields: Sequence[str], most: int | None) -> dict[str, Any]:
+    """A schema of these fields alone; with `most` the lists among them have no more items."""
+    kept = {name: part for name, part in schema["properties"].items() if name in fields}
+    for name, part in kept.items():
+        if most is not None and part.get("type") == "array":
+            kept[name] = part | {"maxItems": min(most, part.get("maxItems", most))}
+    narrow = schema | {"properties": kept, "required": list(kept)}
+    if "$defs" in schema:
+        narrow["$defs"] = _used(schema["$defs"], kept)
+    return narrow
+
+
+def _used(definitions: dict[str, Any], schema: Any) -> dict[str, Any]:
+    """The definitions that a schema, or one of these, refers to."""
+    text, used = json.dumps(schema), dict[str, Any]()
+    while more := {
+        name: part for name, part in definitions.items() if name not in used and f'"#/$defs/{name}"' in text
+    }:
+        used |= more
+        text = json.dumps(more)
+    return used
 
 
 def _repair(answer: Answer, words: str) -> tuple[Message, ...]:

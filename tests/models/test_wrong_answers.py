@@ -168,6 +168,25 @@ async def test_a_cut_answer_goes_on_in_smaller_parts(server: FaultServer, make: 
     assert "cut off at its length limit" in asked and "at most 1 further items" in asked
 
 
+async def test_a_server_that_enforces_the_schema_is_asked_with_a_schema_of_what_is_missing(
+    server: FaultServer, make: MakeModel
+) -> None:
+    """With the whole schema it would begin with the first list again, and be cut off there again."""
+    whole = good(StoryAnswer)
+    text = json.dumps({"entities": whole["entities"], "relations": whole["relations"]})
+    rest = {name: part for name, part in whole.items() if name != "entities"}
+    server.push({"content": text[:-40], "finish": "length"}, {"content": json.dumps(rest)})
+    value, answer = await make("openai", structured="native").structured(REQUEST, StoryAnswer)
+    assert answer.whole and value.entities == StoryAnswer.model_validate(whole).entities
+    assert value.facts == StoryAnswer.model_validate(whole).facts
+    first, second = [entry["body"]["response_format"]["json_schema"]["schema"] for entry in server.log]
+    assert "entities" in first["properties"] and "NamedThing" in first["$defs"]
+    assert second["required"] == list(second["properties"])
+    assert second["required"][:2] == ["relations", "facts"]
+    assert {part["maxItems"] for part in second["properties"].values() if part["type"] == "array"} == {1}
+    assert "SaidFact" in second["$defs"] and "NamedThing" not in second["$defs"]
+
+
 async def test_an_error_in_a_repair_loses_nothing_that_was_read(server: FaultServer, make: MakeModel) -> None:
     whole = good(Claims)
     server.push(said("tool", json.dumps({"findings": [whole["findings"][0], {"angle": "echoes"}]})), {"status": 401})
