@@ -35,13 +35,17 @@ class Fenced:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it."""
+    """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it.
+
+    A `whole` one is not shortened to leave room for others.
+    """
 
     id: str
     uri: str
     title: str
     text: str
     start: int = 0
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

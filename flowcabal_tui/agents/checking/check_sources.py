@@ -10,6 +10,7 @@ from typing import Any, Final
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, meta_title
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import search_terms
+from flowcabal_tui.agents.context.outline import quotable
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
@@ -50,7 +51,7 @@ async def sources_for(
         for piece in await _GATHER[angle](book, draft, cast):
             if (piece.uri, piece.start) in kept:
                 continue
-            text = piece.text[: cut(piece.text, min(room, longest), counter).end]
+            text = piece.text[: cut(piece.text, room if piece.whole else min(room, longest), counter).end]
             source = replace(piece, id=f"s{len(kept) + 1}", text=text)
             tokens = counter.count(fenced_sources([source]).text)
             if text.strip() and tokens <= room:
@@ -64,7 +65,8 @@ async def _timeline(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[So
     names = [name for entity in cast[:4] for name in entity.names]
     passages = _passages(book, await book.view.search((*times, *names), 24) if times or names else ())
     return [
-        *await _meta(book, "outline", "notes"),
+        *await _planned(book, cast),
+        *await _meta(book, "notes"),
         *await _dated(book, cast),
         *_told_in_time(passages),
         *await _overviews(book),
@@ -150,6 +152,17 @@ async def _meta(book: Book, *names: str) -> list[SourceText]:
         SourceText("", f"meta/{name}", meta_title(name, book.view.language), text)
         for name, text in await book.view.meta()
         if name in names
+    ]
+
+
+async def _planned(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+    """Of the outline what a node of the chapter gets; without a chapter the whole."""
+    if book.view.target is None:
+        return await _meta(book, "outline")
+    names = tuple(name for entity in cast for name in entity.names)
+    beats, rest = await quotable(book, book.view.target.id, names)
+    return [
+        SourceText("", each.uri, each.title, each.text, each.start, whole=each in beats) for each in (*beats, *rest)
     ]
 
 

@@ -12,9 +12,10 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.tokens import cut
-from flowcabal_tui.agents.sentences import shortened
+from flowcabal_tui.agents.sentences import sentences, shortened
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.outline import BookOutline, Placed
 from flowcabal_tui.domain.workflow import OutlineScope
@@ -32,6 +33,8 @@ _SENTENCE: Final = 40
 _LONGEST: Final = 12
 """Characters for each token of room: more of a text cannot go in, and is not counted."""
 _MOST_PASSAGES: Final = 12
+_QUOTED: Final = 12
+"""Earlier chapters that a check may quote."""
 _LIST_MARKS: Final = " \t　-*•"
 
 
@@ -70,6 +73,36 @@ async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[Bud
             *_unassigned(found, wanted, position, bool(own), language),
         ],
     }
+
+
+async def quotable(book: Book, chapter: ChapterId, names: tuple[str, ...]) -> tuple[list[Candidate], list[Candidate]]:
+    """The same word for word, for a check that quotes it: the chapter's beats, and the rest.
+
+    The rest are a sentence of each of the nearest chapters before, the nearest first, and passages of parts that fit no
+    chapter; an outline without chapters is there as it is. Every text stands at its `start` in the outline.
+    """
+    found, language = await book.view.outline(), book.view.language
+    position, own = book.view.before, found.of(chapter)
+    beats = [_verbatim(found, each, found.outline.beats(each.part), language) for each in own]
+    if all(each.part.kind != "chapter" for each in found.placed):
+        return beats, [Candidate(URI, _title("whole", language), "", "L2", "outline", found.text, start=0)]
+    earlier = [each for each in reversed(_earlier(found, position, own)) if not _is_blank(found, each)]
+    short = [_verbatim(found, each, _first_line(found, each), language) for each in earlier[:_QUOTED]]
+    wanted = Wanted(chapter, "before", names, 0)
+    return beats, [each for each in (*short, *_unassigned(found, wanted, position, bool(own), language)) if each.text]
+
+
+def _verbatim(found: BookOutline, each: Placed, words: str, language: str) -> Candidate:
+    start = found.text.find(words, each.part.heading.start if words == each.part.words else each.part.body.start)
+    title = f"{_title('whole', language)}{'：' if language.startswith('zh') else ': '}{each.part.title}"
+    return Candidate(URI, title, "", "L2", "outline", words, start=start, end=start + len(words))
+
+
+def _first_line(found: BookOutline, each: Placed) -> str:
+    """The first sentence of a part, or the words of its heading."""
+    beats = found.outline.beats(each.part)
+    first = next(iter(sentences(beats)), Span(0, 0))
+    return beats[first.start : first.end]
 
 
 def _title(key: str, language: str) -> str:
