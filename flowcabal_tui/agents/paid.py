@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage
 from flowcabal_tui.domain.text import digest_of
@@ -25,6 +26,13 @@ class AnswerStore(Protocol):
     async def get(self, key: Digest) -> str | None: ...
 
     async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Only(Generic[T]):
+    """The only answer to a question; `value` is None where it cannot be read."""
+
+    value: T | None
 
 
 @dataclass
@@ -77,6 +85,35 @@ class PaidOnce:
             with contextlib.suppress(ValidationError):  # the shape was changed without a change of its schema
                 return shape.model_validate_json(answer.text)
         return None
+
+    async def once(
+        self, request: ModelRequest, shape: type[T], about: Sequence[str], *, spend: bool = True
+    ) -> Only[T] | None:
+        """The answer to a question that is asked once `about` the same texts, whatever else the request holds.
+
+        An answer that cannot be read, or only in part, is kept too. None: it was not asked, and may not be without
+        `spend`. Raises ModelError when there was no answer.
+        """
+        schema = shape.model_json_schema()
+        key = digest_of({"endpoint": self.endpoint.identity, "only": request.purpose, "about": about, "shape": schema})
+
+        async def ask() -> Answer:
+            try:
+                value, answer = await self._model.structured(request, shape)
+            except ModelError as error:
+                if error.fault is not ModelFault.SCHEMA:
+                    raise
+                return Answer("", "stop", error.usage or Usage(), self.endpoint.model)
+            return replace(answer, text=value.model_dump_json(), whole=True)
+
+        answer = await self._stored(key)
+        if answer is None and not spend:
+            return None
+        text = (answer or await self._shared(key, ask)).text
+        try:
+            return Only(shape.model_validate_json(text))
+        except ValidationError:
+            return Only(None)
 
     def _key(self, request: ModelRequest, shape: type[BaseModel] | None, sample: int = 0) -> Digest:
         return digest_of(

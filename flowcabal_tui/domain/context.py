@@ -123,7 +123,8 @@ NOTHING_ABOUT: Final = About()
 class Intent:
     """What the node is about: who is in the scene, where, when, which kind of scene; and what is looked up besides.
 
-    `by` says which of the four do not come from a rule. `asks`: the agents' model is asked when the node runs.
+    `by` says which of the four do not come from a rule. `asks` are the tokens of the question about the scene that the
+    agents' model is asked when the node runs (0: none), and `question` tells it from others.
     """
 
     entities: tuple[str, ...] = ()
@@ -132,7 +133,8 @@ class Intent:
     where: str = ""
     when: str = ""
     by: tuple[tuple[SceneField, SceneOrigin], ...] = ()
-    asks: bool = False
+    asks: int = 0
+    question: Digest = Digest("")
 
     def origin(self, field: SceneField) -> SceneOrigin:
         """Who says what the field holds."""

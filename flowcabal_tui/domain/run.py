@@ -231,8 +231,9 @@ class RunSummary:
     error: str = ""
 
 
-CallKind = Literal["writing", "checks", "inquiries", "embeddings"]
-"""writing: by nodes; checks: by the Monitor; inquiries: of the Context agent; embeddings: queries of the search."""
+CallKind = Literal["writing", "checks", "inquiries", "scene", "embeddings"]
+"""writing: by nodes; checks: by the Monitor; inquiries and scene: of the Context agent; embeddings: queries of the
+search."""
 CALL_KINDS: Final[tuple[CallKind, ...]] = get_args(CallKind)
 
 

@@ -311,7 +311,7 @@ class Parts:
         )
 
     def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:
-        """The Context agent with the finder and, for inquiries, the agents' model."""
+        """The Context agent with the finder and, for inquiries and scenes, the agents' model."""
         return ContextAgent(
             self.store.memory,
             counter,
@@ -324,6 +324,7 @@ class Parts:
             shelf=PinnedShelf(self.store.references, generation, always=self.settings.agents.references),
             fixed=_fixed_words(),
             endpoint=self.models.endpoint,
+            asks_scene=self.settings.agents.scene,
         )
 
     def monitor(self) -> Monitor | None:

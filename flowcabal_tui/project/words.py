@@ -45,6 +45,7 @@ CALL_KINDS: Final[Mapping[CallKind, str]] = {
     "writing": mark("writing"),
     "checks": mark("checks"),
     "inquiries": mark("inquiries"),
+    "scene": mark("question about the scene"),
     "embeddings": mark("search vectors"),
 }
 ANGLES: Final[Mapping[Angle, str]] = {

@@ -126,6 +126,11 @@ class AgentsSettings(_Table):
     curator: bool = Field(True, description="Makes summaries and profiles of what is kept.")
     profiles: int = Field(3, ge=0, le=50, description="Profiles that one kept chapter may have written anew.")
     references: bool = Field(False, description="Looks into all reference books; else only an inquiry that names one.")
+    scene: bool = Field(
+        False,
+        description="Asks the agents' model who is in a chapter's scene, where, when, and which kind it is, once for "
+        "the same outline and wish; else they are read by rule.",
+    )
 
 
 class KnowledgeSettings(_Table):

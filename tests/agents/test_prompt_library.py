@@ -12,6 +12,7 @@ from flowcabal_tui.domain.errors import SettingsError
 TASKS = {
     "monitor.check", "curator.l0", "curator.l1", "curator.story", "curator.profile", "curator.arc", "curator.keep",
     "context.inquiry",
+    "context.scene",
 }  # fmt: skip
 PARTS = {"monitor.timeline", "monitor.character_state", "monitor.world_rules", "monitor.echoes"}
 

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.checking.checker import Claims
+from flowcabal_tui.agents.context.scene_question import SceneAnswer
 from flowcabal_tui.agents.curation.curation_shapes import KeepAnswer, Line, Overview, ProfileAnswer
 from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -19,7 +20,7 @@ from tests.faultserver import FaultServer
 from tests.models.calls import REQUEST
 from tests.models.conftest import MakeModel
 
-SHAPES: tuple[type[BaseModel], ...] = (Claims, StoryAnswer, Overview, ProfileAnswer, KeepAnswer, Line)
+SHAPES: tuple[type[BaseModel], ...] = (Claims, StoryAnswer, Overview, ProfileAnswer, KeepAnswer, Line, SceneAnswer)
 MODES: tuple[StructuredMode, ...] = ("tool", "native", "prompted")
 OTHERS: tuple[Any, ...] = (None, 7, "words", [], {}, [3], [[]], {"error": "busy"})
 
@@ -97,6 +98,8 @@ def judge(shape: type[BaseModel], what: str, value: BaseModel, items: dict[str, 
     for name in required(shape):
         if isinstance(said[name], list):
             assert said[name] or name in places, (what, name)
+        elif not what.startswith(f"{name} is "):
+            assert said[name] == good(shape)[name] or name in places, (what, name)
     for name, whole in items.items():
         for item in whole:
             assert item in said[name], (what, name)
@@ -126,7 +129,7 @@ def said(mode: StructuredMode, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", [Claims, StoryAnswer], ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("shape", [Claims, StoryAnswer, SceneAnswer], ids=lambda shape: shape.__name__)
 async def test_no_wrong_answer_passes_over_the_wire(
     server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode, shape: type[StructuredAnswer]
 ) -> None:

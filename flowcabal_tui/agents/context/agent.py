@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context import facts, gather, references
@@ -18,6 +18,7 @@ from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.scene import scene_lines
+from flowcabal_tui.agents.context.scene_question import NOT_ASKED, ModelSaid, SceneReader
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
@@ -96,7 +97,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     `shelf` has the reference books. `model` answers inquiries (None: excerpts stand in their place); with `spend`
     False only answers that were paid for before are used, as for a preview. A class left out of `shares` is switched
     off. `fixed` are sentences of templates, which say nothing of a chapter and are not looked up. `endpoint` tells how
-    large the window of a role's model is.
+    large the window of a role's model is. With `asks_scene` the model is asked about the scene of a chapter.
     """
 
     def __init__(
@@ -114,12 +115,14 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         shelf: references.Shelf | None = None,
         fixed: Set[str] = frozenset(),
         endpoint: Callable[[Role], Endpoint | None] = lambda _role: None,
+        asks_scene: bool = False,
     ) -> None:
         self._memory, self._counter, self._budget = memory, CountedTokens(counter), budget
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
         self._counted_by: str = getattr(counter, "counted_by", "")
         self._spend, self._shares, self._endpoint = spend, shares, endpoint
         self._kinds, self._shelf, self._fixed = kinds or ProfileKinds(), shelf, fixed
+        self._scenes = SceneReader(model, self._prompts, self._counter, spend=spend) if asks_scene and model else None
 
     async def assemble(
         self,
@@ -160,11 +163,13 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         book = seen.book
         asked = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
         of_chapter = chapter_words(goal.prompt)
-        reading = shared = self._read(goal, seen, asked)
+        said = await self._said(goal, seen, goal.about.wish if of_chapter is None else of_chapter)
+        reading = shared = self._read(goal, seen, asked, said.scene)
         if of_chapter is not None:
-            shared = self._read(goal, seen, of_chapter)
+            shared = self._read(goal, seen, of_chapter, said.scene)
         notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
-        pending: list[str] = []
+        notes += [said.note] if said.note else []
+        pending = [_("the scene, as the agents' model reads it")] if said.asks else []
         candidates = await self._candidates(goal, seen, shared, of_chapter or asked, notes, pending)
         besides = None if of_chapter is None else {} if reading == shared else await self._besides(book, reading)
         hidden: list[Candidate] = []
@@ -176,14 +181,21 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
                     hidden += [each for each in more if each not in hidden]
             if viewpoint.entity is None:
                 notes.append(_("The book knows nobody called {name}: no secret is told.").format(name=viewpoint.name))
+        intent = replace(reading.intent, asks=said.asks, question=said.question)
+        reading = replace(reading, intent=intent)
         return Plan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
 
-    def _read(self, goal: Assignment, seen: Seen, words: str) -> Reading:
+    async def _said(self, goal: Assignment, seen: Seen, wish: str) -> ModelSaid:
+        """What the agents' model reads of the chapter's scene, where it may be asked."""
+        if self._scenes is None or goal.chapter is None:
+            return NOT_ASKED
+        return await self._scenes.read(seen.book, seen.scene, seen.beats, wish)
+
+    def _read(self, goal: Assignment, seen: Seen, words: str, model: Scene) -> Reading:
         book = seen.book
-        title, language = goal.about.title, book.view.language
-        return read_intent(
-            words, seen.last_pages, book.entities, language, beats=seen.beats, title=title, writer=seen.scene
-        )
+        said = {"beats": seen.beats, "title": goal.about.title}
+        language = book.view.language
+        return read_intent(words, seen.last_pages, book.entities, language, **said, writer=seen.scene, model=model)
 
     async def _candidates(
         self, goal: Assignment, seen: Seen, reading: Reading, asked: str, notes: list[str], pending: list[str]

@@ -67,17 +67,19 @@ def read_intent(
 ) -> Reading:
     """The intent of a prompt, of the outline's `beats` for its chapter, and of the names in the chapter's `title`.
 
-    What the `writer` set wins, then what the agents' `model` reads, then the rules.
+    What the `writer` set wins, then what the agents' `model` reads, then the rules. Names that the model gives and that
+    the book does not know are in the scene, but are not looked up.
     """
     texts = SceneTexts(prompt, beats, title, nearby)
     said, by = merged(writer, model)
+    who_by = dict(by).get("who", "rule")
     named = named_in("\n".join((texts.told, title)), entities)
-    scene = present(named, texts, entities, said.who, dict(by).get("who", "rule"))
+    scene = present(named, texts, entities, said.who, who_by)
     where = place_of(named, texts, entities) if said.where is None else said.where
     looked_up = _distinct((*_of(said, entities), *named))
     forms = [name for entity in {*looked_up, *scene.cast} for name in entity.names]
     names = [Name(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
-    names += [Name(name, (name,)) for name in scene.others]
+    names += [Name(name, (name,)) for name in scene.others if who_by == "writer"]
     names += [Name(word, (word,)) for word in _unlisted(_without(texts.told, forms), language)]
     runs, words = _words(_without(texts.told, [form for name in names for form in name.forms]), language)
     intent = Intent(

@@ -172,6 +172,16 @@ def inquiry(task: Task) -> str:
     return ("" if task.chinese else " ").join(found[i] for i in sorted(order) if scores[i] * 2 > best)
 
 
+def scene(task: Task) -> dict[str, Any]:
+    """`context.scene`: the listed people and the first listed place of the outline and the wish, in the order of the
+    text; the time and the kind are left open."""
+    text = f"{task.tag('beats')}\n{task.tag('wish')}"
+    named = [name for _start, _end, name in mentions(text, task.names)]
+    people = dict.fromkeys(name.chief for name in named if name.kind == PERSON)
+    place = next((name.chief for name in named if name.kind == "location"), "")
+    return {"who": list(people), "where": place, "when": "", "kind": "unknown"}
+
+
 def findings(task: Task) -> dict[str, Any]:
     """`monitor.check`: contradictions that belong to the angles, each with its two sentences."""
     subtypes = dict(line.split(":", 1) for line in task.tag("subtypes").splitlines() if ":" in line)
@@ -229,4 +239,5 @@ ANSWERS: Final[dict[str, Callable[[Task], dict[str, Any]]]] = {
     "curator.arc": arc,
     "curator.keep": keep_advice,
     "monitor.check": findings,
+    "context.scene": scene,
 }

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
+from flowcabal_tui.agents.context.scene_question import LONGEST
+from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Endpoint, TokenCounter
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, with_margin
 
@@ -23,6 +25,10 @@ RETRY_TOKENS: Final = 1_000
 """Of a retry beside the draft and the findings: the order, and which paragraphs may change."""
 INQUIRY_TOKENS: Final = 20 * 1_500 + 2_000
 """An inquiry's question with its passages, at most."""
+SCENE_TOKENS: Final = 2 * LONGEST * 2 + 4_000
+"""The question about a scene, at most: two tokens a character, and its own words with the names."""
+SCENE_ANSWER: Final = 120
+"""A usual answer to it."""
 QUERY_TOKENS: Final = 2_500
 """Of the query that a context searches the book with: 2,000 characters."""
 ESCAPED: Final = 1.5
@@ -61,8 +67,12 @@ class Basis:
     """What a node's text is taken to be long at most where the model is sent no limit."""
     embedding: Endpoint | None = None
     """Where the query of a context is embedded; None when that costs nothing."""
+    asks_scene: bool = False
+    """The agents' model may be asked about the scene of the chapter."""
     lengths: list[Length] = field(default_factory=list)
     """Of the texts that stand-ins stand for."""
+    questions: set[Digest] = field(default_factory=set)
+    """Those about scenes that were counted: each is asked once."""
 
     def stand_in(self, length: Length) -> str:
         """A short text that is counted as one of this length."""

@@ -70,4 +70,5 @@ class Quotes:
         written = [chapter.length for chapter in await self._store.book.chapters() if chapter.length]
         counter, language = self._models.counter, settings.project.language
         lengths = counter, language, settings.goals.chapter, written
-        return Basis(counter, usual_length(*lengths), longest_answer(*lengths), self._models.paid_embedding())
+        usual, longest = usual_length(*lengths), longest_answer(*lengths)
+        return Basis(counter, usual, longest, self._models.paid_embedding(), settings.agents.scene)

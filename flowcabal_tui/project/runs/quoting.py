@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.checking.checker import Checker, Claims, grouped
+from flowcabal_tui.agents.context.scene_question import SceneAnswer
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
@@ -34,6 +35,8 @@ from flowcabal_tui.project.runs.basis import (
     MOST_TOKENS,
     QUERY_TOKENS,
     RETRY_TOKENS,
+    SCENE_ANSWER,
+    SCENE_TOKENS,
     STAND_IN,
     Basis,
     Length,
@@ -176,9 +179,29 @@ class QuoteRun(NodeRun):
             usual = Calls(self._inquiries, INQUIRY_TOKENS // 4, AGENT_TOKENS)
             most = Calls(self._inquiries * (1 + agent.retries), INQUIRY_TOKENS, output_bound(agent, None))
             tally.call("inquiries", agent, usual, most)
+        self._count_scene(tally)
         if (embedding := self._basis.embedding) is not None:
             tries = 1 + embedding.retries
             tally.call("embeddings", embedding, Calls(1, QUERY_TOKENS // 2, 0), Calls(tries, QUERY_TOKENS, 0))
+
+    def _count_scene(self, tally: Tally) -> None:
+        """The question about the scene, once for the same outline and wish; as one of its own where no context could
+        be made."""
+        if self.receipt is not None:
+            intent = self.receipt.intent
+            question, tokens, most = intent.question, intent.asks, with_margin(self._basis.counter, intent.asks)
+        elif self._basis.asks_scene and self._scope.request.chapter is not None:
+            question = Digest(f"{self._path} {len(self._basis.questions)}")
+            tokens, most = SCENE_TOKENS // 8, SCENE_TOKENS
+        else:
+            return
+        agent = self._endpoint("agent")
+        if not tokens or agent is None or question in self._basis.questions:
+            return
+        self._basis.questions.add(question)
+        longest = most + structured_extra(self._basis.counter, agent, SceneAnswer)
+        tries = (1 + REPAIRS) * (1 + agent.retries)
+        tally.call("scene", agent, Calls(1, tokens, SCENE_ANSWER), Calls(tries, longest, output_bound(agent, None)))
 
     async def foreseen(self, kind: NodeKind, params: BaseModel, depth: int = FLOWS_DEEP) -> Tally:
         """What the node costs when its prompts cannot be made yet: each counts as its words and a draft a reference."""

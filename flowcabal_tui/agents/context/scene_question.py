@@ -1,0 +1,131 @@
+"""What the agents' model reads of a chapter's scene, asked once for the same outline and wish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import Field, model_validator
+
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.scene import named_in
+from flowcabal_tui.agents.names.called import as_called_here
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.prompt_library import PromptLibrary, name_lines
+from flowcabal_tui.domain.context import NOTHING_SAID, SCENE_FIELDS, Scene, SceneKind
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import ModelRequest, StructuredAnswer, TokenCounter
+from flowcabal_tui.domain.text import clean_line, digest_of
+from flowcabal_tui.locale import _
+
+TASK: Final = "context.scene"
+LONGEST: Final = 8_000
+"""Characters of the outline, and as many of the wish, that the question has."""
+NAMES: Final = 30
+MOST_NAMES: Final = 16
+LONGEST_NAME: Final = 40
+LONGEST_LINE: Final = 120
+_SHORTENED: Final = (
+    "[已删减：以上是全文 {m} 字中的前 {n} 字]",
+    "[Shortened: these are the first {n} of {m} characters]",
+)
+_NOT_SAID: Final[dict[str, Any]] = {"who": [], "where": "", "when": "", "kind": "unknown"}
+
+
+class SceneAnswer(StructuredAnswer):
+    """The answer to `context.scene`. What could not be read says nothing, and `unread` names it."""
+
+    who: list[str] = Field(json_schema_extra={"maxItems": MOST_NAMES})
+    where: str = Field(json_schema_extra={"maxLength": LONGEST_LINE})
+    when: str = Field(json_schema_extra={"maxLength": LONGEST_LINE})
+    kind: SceneKind
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_in_part(cls, said: Any) -> Any:
+        return {**_NOT_SAID, **said} if isinstance(said, dict) and said.get("unread") else said
+
+    @property
+    def scene(self) -> Scene:
+        """What it says, each on one line; what is too long for that is left out."""
+        who = tuple(dict.fromkeys(name for each in self.who if (name := _line(each, LONGEST_NAME))))
+        kind = None if self.kind == "unknown" else self.kind
+        return Scene(who[:MOST_NAMES] or None, _line(self.where), _line(self.when), kind)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSaid:
+    """What the model says of the scene, with a note for the receipt; or how many tokens it is still to be asked in."""
+
+    scene: Scene = NOTHING_SAID
+    note: str = ""
+    asks: int = 0
+    question: Digest = Digest("")
+
+
+NOT_ASKED: Final = ModelSaid()
+
+
+class SceneReader:
+    """Asks the agents' model about scenes. A question that failed is not asked again by the same reader.
+
+    With `spend` False only answers that are kept are used.
+    """
+
+    def __init__(
+        self, model: Callable[[], PaidOnce], prompts: PromptLibrary, counter: TokenCounter, *, spend: bool
+    ) -> None:
+        self._model, self._prompts, self._counter, self._spend = model, prompts, counter, spend
+        self._failed: dict[Digest, ModelSaid] = {}
+
+    async def read(self, book: Book, writer: Scene, beats: str, wish: str) -> ModelSaid:
+        """The scene of a chapter by its outline and the writer's wish; not asked where these or the writer say all."""
+        beats, wish = beats.strip(), wish.strip()
+        if not (beats or wish) or all(getattr(writer, field) is not None for field in SCENE_FIELDS):
+            return NOT_ASKED
+        question = digest_of([beats, wish])
+        if question not in self._failed:
+            try:
+                return await self._asked(book, beats, wish, question)
+            except FlowCabalError as error:
+                why = _("The scene was read by rule: {why}").format(why=error.title)
+                self._failed[question] = ModelSaid(note=why)
+        return self._failed[question]
+
+    async def _asked(self, book: Book, beats: str, wish: str, question: Digest) -> ModelSaid:
+        """Raises FlowCabalError when there was no answer."""
+        model, language = self._model(), book.view.language
+        cast = await as_called_here(book.view, named_in(f"{beats}\n{wish}", book.entities)[:NAMES])
+        prompt = self._prompts.get(TASK)
+        shown = {"beats": _shortened(beats, language), "wish": _shortened(wish, language)}
+        messages = prompt.fill({"language": language, "names": name_lines(cast), **shown})
+        request = ModelRequest(messages, purpose=TASK)
+        about = (prompt.digest, language, beats, wish)
+        found = await model.once(request, SceneAnswer, about, spend=self._spend)
+        if found is None:
+            tokens = sum(self._counter.count(message.content) for message in messages)
+            return ModelSaid(asks=max(1, tokens), question=question)
+        return _said(found.value)
+
+
+def _said(answer: SceneAnswer | None) -> ModelSaid:
+    if answer is None or {place.partition("[")[0] for place in answer.unread} >= set(SCENE_FIELDS):
+        return ModelSaid(note=_("The model's answer about the scene could not be read: the scene was read by rule."))
+    if answer.unread:
+        note = _("A part of the model's answer about the scene could not be read.")
+        return ModelSaid(answer.scene, note)
+    return ModelSaid(answer.scene)
+
+
+def _line(words: str, longest: int = LONGEST_LINE) -> str | None:
+    line = " ".join(clean_line(words).split())
+    return line if 0 < len(line) <= longest else None
+
+
+def _shortened(text: str, language: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    words = _SHORTENED[0 if language.startswith("zh") else 1].format(n=LONGEST, m=len(text))
+    return f"{text[:LONGEST]}\n{words}"
