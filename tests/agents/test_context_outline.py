@@ -9,7 +9,7 @@ import pytest
 from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.domain.context import ContextSource, Injection
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation, NodeId
-from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.memory import Entity, MetaName
 from flowcabal_tui.domain.outline import OutlineLink
 from flowcabal_tui.domain.prompt_parts import read_parts
 from flowcabal_tui.domain.story import Fact, RecordId, Story
@@ -183,3 +183,27 @@ async def test_each_part_of_an_outline_that_is_shortened_says_its_own_lengths() 
     for source in (whole, volume):
         assert f"此处只有前 {source.kept} 字，全文共 {source.of} 字" in injection.user_suffix
     assert "第一卷 雪" in injection.user_suffix
+
+
+@pytest.mark.parametrize("budget", [25_000, 4_096, 2_000])
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("more", [("world-rules", "风向北吹。" * 66_000), ("notes", "x y z. " * 150_000)])
+async def test_a_style_guide_and_notes_of_a_megabyte_go_in_shortened_or_are_listed_as_left_out(
+    budget: int, at: int, more: tuple[MetaName, str]
+) -> None:
+    texts = [("驿1", "林远走着。" * 3_000), ("驿2", "")]
+    for told in ("- 林远走了。", "".join(f"- 林远走到第{n}里，沈青在后面跟着。\n" for n in range(4_000))):
+        notes: tuple[tuple[MetaName, str], ...] = (
+            ("outline", f"## 第一章 驿1\n{told}\n"), ("style-guide", "短句。" * 22_000)
+        )  # fmt: skip
+        for metas in (notes, (*notes, more)):
+            injection = await assembled(FakeBook(texts, CAST, metas), at, budget)
+            given = injection.system_prefix + injection.user_suffix
+            here = {each.uri: each for each in injection.receipt.sources}
+            gone = {each.uri for each in injection.receipt.dropped}
+            for name, _text in metas[1:]:
+                assert (f"meta/{name}" in here) != (f"meta/{name}" in gone), (name, budget, at)
+            for source in injection.receipt.sources:
+                if source.of:
+                    shortened = level_words(source).startswith("shortened")
+                    assert shortened == (source.kept < source.of) == (f"全文共 {source.of} 字" in given)

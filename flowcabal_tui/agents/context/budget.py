@@ -50,6 +50,7 @@ _WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
 """Classes that take what they need of the whole budget: their candidates are few."""
 _META_LEAST: Final = 2_000
 """Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
+_TRIES: Final = 3
 _LEAST_CUT: Final = 60
 _LEAST_REST: Final = 80
 _MOST_DROPPED: Final = 80
@@ -214,8 +215,7 @@ class Ledger:
         is_headed = rest.start >= 0 and not rest.cut and _heading(rest) in self._headed
         tokens = self._counter.count(rest.continued if is_headed else rest.block(self._language)) + extra
         if tokens > room and rest.cuttable:
-            rest = self._shortened(rest, room - extra)
-            tokens = self._counter.count(rest.block(self._language)) + extra if rest.text else tokens
+            rest, tokens = self._fitted(rest, room, extra)
         if tokens <= room and rest.text:
             self._book(rest, tokens)
             if len(rest.text) < len(candidate.text) and candidate.cuttable:
@@ -238,8 +238,21 @@ class Ledger:
         if taken.start >= 0:
             self._spans[taken.uri].remove((taken.start, taken.end))
             self._headed.discard(_heading(taken))
-        self._dropped = [each for each in self._dropped if each[0] is not whole]
-        self._take(whole, self.left)
+        dropped, self._dropped = self._dropped, [each for each in self._dropped if each[0] is not whole]
+        if not self._take(whole, self.left):
+            self._dropped = dropped
+            self._book(taken, chosen.tokens)
+
+    def _fitted(self, candidate: Candidate, room: int, extra: int) -> tuple[Candidate, int]:
+        """As much of a text as fits, and its tokens; a counter may find more in the frame than was reckoned with."""
+        over = 0
+        for _try in range(_TRIES):
+            rest = self._shortened(candidate, room - extra - over)
+            tokens = self._counter.count(rest.block(self._language)) + extra
+            if tokens <= room or not rest.text:
+                break
+            over += tokens - room
+        return rest, tokens
 
     def _shortened(self, candidate: Candidate, room: int) -> Candidate:
         of = candidate.of or len(candidate.text)
