@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.prompt_library import Fenced
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint, Message, TokenCounter
+from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter
 from flowcabal_tui.domain.windows import prompt_room
 
 T = TypeVar("T", bound=BaseModel)
@@ -35,10 +35,11 @@ def room_of(endpoint: Endpoint) -> int | None:
     return prompt_room(endpoint.context_window, endpoint.max_output)
 
 
-def tokens_of(messages: Sequence[Message], shape: type[BaseModel], counter: TokenCounter) -> int:
-    """What a question takes with its frame and the schema of its answer."""
-    schema = counter.count(json.dumps(shape.model_json_schema(), ensure_ascii=False))
-    return sum(counter.count(message.content) for message in messages) + schema + FRAME
+def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCounter) -> int:
+    """What a question takes with its frame and its tools, or the schema of its answer."""
+    schemas = [tool.parameters for tool in request.tools] or [shape.model_json_schema()]
+    schema = sum(counter.count(json.dumps(each, ensure_ascii=False)) for each in schemas)
+    return sum(counter.count(message.content) for message in request.messages) + schema + FRAME
 
 
 def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:

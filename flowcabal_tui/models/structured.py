@@ -144,16 +144,21 @@ class _Asking:
 
 def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode) -> ModelRequest:
     match mode:
+        case "tool" if request.tools:
+            return replace(
+                request, tools=tuple(replace(each, parameters=_closed(each.parameters)) for each in request.tools)
+            )
         case "tool":
             tool = Tool(TOOL_NAME, "Gives the answer.", schema)
             return replace(request, tools=(tool,), tool_choice=TOOL_NAME)
         case "native":
-            return replace(request, json_schema=schema)
+            return replace(request, tools=(), tool_choice="", json_schema=schema)
         case "prompted":
             *before, last = request.messages
             form = json.dumps(schema, ensure_ascii=False)
             rule = "Answer with one JSON object that fits this JSON Schema, and nothing else:"
-            return replace(request, messages=(*before, replace(last, content=f"{last.content}\n\n{rule}\n{form}")))
+            messages = (*before, replace(last, content=f"{last.content}\n\n{rule}\n{form}"))
+            return replace(request, tools=(), tool_choice="", messages=messages)
 
 
 def _again(problem: str) -> str:

@@ -63,7 +63,7 @@ def test_sources_are_parted_between_two_of_them() -> None:
 
 async def test_a_chapter_is_read_in_parts_that_fit_and_every_line_of_it_is_asked_about() -> None:
     def reply(request: ModelRequest) -> Any:
-        line = inside(request, "chapter").strip().splitlines()[0]
+        line = inside(request, "draft").strip().splitlines()[0]
         said = {"sentence": line, "quote": line}
         return NOTHING | {"sentences": [said], "line": "林远吹灯。", "keeping": [{"question": "new", "passed": True}]}
 
@@ -88,7 +88,7 @@ async def test_a_chapter_of_which_one_part_failed_is_not_read_and_the_rest_is_no
     failing = True
 
     def reply(request: ModelRequest) -> Any:
-        if failing and "第199夜" in inside(request, "chapter"):
+        if failing and "第199夜" in inside(request, "draft"):
             return ModelError(ModelFault.SERVER, "broken")
         return NOTHING | {"sentences": []}
 

@@ -26,7 +26,7 @@ from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow
 from flowcabal_tui.settings.project_file import ModelsSettings
-from tests.bench.projects import TITLE, model_at, novel, own_folders
+from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, Missing, checked
 from tests.faultserver import FaultServer
 from tests.trusting import confirmed
@@ -118,7 +118,7 @@ async def _one(
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
             helper.push(_answer(following))
-            models = ModelsSettings(user=model_at(writer.url, "openai"), agent=model_at(helper.url, "openai"))
+            models = ModelsSettings(user=hosted_at(writer.url), agent=hosted_at(helper.url))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
             (folder / "texts").mkdir()
             for number, (name, words) in enumerate(earlier, start=1):
@@ -157,7 +157,8 @@ def _answer(chapters: list[tuple[str, str]]) -> dict[str, Any]:
     """
     quotes = [each.strip() for _title, text in chapters for each in text[:WRITTEN].split("。")[:_SUMMED_UP]]
     said = NOTHING_FOUND | {"sentences": [{"sentence": each, "quote": each} for each in quotes]}
-    return {"content": json.dumps(said, ensure_ascii=False), "times": -1, "usage": False}
+    call = {"name": "answer", "arguments": json.dumps(said, ensure_ascii=False)}
+    return {"tool_calls": [call], "times": -1, "usage": False}
 
 
 async def _run(project: Project, template: str, title: str, text: str) -> None:

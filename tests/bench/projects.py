@@ -62,6 +62,11 @@ def model_at(url: str, provider: Provider, name: str = "mock", concurrency: int 
     return ModelSettings(provider=provider, model=name, base_url=base, concurrency=concurrency)
 
 
+def hosted_at(url: str, name: str = "mock") -> ModelSettings:
+    """The same, asked for structured answers as a provider elsewhere is: by tools."""
+    return model_at(url, "openai", name).model_copy(update={"structured": "tool"})
+
+
 def new_project(folder: Path, user: ModelSettings, agent: ModelSettings, **tables: Any) -> ProjectSettings:
     """A project for the Chinese novel; `tables` replace those of its settings."""
     models = ModelsSettings(user=user, agent=agent)

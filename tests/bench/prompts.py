@@ -1,8 +1,9 @@
 """What of the prompts of one chapter a provider's cache can hold, and what they are made of.
 
 A recording mock answers the run, the check, the keep and the reading of chapters 1, 10, 60 and 119 of a book of 120
-chapters. A prompt token counts as cached when it stands in a beginning of at least 1,024 tokens that an earlier request
-of the session to the same model had, tools first, and that was used within the life of the cache.
+chapters, each the first of its session, and of the next chapter. A prompt token counts as cached when it stands in a
+beginning of at least 1,024 tokens that an earlier request of the session to the same model had, tools first, and that
+was used within the life of the cache.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import islice
 from typing import Any, Final
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.memory import MetaName
 from flowcabal_tui.domain.prompt_parts import read_parts, without_parts
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.models.tokens import TokenEstimator
@@ -23,7 +25,7 @@ from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow, WriteMeta
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.bench.chapter_cost import ANSWERS, _answer, _chapters, _opened
-from tests.bench.projects import TITLE, model_at, novel, own_folders
+from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, checked
 from tests.faultserver import FaultServer
 
@@ -31,10 +33,21 @@ CHAPTERS: Final = (1, 10, 60, 119)
 LEAST: Final = 1_024
 """Tokens of the shortest beginning that providers keep."""
 SHARE: Final = 0.5
-MOST_OUTSIDE: Final = 54_500
+MOST_OUTSIDE: Final = 40_000
 PAUSES: Final = ((0, 300), (300, 300), (1_800, 300), (1_800, 3_600))
 """Seconds that the writer takes at each gate, and seconds that an entry of the cache lives unused."""
 TEMPLATE, KEPT = "chapter", NodeId("polish")
+NOTES: Final[tuple[tuple[MetaName, str], ...]] = (
+    (
+        "style-guide",
+        "\n".join(f"- 第{n}条：白话叙事，少用形容词；对话要短，人物各有口吻，不解释典故。" for n in range(1, 16)),
+    ),
+    (
+        "world-rules",
+        "\n".join(f"- 第{n}条：府中的规矩不能破，月例、辈分、时令与前文所写的一致。" for n in range(1, 16)),
+    ),
+)
+"""What every book has beside its outline and its chapters."""
 _count = TokenEstimator("").count
 
 
@@ -95,23 +108,30 @@ def measure() -> list[Figure]:
 
 def _figures(number: int, chapters: tuple[list[Sent], list[Sent]]) -> Iterator[Figure]:
     requests, following = chapters
-    whole = sum(each.tokens for each in requests)
-    name = f"chapter {number}"
-    for pause, life in PAUSES:
-        cached = sum(cached_tokens(requests, pause, life))
-        said = f"{name}: in a cached prefix" + (f", pauses {pause // 60} min, life {life // 60} min" if pause else "")
-        goal = None if pause or number == 1 else cached >= SHARE * whole
-        yield Figure(said, f"{cached:,} of {whole:,}, {cached / whole:.1%}", f">= {SHARE:.0%}" * (not pause), goal)
-        if not pause:
-            yield checked(f"{name}: prompt tokens outside of it", whole - cached, MOST_OUTSIDE, "tokens")
-    for each, cached in zip(requests, cached_tokens(requests), strict=True):
-        yield Figure(f"{name}: {each.model}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
-    if following:
-        shared = cached_tokens([*requests, following[0]])[-1]
-        yield Figure(f"{name}: the next chapter's first request", f"{shared:,} of {following[0].tokens:,}")
+    name, then = f"chapter {number}", f"chapter {number + 1}, in the same session"
+    yield from _shares(name, requests, 0, has_goal=number > 1)
+    yield from _shares(then, [*requests, *following], len(requests), has_goal=number > 1)
     yield from beats_told(name, number, requests)
     for part, tokens in layers(requests).most_common():
         yield Figure(f"{name}: {part}", f"{tokens:,} tokens")
+
+
+def _shares(name: str, session: Sequence[Sent], since: int, *, has_goal: bool) -> Iterator[Figure]:
+    """What of the requests from `since` on stands in a prefix that an earlier one of the session left."""
+    whole = sum(each.tokens for each in session[since:])
+    for pause, life in PAUSES:
+        cached = sum(cached_tokens(session, pause, life)[since:])
+        said = f"{name}: in a cached prefix" + (f", pauses {pause // 60} min, life {life // 60} min" if pause else "")
+        goal = None if pause or not has_goal else cached >= SHARE * whole
+        yield Figure(said, f"{cached:,} of {whole:,}, {cached / whole:.1%}", f">= {SHARE:.0%}" * (not pause), goal)
+        outside = f"{name}: outside" + (f", pauses {pause // 60} min, life {life // 60} min" if pause else "")
+        if pause:
+            yield Figure(outside, f"{whole - cached:,} tokens")
+        else:
+            yield checked(outside, whole - cached, MOST_OUTSIDE, "tokens")
+    cached_of = cached_tokens(session)
+    for each, cached in list(zip(session, cached_of, strict=True))[since:]:
+        yield Figure(f"{name}: {each.model}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
 
 
 def beats_of(number: int) -> str:
@@ -136,12 +156,11 @@ def beats_told(name: str, number: int, requests: Sequence[Sent]) -> Iterator[Fig
 
 
 async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[Sent], list[Sent]]:
-    """What the models are asked for one chapter, from the run to its reading, and for the plan of the next one."""
+    """What the models are asked for a chapter and for the next one, from the run of each to its reading."""
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
-            helper.push(_answer(list(texts[number - 1 : number])))
-            user, agent = model_at(writer.url, "openai", "writer"), model_at(helper.url, "openai", "helper")
-            models = ModelsSettings(user=user, agent=agent)
+            helper.push(_answer(list(texts[number - 1 : number + 1])))
+            models = ModelsSettings(user=hosted_at(writer.url, "writer"), agent=hosted_at(helper.url, "helper"))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
             (folder / "texts").mkdir()
             for at, (name, words) in enumerate(texts[: number - 1], start=1):
@@ -150,40 +169,54 @@ async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[S
                 if number > 1:
                     await project.carry_out(ImportManuscript(str(folder / "texts")))
                     await project.settled()
-                await project.carry_out(WriteMeta("outline", outline_of([name for name, _text in texts])))
+                for meta, words in (*NOTES, ("outline", outline_of([name for name, _text in texts]))):
+                    await project.carry_out(WriteMeta(meta, words))
                 await project.settled()
                 writer.log.clear()
                 helper.log.clear()
-                gates: list[tuple[int, int]] = []
-                title, text = texts[number - 1]
-                await _run(project, writer, helper, gates, title, text)
-                gates.append((len(writer.log), len(helper.log)))
-                await project.carry_out(PersistOutput((await project.runs())[0].id, KEPT))
-                await project.settled()
-                asked = _in_order(writer, helper, gates)
-                count = len(writer.log)
-                await _run(project, writer, helper, [], *texts[number])
-                return asked, [sent(entry["body"], len(gates)) for entry in writer.log[count:]]
+                watched = _Watched(project, writer, helper)
+                first = await watched.written(*texts[number - 1])
+                return first, await watched.written(*texts[number])
 
 
-def _in_order(writer: FaultServer, helper: FaultServer, gates: Sequence[tuple[int, int]]) -> list[Sent]:
-    return [
-        sent(entry["body"], sum(gate[at] <= place for gate in gates))
-        for at, server in enumerate((writer, helper))
-        for place, entry in enumerate(server.log)
-    ]
+class _Watched:
+    """A project and the servers of its models; each decision of the writer is a gate."""
 
+    def __init__(self, project: Project, writer: FaultServer, helper: FaultServer) -> None:
+        self._project, self._writer, self._servers = project, writer, (writer, helper)
+        self._gates: list[tuple[int, int]] = []
 
-async def _run(
-    project: Project, writer: FaultServer, helper: FaultServer, gates: list[tuple[int, int]], title: str, text: str
-) -> None:
-    """Runs the template to its end; whatever is asked is approved, and each decision is a gate."""
-    writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[TEMPLATE]))
-    chapter = await project.carry_out(AddChapter(title))
-    request = RunRequest(TEMPLATE, ChapterId(chapter), (("instruction", text[:80]),))
-    await project.carry_out(RunWorkflow(request))
-    while (await project.runs())[0].state not in ("done", "failed", "cancelled"):
-        for question in await project.questions():
-            gates.append((len(writer.log), len(helper.log)))
-            await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
-        await asyncio.sleep(0.01)
+    async def written(self, title: str, text: str) -> list[Sent]:
+        """The requests of a chapter that is run, kept and read."""
+        before = self._asked()
+        await self._run(title, text)
+        self._gate()
+        await self._project.carry_out(PersistOutput((await self._project.runs())[0].id, KEPT))
+        await self._project.settled()
+        found = [
+            sent(entry["body"], sum(gate[at] <= place for gate in self._gates))
+            for at, server in enumerate(self._servers)
+            for place, entry in enumerate(server.log)
+            if place >= before[at]
+        ]
+        self._gate()
+        return found
+
+    def _asked(self) -> tuple[int, int]:
+        writer, helper = self._servers
+        return len(writer.log), len(helper.log)
+
+    def _gate(self) -> None:
+        self._gates.append(self._asked())
+
+    async def _run(self, title: str, text: str) -> None:
+        """Runs the template to its end; whatever is asked is approved."""
+        self._writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[TEMPLATE]))
+        chapter = await self._project.carry_out(AddChapter(title))
+        request = RunRequest(TEMPLATE, ChapterId(chapter), (("instruction", text[:80]),))
+        await self._project.carry_out(RunWorkflow(request))
+        while (await self._project.runs())[0].state not in ("done", "failed", "cancelled"):
+            for question in await self._project.questions():
+                self._gate()
+                await self._project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
+            await asyncio.sleep(0.01)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint, Provider, StructuredMode
+from flowcabal_tui.domain.model_calls import Endpoint, Provider, StructuredMode, Tool
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.ladder import Ladder
 from tests.faultserver import FaultServer
@@ -63,6 +64,21 @@ async def test_the_schema_is_sent_in_the_way_of_the_mode(
     assert tool["tools"] and "give_answer" in json.dumps(tool["tool_choice"])
     assert '"sure"' in json.dumps(native["response_format" if provider == "openai" else "output_config"])
     assert '\\"sure\\"' in json.dumps(prompted["messages"]) and "tools" not in prompted
+
+
+async def test_tools_that_questions_share_go_out_together_where_tools_are_used(
+    server: FaultServer, make: MakeModel, provider: Provider
+) -> None:
+    shared = (Tool("give_other", "", {"type": "object"}), Tool("give_finding", "", Finding.model_json_schema()))
+    asked = replace(REQUEST, tools=shared, tool_choice="give_finding")
+    for mode in MODES:
+        server.push(said(mode, TEXT))
+        await make(provider, structured=mode).structured(asked, Finding)
+    tool, *others = (entry["body"] for entry in server.log)
+    names = [each["function"]["name"] if provider == "openai" else each["name"] for each in tool["tools"]]
+    assert names == ["give_other", "give_finding"]
+    assert "give_finding" in json.dumps(tool["tool_choice"]) and '"title"' not in json.dumps(tool["tools"])
+    assert not any("give_" in json.dumps(each) for each in others)
 
 
 async def test_what_tells_a_model_nothing_is_not_sent(server: FaultServer, make: MakeModel, provider: Provider) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pydantic import BaseModel, Field
-
+from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.claims import Claim, Claims
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
 from flowcabal_tui.agents.context.gather import Book
@@ -18,7 +18,7 @@ from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
-from flowcabal_tui.domain.model_calls import Message, ModelRequest, StructuredAnswer, TokenCounter
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Angle
@@ -35,26 +35,8 @@ So the outline, which is a plan and no fact, is not beside what is said of peopl
 _NAMES: Final = 30
 NAMES_TOKENS: Final = _NAMES * 40
 """Of the names of the cast with their aliases, at most."""
-Judged = list[tuple["Claim", CheckFinding | None]]
+Judged = list[tuple[Claim, CheckFinding | None]]
 """Claims, each with the finding that it is if its quotations stand in the texts."""
-
-
-class Claim(BaseModel):
-    """One finding as the model gives it."""
-
-    angle: str = ""
-    subtype: str = ""
-    draft_quote: str
-    source_id: str = ""
-    source_quote: str
-    explanation: str = ""
-    confidence: float = Field(0.5, ge=0, le=1)
-
-
-class Claims(StructuredAnswer):
-    """The answer of a checker."""
-
-    findings: list[Claim] = Field(json_schema_extra={"maxItems": 12})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +99,8 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
         if not seen.sources:
             return Claims(findings=[])
         messages = (*seen.messages, *(Message("user", hint) for hint in hints))
-        return await self._model.structured(ModelRequest(messages, purpose=_TASK), Claims)
+        request = with_tools(ModelRequest(messages, purpose=_TASK), Claims, self._model.endpoint)
+        return await self._model.structured(request, Claims)
 
     async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> tuple[AngleCheck, ...] | Again:
         """Keeps the findings whose quotations stand in draft and source, word for word."""

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.checker import (
     NAMES_TOKENS,
     SOURCE_TOKENS,
     Checker,
-    Claims,
     Draft,
     grouped,
     merged,
     of_parts,
 )
+from flowcabal_tui.agents.checking.claims import Claims
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.parts import FRAME, LEAST, SHRINKS, is_too_long, pieces, room_of
+from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, pieces, room_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, Evaluation
 from flowcabal_tui.domain.text import han_count
@@ -124,21 +124,23 @@ class Monitor:
     async def _read(
         self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, shrink: float
     ) -> tuple[AngleCheck, ...]:
-        sources, drafts = self._fitting(angles, goal, room_of(model.endpoint), shrink)
+        sources, drafts = self._fitting(angles, goal, model.endpoint, shrink)
         checker = Checker(angles, model, self._prompts, self._counter, sources)
         found = [await checker.pursue(part) for part in drafts]
         return tuple(of_parts([each[place] for each in found]) for place in range(len(angles)))
 
     def _fitting(
-        self, angles: Mapping[Angle, str], goal: Draft, room: int | None, shrink: float
+        self, angles: Mapping[Angle, str], goal: Draft, endpoint: Endpoint, shrink: float
     ) -> tuple[int, list[Draft]]:
         """Tokens for the sources, and the draft or its parts. The sources give way to a third of the room."""
+        room = room_of(endpoint)
         if room is None and shrink == 1:
             return SOURCE_TOKENS, [goal]
         length = self._counter.count(goal.text)
-        words = "\n".join((self._prompts.text("monitor.check"), *angles.values()))
-        schema = self._counter.count(json.dumps(Claims.model_json_schema(), ensure_ascii=False))
-        frame = self._counter.count(words) + schema + NAMES_TOKENS // 4 + FRAME
+        words = Message("user", "\n".join((self._prompts.text("monitor.check"), *angles.values())))
+        frame = NAMES_TOKENS // 4 + tokens_of(
+            with_tools(ModelRequest((words,)), Claims, endpoint), Claims, self._counter
+        )
         whole = (SOURCE_TOKENS + length if room is None else max(0, room - frame)) * shrink
         sources = int(min(SOURCE_TOKENS, max(whole - length, whole / 3)))
         size = max(LEAST, int(whole) - sources)

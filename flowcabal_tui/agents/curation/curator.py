@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
+from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.check_sources import sources_for
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.quotes import VerbatimText
@@ -37,7 +38,7 @@ from flowcabal_tui.domain.errors import FlowCabalError, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.workflow import ANGLES
@@ -209,7 +210,7 @@ class Curator:
         """
         for shrink in SHRINKS:
             model = self._asked()
-            questions = self._questions(task, values, shape, parts, room_of(model.endpoint), shrink)
+            questions = self._questions(task, values, shape, parts, model.endpoint, shrink)
             try:
                 answers = [await model.structured(question, shape, sample) for question in questions]
             except ModelError as error:
@@ -231,7 +232,7 @@ class Curator:
         """The answer to a question if it was paid for. Raises SettingsError; RuntimeError without a model."""
         model = self._asked()
         for shrink in SHRINKS:
-            questions = self._questions(task, values, shape, parts, room_of(model.endpoint), shrink)
+            questions = self._questions(task, values, shape, parts, model.endpoint, shrink)
             answers = [await model.stored(question, shape) for question in questions]
             if all(answer is not None for answer in answers):
                 return joined([answer for answer in answers if answer is not None], whole)
@@ -248,25 +249,29 @@ class Curator:
         values: Mapping[str, str | Fenced],
         shape: type[BaseModel],
         parts: str,
-        room: int | None,
+        endpoint: Endpoint,
         shrink: float,
     ) -> list[ModelRequest]:
-        """The question as a whole where it fits `room` tokens, else about parts of one of its values.
+        """The question as a whole where it fits the model's window, else about parts of one of its values.
 
         A part is `shrink` times as long as could be; with an unknown room it is that share of the whole.
         """
-        prompt = self.prompts.get(task)
-        whole = ModelRequest(prompt.fill(values), purpose=task)
+        prompt, room = self.prompts.get(task), room_of(endpoint)
+
+        def question(values: Mapping[str, str | Fenced]) -> ModelRequest:
+            return with_tools(ModelRequest(prompt.fill(values), purpose=task), shape, endpoint)
+
+        whole = question(values)
         if not parts or (room is None and shrink == 1):
             return [whole]
         value = values[parts]
         length = self.counter.count(value.text if isinstance(value, Fenced) else value)
-        taken = tokens_of(whole.messages, shape, self.counter)
+        taken = tokens_of(whole, shape, self.counter)
         left = max(LEAST, int(((room - (taken - length)) if room is not None else length) * shrink))
         if length <= left:
             return [whole]
         found = parts_of(value, left, self.counter)
-        return [ModelRequest(prompt.fill({**values, parts: each}), purpose=task) for each in found]
+        return [question({**values, parts: each}) for each in found]
 
     @property
     def asks(self) -> bool:

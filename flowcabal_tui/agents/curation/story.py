@@ -21,6 +21,7 @@ from flowcabal_tui.agents.prompt_library import Fenced, name_lines
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.story import Reading, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean, digest, digest_of
@@ -113,7 +114,7 @@ def _question(goal: StoryGoal, open_lines: Mapping[str, tuple[str, StoryRecord]]
         "language": goal.before.language,
         "names": name_lines(_earlier(goal)[:_NAMES]),
         "open": "\n".join(f"{number} {line}" for number, (line, _record) in open_lines.items()),
-        "title": goal.chapter.title,
+        "title": chapter_label(goal.chapter.position, goal.chapter.title, goal.before.language),
         "chapter": goal.text,
     }
 

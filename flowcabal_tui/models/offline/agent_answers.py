@@ -59,7 +59,7 @@ def _weight(sentence: Sentence, names: Sequence[Name], common: Counter[str], chi
 
 def overview(task: Task) -> dict[str, Any]:
     """`curator.l1`: the weightiest sentence of each sixth of the chapter."""
-    found = sentences(task.tag("chapter"), task.chinese)
+    found = sentences(task.chapter, task.chinese)
     common = Counter(term for s in found for term in terms(s.text, task.chinese))
     step = max(1, -(-len(found) // _OVERVIEW_SENTENCES))
     chosen = [
@@ -71,7 +71,7 @@ def overview(task: Task) -> dict[str, Any]:
 
 def one_sentence(task: Task) -> dict[str, Any]:
     """`curator.l0`: the weightiest sentence of the overview, within the limit."""
-    found = sentences(task.tag("chapter"), task.chinese)
+    found = sentences(task.chapter, task.chinese)
     common = Counter(term for s in found for term in terms(s.text, task.chinese))
     limit = int(task.tag("limit") or "50")
     best = max(found, key=lambda s: _weight(s, task.names, common, task.chinese), default=None)
@@ -80,7 +80,7 @@ def one_sentence(task: Task) -> dict[str, Any]:
 
 def entities(task: Task) -> dict[str, Any]:
     """The names of a chapter that return and that the list does not hold."""
-    text = task.tag("chapter")
+    text = task.chapter
     found = sentences(text, task.chinese)
     known = {form for name in task.names for form in name.names}
     counted: Counter[str] = Counter()
@@ -143,7 +143,7 @@ def arc(task: Task) -> dict[str, Any]:
 
 def keep_advice(task: Task) -> dict[str, Any]:
     """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
-    draft = task.tag("draft") or task.tag("chapter")
+    draft = task.chapter
     found = sentences(draft, task.chinese)
     facts = [fact for fact in facts_in(draft, task.names, task.chinese) if fact.value != "alive"]
     named = sorted({name.chief for _, _, name in mentions(draft, task.names)})

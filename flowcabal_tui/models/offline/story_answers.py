@@ -115,7 +115,7 @@ def story(task: Task) -> dict[str, Any]:
     names = (*task.names, *(Name(row["kind"], (row["name"],)) for row in found))
     told = [
         _masked(sentence, names)
-        for sentence in sentences(task.tag("chapter"), task.chinese)
+        for sentence in sentences(task.chapter, task.chinese)
         if sentence.text[0] not in _SPEECH
     ]
     sure = [one for one in told if not NOT_SO.search(one.sentence.text)]
@@ -180,7 +180,7 @@ def _secrets(told: Iterable[_Masked], chinese: bool) -> Iterator[dict[str, Any]]
 
 def _stated(task: Task, names: Sequence[Name]) -> Iterator[dict[str, Any]]:
     """Bodies, ages and deaths, by the rules that find contradictions."""
-    for fact in facts_in(task.tag("chapter"), names, task.chinese):
+    for fact in facts_in(task.chapter, names, task.chinese):
         root, _space, part = fact.attribute.partition(" ")
         if root in _LASTING and fact.value != "alive" and fact.sentence.text[0] not in _SPEECH:
             attribute = f"{part}{_ATTRIBUTES_ZH[root]}" if task.chinese else fact.attribute

@@ -115,6 +115,11 @@ class Task:
             return ""
         return html.unescape(found[1]).strip("\n")
 
+    @property
+    def chapter(self) -> str:
+        """The chapter that an agent's task is about; older prompts have it in a tag of its own."""
+        return self.tag("chapter") or self.tag("draft")
+
     def attribute(self, tag: str, name: str) -> str:
         """An attribute of the first such tag."""
         found = re.search(rf'<{tag}[^>]* {name}="([^"]*)"', self.wish)

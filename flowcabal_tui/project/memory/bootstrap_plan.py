@@ -21,7 +21,7 @@ from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
 CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")
 BLOCK: Final = 10
 """Chapters between two states of a profile."""
-_PROMPT: Final[dict[TaskKind, int]] = {"story": 3_500, "l1": 1_200, "l0": 1_200, "profile": 7_000, "arc": 7_000}
+_PROMPT: Final[dict[TaskKind, int]] = {"story": 4_000, "l1": 1_200, "l0": 1_200, "profile": 7_000, "arc": 7_000}
 """Tokens of a step's question at most, beside the chapter's text."""
 _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 800, "l0": 80, "profile": 800, "arc": 800}
 """Tokens of a usual answer."""

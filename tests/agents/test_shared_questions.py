@@ -1,0 +1,57 @@
+"""What the questions about one chapter share, so that a provider's cache of prompts holds the chapter once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.agents.curation.curator import Curator
+from flowcabal_tui.agents.curation.story import StoryReader
+from flowcabal_tui.agents.curation.story_goal import StoryGoal
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
+from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
+from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+
+TEXT = "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。"
+HOSTED = Endpoint("openai", "writer", "https://models.example/v1")
+NODE = Node(id=NodeId("polish"), name="润色")
+KINDS = ("entities", "relations", "facts", "promises", "moments", "sequels", "findings")
+
+
+async def questions(endpoint: Endpoint) -> list[ModelRequest]:
+    """Those of a check of the second chapter, and of its reading when it is kept."""
+    people = (person("林远"), person("老周"))
+    book = FakeBook(
+        [("旧事", "林远离了家。老周在白鹭渡。"), ("渡口", TEXT)], people, meta=(("rules", "渡船逢五才开。"),)
+    )
+    model = FakeModel(lambda request: dict[str, Any].fromkeys(KINDS, []), endpoint)
+    paid = PaidOnce(model, FakeAnswers())
+    params = PromptParams(angles=ANGLES)
+    await Monitor(book, lambda: paid, FakeTokens()).evaluate(NODE, params, TEXT, ChapterId("c2"), Generation(1), 1)
+    goal = StoryGoal(book.chapters()[1], TEXT, people, book.before(2))
+    await StoryReader(Curator(lambda: paid, FakeTokens())).read(goal)
+    return model.requests
+
+
+def beginning(request: ModelRequest) -> tuple[object, ...]:
+    """What a provider compares, to the end of the chapter."""
+    system, user = request.messages
+    (end,) = user.stable
+    return request.tools, system, user.content[:end]
+
+
+async def test_a_check_and_the_reading_share_tools_system_text_and_chapter() -> None:
+    first, second, reading = await questions(HOSTED)
+    assert beginning(first) == beginning(second) == beginning(reading)
+    (end,) = reading.messages[1].stable
+    assert reading.messages[1].content[:end].endswith(f"{TEXT}\n</draft>")
+    assert [each.tool_choice for each in (first, second, reading)] == ["give_findings", "give_findings", "give_story"]
+    assert {tool.name for tool in reading.tools} == {"give_findings", "give_story"}
+
+
+async def test_a_small_window_is_not_filled_with_tools_that_are_not_needed() -> None:
+    for each in await questions(replace(HOSTED, context_window=8_192)):
+        assert not each.tools and not each.tool_choice
