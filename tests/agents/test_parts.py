@@ -72,7 +72,7 @@ async def test_a_chapter_is_read_in_parts_that_fit_and_every_line_of_it_is_asked
     found = await story.read(goal(ZH))
     assert len(fake.requests) > 1 and not found.unread
     assert found.reading.source == story.source(goal(ZH).chapter, ZH)
-    told = "".join(inside(each, "chapter") + "\n" for each in fake.requests)
+    told = "".join(inside(each, "draft") + "\n" for each in fake.requests)
     assert [line for line in ZH.splitlines() if line not in told] == []
     tokens = FakeTokens()
     assert all(sum(tokens.count(m.content) for m in each.messages) < WINDOW * 3 / 4 for each in fake.requests)
