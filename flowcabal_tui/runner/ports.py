@@ -151,8 +151,8 @@ class MonitorPort(Protocol):
         attempt: int,
     ) -> Evaluation: ...
 
-    def question_tokens(self) -> int:
-        """Tokens of one question of a check without the draft, at most."""
+    def question_tokens(self, endpoint: Endpoint) -> int:
+        """Tokens of one question of a check, with its tools and without the draft, at most."""
         ...
 
 

@@ -193,7 +193,7 @@ class FakeMonitor:
         self.seen.append(draft)
         return self.judges(draft, attempt)
 
-    def question_tokens(self) -> int:
+    def question_tokens(self, endpoint: Endpoint) -> int:
         return 100
 
 

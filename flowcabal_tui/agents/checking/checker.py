@@ -64,6 +64,7 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
     """Checks a draft from a few angles at once. Two rounds: a model that quoted inexactly is told so once."""
 
     rounds = 2
+    shape: Final = Claims
 
     def __init__(
         self,

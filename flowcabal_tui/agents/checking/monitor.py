@@ -73,13 +73,18 @@ class Monitor:
         checks = await self._check(params.angles, book, f"draft/{node.id}", node.title, draft, model)
         return _verdict(checks, attempt)
 
-    def question_tokens(self) -> int:
-        """Tokens of one question of a check without the draft, at most. 0 for prompts that cannot be read."""
+    def question_tokens(self, endpoint: Endpoint) -> int:
+        """Tokens of one question of a check, with its tools and without the draft, at most.
+
+        0 for prompts that cannot be read.
+        """
         try:
             words = [self._prompts.text("monitor.check"), *(self._prompts.part(f"monitor.{each}") for each in ANGLES)]
         except SettingsError:
             return 0
-        return self._counter.count("\n".join(words)) + SOURCE_TOKENS + NAMES_TOKENS
+        question = ModelRequest((Message("user", "\n".join(words)),))
+        taken = tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter)
+        return taken + SOURCE_TOKENS + NAMES_TOKENS
 
     async def check_text(
         self,

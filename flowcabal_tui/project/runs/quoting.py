@@ -8,11 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.checker import Checker, grouped
-from flowcabal_tui.agents.checking.claims import Claims
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
-from flowcabal_tui.agents.parts import tokens_of
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
@@ -165,9 +162,8 @@ class QuoteRun(NodeRun):
         if endpoint is None or self._services.monitor is None:
             return
         count, limit = self._basis.counter, output_bound(endpoint, None)
-        tools = tokens_of(with_tools(ModelRequest(()), Claims, endpoint), Claims, count)
-        question = self._services.monitor.question_tokens() + tools
-        again = structured_extra(count, endpoint, Claims) + limit + FINDING_TOKENS
+        question = self._services.monitor.question_tokens(endpoint)
+        again = structured_extra(count, endpoint, Checker.shape) + limit + FINDING_TOKENS
         longest = with_margin(count, question) + round(draft.most * ESCAPED) + again
         tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries)
         tally.call(
