@@ -144,3 +144,9 @@ def _outlined(beats: str = "三日后，老周在白鹭渡与沈青厮杀。") -
     """Nobody is in the last pages."""
     cast = tuple(replace(each, note="渡口的人。") for each in CAST)
     return FakeBook([("渡口", "天黑了。"), ("夜渡", "")], cast, (("outline", OUTLINE.format(beats)),))
+
+
+async def test_an_outline_of_a_chapter_that_is_longer_than_is_read_says_so() -> None:
+    receipt = (await assemble(_outlined("沈青等船。" * 30_000), "写得冷一点。", at=2)).receipt
+    assert receipt.intent.entities == ("沈青",)
+    assert "The scene was read from the first 100,000 of 150,000 characters of the chapter's outline." in receipt.notes

@@ -37,6 +37,8 @@ from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflo
 from flowcabal_tui.locale import _
 
 _LAST_PAGES: Final = 3_000
+_MOST_READ: Final = 100_000
+"""Characters of a chapter's outline of which the scene is read: the time of an assembly has a bound."""
 _FRAME: Final = 64
 """Tokens of the messages around their texts, of a chat template for example."""
 _SAID_SHORT: Final = (
@@ -169,6 +171,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             shared = self._read(goal, seen, of_chapter, said.scene)
         notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
         notes += [said.note] if said.note else []
+        if (length := len(seen.beats)) > _MOST_READ:
+            words = _("The scene was read from the first {n} of {m} characters of the chapter's outline.")
+            notes.append(words.format(n=f"{_MOST_READ:,}", m=f"{length:,}"))
         pending = [_("the scene, as the agents' model reads it")] if said.asks else []
         candidates = await self._candidates(goal, seen, shared, of_chapter or asked, notes, pending)
         besides = None if of_chapter is None else {} if reading == shared else await self._besides(book, reading)
@@ -193,7 +198,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     def _read(self, goal: Assignment, seen: Seen, words: str, model: Scene) -> Reading:
         book = seen.book
-        said = {"beats": seen.beats, "title": goal.about.title}
+        said = {"beats": seen.beats[:_MOST_READ], "title": goal.about.title}
         language = book.view.language
         return read_intent(words, seen.last_pages, book.entities, language, **said, writer=seen.scene, model=model)
 

@@ -13,8 +13,8 @@ from flowcabal_tui.agents.context.viewpoint import VeiledView, look_through
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.manuscript import Chapter
 
-_LENGTH_ZH: Final = re.compile(r"(\d[\d,，]*(?:\.\d+)?)\s*(千|万)?\s*[余多来]?个?汉?字")
-_LENGTH_EN: Final = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(k)?[ -]words?\b", re.IGNORECASE)
+_LENGTH_ZH: Final = re.compile(r"(?<!\d)(\d[\d,，]{0,12}(?:\.\d{1,4})?)\s*(千|万)?\s*[余多来]?个?汉?字")
+_LENGTH_EN: Final = re.compile(r"(?<!\d)(\d[\d,]{0,12}(?:\.\d{1,4})?)\s*(k)?[ -]words?\b", re.IGNORECASE)
 _TIMES: Final = {"千": 1_000, "万": 10_000, "k": 1_000, "": 1}
 _LEAST: Final = 200
 """A smaller number in a wish is that of a letter or a line in the chapter, not of the chapter."""

@@ -28,7 +28,7 @@ _CUES: Final[tuple[tuple[SceneKind, str], ...]] = (
     ),
     ("daily", "日常|闲聊|家宴|宴席|赏花|节日|起居|吃饭|daily|breakfast|dinner|supper|garden|holiday"),
 )
-_COUNT_ZH: Final = r"[\d一二两三四五六七八九十百几数半]+"
+_COUNT_ZH: Final = r"(?<![\d一二两三四五六七八九十百几数半])[\d一二两三四五六七八九十百几数半]{1,8}"
 _COUNT_EN: Final = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|some|several|many)"
 _UNIT_EN: Final = r"(?:hour|day|night|week|month|year|morning|evening)s?"
 _WHEN: Final = re.compile(
