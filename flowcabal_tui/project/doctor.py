@@ -12,9 +12,10 @@ from typing import Final, Literal
 
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover
-from flowcabal_tui.models.vocabularies import HOST, fetch, load, vocabulary_of
+from flowcabal_tui.models.vocabularies import HOST, Vocabulary, fetch, load, vocabulary_of
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations, user_file
 from flowcabal_tui.settings.project_file import ProjectSettings, load_project
@@ -122,16 +123,37 @@ def _counting(settings: ProjectSettings) -> Finding | None:
     return Finding(_("tokens"), "note", words, advice.format(size=known.megabytes, host=HOST))
 
 
+def missing_vocabulary(model: Endpoint | None) -> Vocabulary | None:
+    """The vocabulary of a model whose tokens are estimated though one is known. Takes up to a second."""
+    known = vocabulary_of(model.model) if model and model.provider != "offline" else None
+    return known if known is not None and load(known) is None else None
+
+
+def vocabulary_question(known: Vocabulary) -> tuple[str, str]:
+    """What is asked before a vocabulary is fetched: the question, and what follows from it."""
+    title = _("Fetch the vocabulary {name} from {host}?").format(name=known.name, host=HOST)
+    words = _(
+        "{size} MB, once. Runs that begin later count their tokens with it; without it they are estimated. "
+        "None of your text is sent."
+    )
+    return title, words.format(size=known.megabytes)
+
+
+async def fetch_known(known: Vocabulary) -> str:
+    """Fetches a vocabulary and returns what was done. Raises SettingsError."""
+    await fetch(known)
+    return _("Fetched {name} from {host}; runs that begin from here on count with it.").format(
+        name=known.name, host=HOST
+    )
+
+
 async def fetch_vocabulary(folder: Path) -> str:
     """Fetches the vocabulary of the project's writing model and returns what was done. Raises SettingsError."""
     chosen = load_project(folder.expanduser().resolve()).models.of("user")
     known = vocabulary_of(chosen.model) if chosen else None
     if known is None:
         return _("No vocabulary is known for the writing model; tokens are estimated.")
-    await fetch(known)
-    return _("Fetched {name} from {host}; runs that begin from here on count with it.").format(
-        name=known.name, host=HOST
-    )
+    return await fetch_known(known)
 
 
 async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,7 @@ from flowcabal_tui.tui.screens.diff import UnsavedScreen
 from flowcabal_tui.tui.screens.outline import OutlineScreen
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -181,7 +183,7 @@ class MemoryDesk:
             await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
 
     async def check_models(self) -> None:
-        """One small call a model, and what came of it."""
+        """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
         self._screen.notify(_("The models are being asked ..."), markup=False)
         checks = await self._workbench.check_models()
         lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
@@ -189,6 +191,16 @@ class MemoryDesk:
         self._screen.notify(
             clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
         )
+        await self._offer_vocabulary()
+
+    async def _offer_vocabulary(self) -> None:
+        """Nothing is fetched before the writer says yes to the host."""
+        from flowcabal_tui.project.doctor import fetch_known, missing_vocabulary, vocabulary_question
+
+        model = dict(self._workbench.info.models).get("user")
+        known = await asyncio.to_thread(missing_vocabulary, model)
+        if known is not None and await self._screen.app.push_screen_wait(ConfirmScreen(*vocabulary_question(known))):
+            self._screen.notify(await fetch_known(known), markup=False)
 
 
 def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:

@@ -1,0 +1,51 @@
+"""The vocabulary of the writing model is offered where its models are checked; nothing fetches it by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.models import vocabularies
+from flowcabal_tui.models.vocabularies import HOST, Vocabulary, on_disk
+from flowcabal_tui.project import doctor
+from flowcabal_tui.protocol import WriteChapter
+from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from tests.faultserver import FaultServer
+from tests.models.test_vocabularies import BODY, tiny
+from tests.project.conftest import folder, server
+from tests.project.desk import both, endpoint, make_one
+from tests.project.desk import opened as desk_of
+from tests.tui.hosts import shown
+from tests.tui.test_ghost_drafts import opened
+from tests.tui.waiting import settled, until
+
+__all__ = ["folder", "server", "tiny"]
+
+
+async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_after_yes(
+    folder: Path, server: FaultServer, tiny: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fetch(known: Vocabulary, url: str = "") -> None:
+        known.file.write_bytes(BODY)
+
+    monkeypatch.setattr(vocabularies, "_MODELS", ((vocabularies.re.compile("mock"), "tiny"),))
+    monkeypatch.setitem(vocabularies.KNOWN, "tiny", tiny)  # type: ignore[arg-type]  # a dict behind a Mapping
+    monkeypatch.setattr(doctor, "fetch", fetch)
+    tiny.file.unlink()
+    await make_one(folder, both(endpoint(server)))
+    async with desk_of(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "The lamp was lit."))
+    async with opened(folder, tmp_path) as (_project, pilot):
+        for answer in ("n", "y"):
+            await pilot.press("K")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            assert HOST in "\n".join(shown(pilot.app)) and not on_disk(tiny)
+            await pilot.press(answer)
+            await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+            await settled(pilot)
+        assert on_disk(tiny)
+        await pilot.press("K")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, WorkspaceScreen)
