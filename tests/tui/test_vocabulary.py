@@ -19,7 +19,7 @@ from tests.project.desk import both, endpoint, make_one
 from tests.project.desk import opened as desk_of
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import opened
-from tests.tui.waiting import settled, until
+from tests.tui.waiting import until
 
 __all__ = ["folder", "server", "tiny"]
 
@@ -37,15 +37,13 @@ async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_af
     await make_one(folder, both(endpoint(server)))
     async with desk_of(folder) as desk:
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), "The lamp was lit."))
-    async with opened(folder, tmp_path) as (_project, pilot):
+    async with opened(folder, tmp_path) as (project, pilot):
         for answer in ("n", "y"):
             await pilot.press("K")
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             assert HOST in "\n".join(shown(pilot.app)) and not on_disk(tiny)
             await pilot.press(answer)
             await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
-            await settled(pilot)
+            await until(pilot, lambda: not any(each.group == "models" for each in pilot.app.workers if each.is_running))
         assert on_disk(tiny)
-        await pilot.press("K")
-        await settled(pilot)
-        assert isinstance(pilot.app.screen, WorkspaceScreen)
+        assert doctor.missing_vocabulary(dict(project.info.models)["user"]) is None
