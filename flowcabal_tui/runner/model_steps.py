@@ -373,8 +373,9 @@ class ModelSteps:
         if self._model(params).endpoint.provider == "offline":  # its texts are made of sentences of the prompt
             told = []
         request, generation = self._scope.request, self._scope.generation
+        workflow = None if "/" in self._path else self._frame.workflow
         return await self._services.doubts.doubt(
-            self._frame.workflow, params, told, attempt.text, request.chapter, generation
+            workflow, self._node.id, params, told, attempt.text, request.chapter, generation
         )
 
 

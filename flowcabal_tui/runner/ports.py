@@ -161,7 +161,8 @@ class DoubtsPort(Protocol):
 
     async def doubt(
         self,
-        workflow: Workflow,
+        workflow: Workflow | None,
+        node: NodeId,
         params: PromptParams,
         told: Sequence[str],
         text: str,
@@ -169,7 +170,7 @@ class DoubtsPort(Protocol):
         generation: Generation,
     ) -> str:
         """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt, without
-        outputs of other nodes."""
+        outputs of other nodes. `workflow` is None for a node in the body of another one."""
         ...
 
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.domain.workflow import PromptParams, Workflow
+from flowcabal_tui.domain.workflow import Blocks, Node, PromptParams, VirtualBlock, Workflow
 from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.store import Store
@@ -46,15 +46,16 @@ class Doubts:
 
     async def doubt(
         self,
-        workflow: Workflow,
+        workflow: Workflow | None,
+        node: NodeId,
         params: PromptParams,
         told: Sequence[str],
         text: str,
         chapter: ChapterId | None,
         generation: Generation,
     ) -> str:
-        """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt."""
-        is_prose = workflow.keep.kind in _PROSE and params.review != "always"
+        """See `DoubtsPort.doubt`."""
+        is_prose = params.review != "always" and workflow is not None and _writes_prose(workflow, node)
         if is_prose and chapter is not None:
             view = await self._store.memory.view(chapter, generation)
             usual = _usual([each.length for each in await view.chapters()])
@@ -62,6 +63,20 @@ class Doubts:
                 words = _("The text is far too short: {n}, where the chapters before have {usual}.")
                 return words.format(n=f"{length:,}", usual=f"{usual:,}")
         return await asyncio.to_thread(_doubt, text, tuple(told), is_prose)
+
+
+def _writes_prose(workflow: Workflow, node: NodeId) -> bool:
+    """Whether its answer is the text that the workflow is for, or a draft of it, and no plan, list or opening."""
+    blocks = (block for each in workflow.nodes for block in _blocks(each))
+    readings = [block for block in blocks if isinstance(block, VirtualBlock) and block.node == node]
+    return workflow.keep.kind in _PROSE and all(block.part == "draft" for block in readings)
+
+
+def _blocks(node: Node) -> Blocks:
+    if node.kind != "prompt":
+        return ()
+    params = PromptParams.model_validate(node.params)
+    return (*params.system, *params.prompt)
 
 
 def _usual(lengths: Sequence[int]) -> int:
