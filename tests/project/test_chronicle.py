@@ -9,6 +9,7 @@ import pytest
 from flowcabal_tui.demo.chronicle import chronicle
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.ids import Generation, NodeId
+from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.project.bench.chronicle_bench import built, judged, measured
 from flowcabal_tui.settings.paths import cache_folder
@@ -43,7 +44,8 @@ def test_the_judge_counts_what_is_stale_and_what_leaks():
     new = holding[old.of, old.attribute]
     secret = next(each for each in novel.secrets if each.chapter < last)
     knower, stranger = next(iter(secret.known)), next(e.id for e in novel.entities if e.id not in secret.known)
-    lines = f"# 此时成立的事\n- {old.sentence}（第1章起）\n- {new.sentence}\n\n# 前文相关段落\n{secret.text}"
+    facts = fenced("facts", f"- {old.sentence}（第1章起）\n- {new.sentence}", "zh")
+    lines = f"{facts}\n{fenced('passages', secret.text, 'zh')}"
     seen = judged(novel, injection(lines), last, stranger)
     assert (seen["told"], seen["stale"], seen["viewpoint"], seen["future"]) == (2, 1, 1, 0)
     assert judged(novel, injection(lines), last, knower)["viewpoint"] == 0

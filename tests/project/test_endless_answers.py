@@ -73,12 +73,13 @@ async def test_an_endless_answer_is_stopped_at_the_most_of_the_quote_and_the_per
 async def test_a_long_answer_takes_the_room_that_the_rest_of_the_run_has_left(
     folder: Path, server: FaultServer
 ) -> None:
-    server.push({"content": ENDLESS[: USUAL_OUTPUT * 5]})
+    long = " ".join(f"On street {n} she met number {n * n} of the guard." for n in range(USUAL_OUTPUT // 10))
+    server.push({"content": long})
     async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
         workflow, _quote = await quoted(desk, "a", "b", "c")
         run = await desk.start(workflow, targets=(NodeId("a"),), limit=SpendLimit(cost=30_000 * TOKEN, currency="USD"))
         assert await desk.follow(run, leave) == "done"
-        assert (await desk.view(run, "a")).attempts[-1].text == ENDLESS[: USUAL_OUTPUT * 5]
+        assert (await desk.view(run, "a")).attempts[-1].text == long
 
 
 async def test_after_yes_a_stopped_answer_is_continued_and_paid_for_once(folder: Path, server: FaultServer) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import RunError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.prompt_text import RUN_VALUES
 from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -19,7 +20,7 @@ from flowcabal_tui.tui.widgets.cells import padded
 OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 """States of a node that has ended."""
 _NAMES = 12
-_CHAPTER: Final = re.compile(r"\bchapter\.(?:title|label|number|volume|length|style)\b")
+_CHAPTER: Final = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in RUN_VALUES if name.startswith("chapter.")))
 _WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
 INSTRUCTION = "instruction"
 """The input that holds the writer's wish for a run, and the draft of it for each chapter."""
