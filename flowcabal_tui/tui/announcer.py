@@ -65,6 +65,8 @@ class Announcer:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+        if not self._app.screen_stack:  # the application closes
+            return
         if _has_no_room(self._app.screen):
             self._was_read, self._timer = False, self._app.set_timer(1.0, self._next)
             return
@@ -85,6 +87,8 @@ class Announcer:
 
     def show(self) -> None:
         """Brings the row of every screen up to date; only the screen on top has words."""
+        if not self._app.screen_stack:  # the application closes
+            return
         top = self._app.screen
         for screen in self._app.screen_stack[:-1]:
             for behind in screen.query(NoticeRow):

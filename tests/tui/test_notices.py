@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui import notices
 from flowcabal_tui.tui.notices import LISTED, SAID_SECONDS, WARNED_SECONDS, Notice, Notices, reading_seconds
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.notices import NoticesScreen
@@ -30,6 +31,13 @@ def english():
     use_language("en")
 
 
+@pytest.fixture
+def lasting(monkeypatch):
+    """A notice stays until it is withdrawn, on a slow machine too."""
+    monkeypatch.setattr(notices, "SAID_SECONDS", 36_000.0)
+    monkeypatch.setattr(notices, "WARNED_SECONDS", 36_000.0)
+
+
 def notice(words: str, severity: str = "information") -> Notice:
     return Notice(words, "", severity, datetime(2026, 11, 21, 9, 41))
 
@@ -38,6 +46,7 @@ def row_of(pilot: Pilot[int]) -> NoticeRow:
     return pilot.app.screen.query_one(NoticeRow)
 
 
+@pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("size", SIZES)
 async def test_wide_characters_of_a_notice_are_whole_at_every_width_and_in_every_pane(tmp_path, size):
     async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
@@ -55,6 +64,7 @@ async def test_wide_characters_of_a_notice_are_whole_at_every_width_and_in_every
             assert region.bottom <= screen_of(pilot).status.region.y
 
 
+@pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("size", [(80, 24), (81, 25), (140, 41)])
 async def test_a_notice_moves_no_pane_and_leaves_the_row_when_it_is_over(tmp_path, size):
     async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
@@ -70,6 +80,7 @@ async def test_a_notice_moves_no_pane_and_leaves_the_row_when_it_is_over(tmp_pat
         assert shown(pilot.app) == before
 
 
+@pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("size", [(80, 24), (101, 31)])
 async def test_on_a_page_over_the_panes_the_row_takes_its_place_and_covers_nothing_that_is_typed(tmp_path, size):
     async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
@@ -88,6 +99,7 @@ async def test_on_a_page_over_the_panes_the_row_takes_its_place_and_covers_nothi
         assert not row_of(pilot).region.overlaps(area.region)
 
 
+@pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("page", [lambda: PromptLine("问"), lambda: ChooseScreen("选", (("a", "甲"),))])
 async def test_over_a_dialog_the_notice_is_whole_too_and_not_shown_twice(tmp_path, page):
     async with workspace(FakeWorkbench("zh"), tmp_path, (80, 24)) as pilot:
@@ -100,6 +112,15 @@ async def test_over_a_dialog_the_notice_is_whole_too_and_not_shown_twice(tmp_pat
         assert len([row for row in shown(pilot.app) if REFUSED in row]) == 1
 
 
+async def test_a_notice_that_comes_while_the_application_closes_is_listed_and_not_shown(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        announcer = pilot.app.announcer
+    announcer.say("Too late.", "", "information")
+    announcer.hold("model", "waiting")
+    assert announcer.notices.listed[-1].words == "Too late."
+
+
+@pytest.mark.usefixtures("lasting")
 async def test_on_the_first_page_too(tmp_path):
     app = app_over(FakeWorkbench(), tmp_path)
     app._first_path = None

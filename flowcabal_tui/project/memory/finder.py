@@ -93,6 +93,8 @@ class RememberingFinder:
         room for more. Best first.
 
         The server has a vector a scene, since each costs it a file; within the few that it finds we look ourselves.
+        One search pays for its query alone: without kept vectors of the passages, words choose within a scene, and
+        scenes keep the order of the server.
         """
         parts = [await self._parts(each, view) for each in found]
         whole = [item for each in found for item in each[:_FROM_EACH]]
@@ -104,17 +106,15 @@ class RememberingFinder:
         except ModelError as error:
             log.warning("passages: %s", error.title)
             return whole
-        if made is None:  # one search pays for its query alone
-            made = await LexicalEmbedder().embed([query, *texts])
-        wanted, *vectors = made
+        by_words = made is None
+        wanted, *vectors = made or await LexicalEmbedder().embed([query, *texts])
         near = iter([likeness(wanted, vector) for vector in vectors])
-        scored = [[replace(part, score=next(near)) for part in each] for each in parts]
-        best = [
-            part
-            for each, nearest in zip(found, scored, strict=True)
-            for part in nlargest(_FROM_EACH, nearest or each, key=lambda one: one.score)
-        ]
-        return sorted(best, key=lambda each: (-each.score, each.uri, each.start))
+        best = []
+        for scene, passages in zip(found, parts, strict=True):
+            scored = [(next(near), passage) for passage in passages] or [(each.score, each) for each in scene]
+            nearest = nlargest(_FROM_EACH, scored, key=lambda one: one[0])
+            best += [part if by_words else replace(part, score=score) for score, part in nearest]
+        return sorted(best, key=lambda each: -each.score)
 
     async def _parts(self, found: list[Found], view: View) -> list[Found]:
         """Passages of a scene, or the records of a chapter; none where there is nothing to choose."""
