@@ -84,7 +84,7 @@ class Ledger:
         self._closed: int | None = None
         self._shares = {name: int(budget * share) for name, share in shares.items()}
         if "meta" in self._shares:
-            self._shares["meta"] = max(self._shares["meta"], min(_META_LEAST, budget // 2))
+            self._raise_meta(min(_META_LEAST, budget // 2))
         self._used = dict.fromkeys(self._shares, 0)
         self._taken = Counter[BudgetClass]()
         self._headed: set[tuple[str, str, str]] = set()
@@ -126,14 +126,23 @@ class Ledger:
         self._spans.setdefault(uri, []).append((start, end))
 
     def spend_rest(self) -> None:
-        """Offers what no class used to what was taken smaller, then to what was over its share; the rest is dropped."""
+        """Offers what no class used to what was taken smaller, then to what was over its share, then to excerpts.
+
+        Excerpts become whole passages by rank. What still waits is dropped.
+        """
         reduced, self._reduced = self._reduced, []
         for whole, taken in reduced:
             self._enlarge(whole, taken)
-        waiting, self._waiting = self._waiting, []
-        for candidate in waiting:
-            if not self._take(candidate, self.left):
-                self.drop(candidate, _("over the share of its class"))
+        self._offer_waiting()
+        if self._waiting:
+            self._recount()
+            self._offer_waiting()
+        excerpts = (at for at, one in enumerate(self._chosen) if one.candidate.larger is not None)
+        for at in sorted(excerpts, key=lambda at: self._chosen[at].candidate.rank):
+            self._grow(at)
+        for candidate in self._waiting:
+            self.drop(candidate, _("over the share of its class"))
+        self._waiting = []
 
     def close(self) -> int:
         """Ends what is stable; returns its length in the user suffix. What is added after it has the whole budget."""
@@ -204,6 +213,39 @@ class Ledger:
 
     def classes(self) -> tuple[ClassUse, ...]:
         return tuple(ClassUse(name, share, self._used[name]) for name, share in self._shares.items())
+
+    def _raise_meta(self, least: int) -> None:
+        """Gives the notes at least `least` tokens, from the share of the far past, to which most of a rest goes."""
+        more = max(0, least - self._shares["meta"])
+        self._shares["meta"] += more
+        if "far" in self._shares:
+            self._shares["far"] = max(0, self._shares["far"] - more)
+
+    def _offer_waiting(self) -> None:
+        self._waiting = [each for each in self._waiting if not self._take(each, self.left)]
+
+    def _recount(self) -> None:
+        """Books what the texts take together, which is less than the sum of their parts, each rounded up."""
+        spent = self.measure(self._system_prefix(), self._user_suffix()) + self._used.get("inquiry", 0)
+        self._frame -= max(0, self._budget - spent - self.left)
+
+    def _grow(self, at: int) -> None:
+        """Shows of a chosen excerpt's passage all that is not there yet, where there is room."""
+        chosen = self._chosen[at]
+        taken = chosen.candidate
+        if (larger := taken.larger) is None:
+            return
+        spans = self._spans[taken.uri]
+        start = max(larger.start, *(end for _start, end in spans if end <= taken.start), 0)
+        end = min(larger.end, *(start for start, _end in spans if start >= taken.end), larger.end)
+        grown = replace(larger, text=larger.text[start - larger.start : end - larger.start], start=start, end=end)
+        more = self._counter.count(grown.continued) - self._counter.count(taken.continued)
+        if grown.text == taken.text or more > self.left:
+            return
+        self._chosen[at] = Chosen(grown, chosen.tokens + more)
+        self._used[taken.budget_class] += more
+        spans.remove((taken.start, taken.end))
+        spans.append((start, end))
 
     def _take(self, candidate: Candidate, room: int) -> bool:
         """True when the candidate is settled: taken, taken smaller, or there already."""

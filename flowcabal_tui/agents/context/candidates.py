@@ -64,7 +64,8 @@ class Candidate:
     """A text that may go in. `start`/`end` are offsets in the uri's text when it is a part (-1: whole).
 
     `position` is its chapter's place in story order (0: of no chapter). `smaller` is the same thing at a lower
-    level, taken when this one is too large; `cuttable` texts may be shortened instead. `line` ones take one line.
+    level, taken when this one is too large; `cuttable` texts may be shortened instead. `larger` is the passage that an
+    excerpt is of, shown where budget is left. `line` ones take one line.
     `rank` is the place in the order of relevance, where it was looked up for the prompt. `label` is what the receipt
     calls a line that has no title in the prompt.
     """
@@ -79,6 +80,7 @@ class Candidate:
     start: int = -1
     end: int = -1
     smaller: Candidate | None = field(default=None)
+    larger: Candidate | None = field(default=None)
     cuttable: bool = False
     line: bool = False
     rank: int = UNRANKED

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from flowcabal_tui.agents.context import drill
 from flowcabal_tui.agents.context.arcs import told
+from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
@@ -19,7 +20,7 @@ from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.manuscript import Chapter, Passage, Span
 from flowcabal_tui.domain.memory import Entity, Level, MetaName
 from flowcabal_tui.locale import _
 
@@ -134,21 +135,6 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
     overviews, lines = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
     for distance, chapter in enumerate(newest_first, start=1):
         uri = f"manuscript/{chapter.id}"
-        text = await book.view.chapter_text(chapter.id)
-        span = cut(text, int(share * (0.6 if distance == 1 else 0.18)), counter, keep_end=True)
-        ending = Candidate(
-            uri,
-            chapter.title,
-            _how_far(_("how it ends"), distance),
-            "L2",
-            "near",
-            text[span.start : span.end],
-            position=chapter.position,
-            start=span.start,
-            end=span.end,
-            of=len(text),
-            cut="end" if span.start else "",
-        )
         told = levels(
             uri,
             chapter.title,
@@ -159,11 +145,32 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
             book.view.language,
             chapter.position,
         )
+        is_whole = False
         if distance == 1 or not told:
+            ending = await _ending(book, chapter, distance, counter, int(share * (0.6 if distance == 1 else 0.18)))
             candidates += [ending] if ending.text else []
-        if distance > 1 or span.start > 0:
-            candidates += told
+            is_whole = distance == 1 and not ending.start
+        candidates += [] if is_whole else told
     return candidates
+
+
+async def _ending(book: Book, chapter: Chapter, distance: int, counter: CountedTokens, room: int) -> Candidate:
+    """The last `room` tokens of a chapter."""
+    text = await book.view.chapter_text(chapter.id)
+    span = cut(text, room, counter, keep_end=True)
+    return Candidate(
+        f"manuscript/{chapter.id}",
+        chapter.title,
+        _how_far(_("how it ends"), distance),
+        "L2",
+        "near",
+        text[span.start : span.end],
+        position=chapter.position,
+        start=span.start,
+        end=span.end,
+        of=len(text),
+        cut="end" if span.start else "",
+    )
 
 
 def _how_far(what: str, distance: int) -> str:
@@ -186,7 +193,8 @@ async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> li
             if (passage := await _newest_with_both(book, (one.id, other.id), chapters)) is not None:
                 reason = _("the last time {one} and {other} stand together").format(one=one.name, other=other.name)
                 rank = ranks.get((passage.chapter, passage.start), UNRANKED)
-                found.append(replace(_of_passage(book, passage, reason, "last_meeting"), rank=rank))
+                whole = _of_passage(book, passage, reason, "last_meeting", rank)
+                found.append(_excerpt_of(whole, await book.view.chapter_text(passage.chapter), (one, other)))
     return found
 
 
@@ -226,20 +234,20 @@ async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill
 
 
 async def far(book: Book, relevant: Relevance) -> list[Candidate]:
-    """Passages by their relevance."""
+    """Excerpts of passages by their relevance."""
     found = []
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.place.chapter for each in relevant.passages)))
     for rank, each in enumerate(relevant.passages):
         place, span = each.place, each.span
-        text = texts[place.chapter][span.start : span.end]
-        passage = Passage(place.chapter, place.position, place.index, span.start, span.end, text)
+        start, end = min(place.start, span.start), max(place.end, span.end)
+        passage = Passage(place.chapter, place.position, place.index, start, end, texts[place.chapter][start:end])
         if each.opened is not None:
             reason = drill.reason(each.opened)
         elif each.found_by:
             reason = _("found by {terms}").format(terms=", ".join(each.found_by))
         else:
             reason = _("tells of {names}, seen a few chapters ago").format(names=", ".join(each.expected))
-        found.append(replace(_of_passage(book, passage, reason, "far"), rank=rank))
+        found.append(_cut_out(_of_passage(book, passage, reason, "far", rank), span))
     return found
 
 
@@ -301,7 +309,22 @@ async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance,
     ]
 
 
-def _of_passage(book: Book, passage: Passage, reason: str, budget_class: BudgetClass) -> Candidate:
+def _excerpt_of(whole: Candidate, chapter: str, pair: Iterable[Entity]) -> Candidate:
+    """What a passage tells of two people."""
+    names = tuple(name for entity in pair for name in entity.names)
+    span = excerpt(chapter, whole.start, whole.end, [(1.0, names)])
+    return _cut_out(whole, Span(max(whole.start, span.start), min(whole.end, span.end)))
+
+
+def _cut_out(whole: Candidate, span: Span) -> Candidate:
+    """The part of a passage at `span`, which may grow to the whole."""
+    if (span.start, span.end) == (whole.start, whole.end):
+        return whole
+    text = whole.text[span.start - whole.start : span.end - whole.start]
+    return replace(whole, text=text, start=span.start, end=span.end, larger=whole)
+
+
+def _of_passage(book: Book, passage: Passage, reason: str, budget_class: BudgetClass, rank: int) -> Candidate:
     return Candidate(
         f"manuscript/{passage.chapter}",
         book.title(passage.chapter),
@@ -312,4 +335,5 @@ def _of_passage(book: Book, passage: Passage, reason: str, budget_class: BudgetC
         position=passage.position,
         start=passage.start,
         end=passage.end,
+        rank=rank,
     )

@@ -1,0 +1,139 @@
+"""What the ledger does with the budget that a class leaves, and with what is booked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from flowcabal_tui.agents.context import ContextAgent, gather
+from flowcabal_tui.agents.context.budget import SHARES, Ledger
+from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.intent import read_intent
+from flowcabal_tui.agents.context.relevance import Relevance
+from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.domain.context import BudgetClass
+from tests.agents.fakes import FakeBook, FakeTokens
+from tests.agents.test_context import CAST, FILLER, assemble, make_book
+
+TEXT = "".join(chr(0x4E00 + at) for at in range(400))
+"""A chapter in which every character tells where it is from."""
+
+FOUND: tuple[BudgetClass, ...] = ("far", "summaries")
+
+
+def ledger(budget: int, shares: Mapping[BudgetClass, float] | None = None) -> Ledger:
+    return Ledger(budget, CountedTokens(FakeTokens()), "zh", shares or {"far": 1.0})
+
+
+def passage(start: int, end: int, rank: int, uri: str = "manuscript/c1") -> Candidate:
+    return Candidate(uri, "", "", "L2", "far", TEXT[start:end], 1, start, end, rank=rank)
+
+
+def excerpt(start: int, end: int, of: tuple[int, int], rank: int, uri: str = "manuscript/c1") -> Candidate:
+    return replace(passage(start, end, rank, uri), larger=passage(*of, rank, uri))
+
+
+def spans(ledger: Ledger) -> set[tuple[int, int]]:
+    return {(source.start, source.end) for source in ledger.sources()}
+
+
+def test_an_excerpt_grows_back_to_its_passage_where_budget_is_left() -> None:
+    roomy = ledger(1_000)
+    roomy.fill("far", [excerpt(120, 180, (100, 200), 0), passage(300, 340, 1)])
+    assert spans(roomy) == {(120, 180), (300, 340)}
+    roomy.spend_rest()
+    assert spans(roomy) == {(100, 200), (300, 340)}
+    assert TEXT[100:200] in roomy.render()[1]
+    assert roomy.measure(*roomy.render()) <= sum(each.used for each in roomy.classes()) + 60
+
+
+def test_excerpts_grow_in_the_order_of_rank_as_long_as_there_is_room() -> None:
+    tight = ledger(210)
+    tight.fill("far", [excerpt(20, 60, (0, 100), 1), excerpt(220, 260, (200, 300), 0)])
+    room = tight.left
+    assert 60 <= room < 120
+    tight.spend_rest()
+    assert spans(tight) == {(20, 60), (200, 300)}
+
+
+def test_what_was_refused_comes_before_the_rest_of_an_excerpt() -> None:
+    tight = ledger(330)
+    tight.fill("far", [excerpt(20, 60, (0, 160), 0), passage(200, 300, 1), passage(310, 390, 2)])
+    tight.spend_rest()
+    assert spans(tight) >= {(20, 60), (200, 300)}
+
+
+def test_what_grows_stops_at_what_is_there_already() -> None:
+    roomy = ledger(2_000)
+    roomy.hold("manuscript/c1", 0, 110)
+    roomy.fill("far", [excerpt(120, 180, (100, 260), 0), passage(200, 400, 1)])
+    roomy.spend_rest()
+    assert spans(roomy) == {(110, 200), (200, 400)}
+    assert TEXT[110:200] in roomy.render()[1]
+
+
+def test_what_the_notes_have_at_least_is_not_promised_to_the_other_classes_too() -> None:
+    shares = {each.budget_class: each.share for each in ledger(12_500, SHARES).classes()}
+    assert shares["meta"] == 2_000
+    assert sum(shares.values()) <= 12_500
+
+
+@pytest.mark.parametrize("budget", [12_500, 25_000])
+def test_summaries_have_their_share_however_many_passages_there_are(budget: int) -> None:
+    full = ledger(budget, SHARES)
+    lines = {
+        name: [Candidate(f"{name}/{n}", "", "", "L2", name, "山" * 90, line=True) for n in range(400)] for name in FOUND
+    }
+    for name in SHARES:
+        full.fill(name, lines.get(name, []))
+    used = {each.budget_class: each.used for each in full.classes()}
+    assert used["summaries"] >= 0.09 * budget
+
+
+class RoundedTokens:
+    """A quarter of a token a character, rounded up."""
+
+    def count(self, text: str) -> int:
+        return (len(text) + 3) // 4
+
+
+def test_what_parts_lose_by_rounding_goes_to_what_was_refused() -> None:
+    rounded = Ledger(400, CountedTokens(RoundedTokens()), "zh", {"facts": 1.0})
+    rounded.fill("facts", [Candidate(f"facts/{n}", "", "", "L2", "facts", "山水", line=True) for n in range(600)])
+    before = len(rounded.sources())
+    rounded.spend_rest()
+    assert len(rounded.sources()) > before + 10
+    assert rounded.measure(*rounded.render()) <= 400
+
+
+async def test_where_two_met_is_cut_to_what_is_told_of_them_and_grows_back() -> None:
+    told = f"{FILLER}\n{FILLER}\n老周把船系好，林远上了岸。\n{FILLER}"
+    book = FakeBook([("第1章", told), *((f"第{n}章", FILLER) for n in range(2, 8))], CAST)
+    view = book.before(8)
+    reading = read_intent("林远与老周。", "", CAST, "zh")
+    met, *_same = await gather.last_meetings(await gather.read_book(view), reading, Relevance((), ()))
+    assert met.text == "老周把船系好，林远上了岸。"
+    assert told[met.start : met.end] == met.text
+    assert met.larger is not None
+    assert (met.larger.start, met.larger.end) == (0, len(told))
+    sources = (await assemble(book, "林远与老周。", at=7)).receipt.sources
+    assert (0, len(told)) in {(source.start, source.end) for source in sources if source.uri == "manuscript/c1"}
+
+
+async def test_of_the_chapters_before_the_last_no_ending_is_cut_where_a_summary_tells_them() -> None:
+    class Noted(FakeTokens):
+        def __init__(self) -> None:
+            super().__init__()
+            self.texts: list[str] = []
+
+        def count(self, text: str) -> int:
+            self.texts.append(text)
+            return super().count(text)
+
+    book, counter = make_book(), Noted()
+    await assemble(book, "林远。", agent=ContextAgent(book, counter, 4_000))
+    assert book.texts[9][1] in counter.texts, "the last chapter is cut to its end"
+    assert book.texts[8][1] not in counter.texts
+    assert book.texts[7][1] not in counter.texts
