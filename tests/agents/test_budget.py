@@ -74,6 +74,14 @@ def test_what_grows_stops_at_what_is_there_already() -> None:
     assert TEXT[110:200] in roomy.render()[1]
 
 
+def test_two_excerpts_of_one_passage_grow_to_each_other_and_no_further() -> None:
+    roomy = ledger(1_000)
+    roomy.fill("far", [excerpt(120, 140, (100, 200), 0), excerpt(160, 180, (100, 200), 1)])
+    roomy.spend_rest()
+    assert spans(roomy) == {(100, 160), (160, 200)}
+    assert roomy.render()[1].count(TEXT[130:135]) == 1
+
+
 def test_what_the_notes_have_at_least_is_not_promised_to_the_other_classes_too() -> None:
     shares = {each.budget_class: each.share for each in ledger(12_500, SHARES).classes()}
     assert shares["meta"] == 2_000
@@ -137,3 +145,57 @@ async def test_of_the_chapters_before_the_last_no_ending_is_cut_where_a_summary_
     assert book.texts[9][1] in counter.texts, "the last chapter is cut to its end"
     assert book.texts[8][1] not in counter.texts
     assert book.texts[7][1] not in counter.texts
+
+
+class JoinedTokens:
+    """A long text takes more than its parts."""
+
+    def count(self, text: str) -> int:
+        return len(text) + len(text) ** 2 // 2_000
+
+
+def test_what_is_over_the_whole_budget_when_counted_together_is_written_down() -> None:
+    joined = Ledger(600, CountedTokens(JoinedTokens()), "zh", {"far": 1.0})
+    every = [passage(0, 120, at, f"manuscript/c{at}") for at in range(3)]
+    joined.fill("far", every)
+    taken = {source.uri for source in joined.sources()}
+    _prefix, suffix = joined.render()
+    gone = taken - {source.uri for source in joined.sources()}
+    assert gone
+    assert joined.measure("", suffix) <= 600
+    written, _more = joined.dropped()
+    assert {(each.uri, each.rule) for each in written} == {(uri, "over the whole budget") for uri in gone}
+
+
+def test_what_does_not_fit_behind_the_stable_texts_is_written_down() -> None:
+    tight = ledger(300)
+    tight.close()
+    tight.add([passage(0, 120, 0), passage(0, 390, 1, "manuscript/c2")])
+    written, _more = tight.dropped()
+    assert [(each.uri, each.rule) for each in written] == [("manuscript/c2", "over the whole budget")]
+
+
+def test_a_part_that_was_cut_says_where_it_ends() -> None:
+    sentences = "，".join(TEXT[at : at + 9] for at in range(0, 400, 9))
+    tight = ledger(330)
+    tight.fill("far", [replace(passage(0, 0, 0), text=sentences[40:], start=40, end=len(sentences), cuttable=True)])
+    (source,) = tight.sources()
+    shown = sentences[source.start : source.end]
+    suffix = tight.render()[1]
+    assert source.start == 40
+    assert source.end < len(sentences)
+    assert shown.strip() in suffix
+    assert sentences[source.end : source.end + 4] not in suffix
+    assert source.kept == len(shown)
+
+
+def test_a_passage_ends_where_what_is_there_begins() -> None:
+    roomy = ledger(1_000)
+    roomy.hold("manuscript/c1", 150, 300)
+    roomy.fill("far", [passage(0, 200, 0), passage(250, 400, 1)])
+    assert spans(roomy) == {(0, 150), (300, 400)}
+    suffix = roomy.render()[1]
+    assert TEXT[0:150] in suffix
+    assert TEXT[300:400] in suffix
+    assert TEXT[149:152] not in suffix
+    assert TEXT[298:302] not in suffix
