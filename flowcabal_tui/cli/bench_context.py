@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.domain.errors import DiskFull, SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_queries import own_queries
@@ -27,7 +28,7 @@ from flowcabal_tui.project.bench.context_bench import (
 async def context(arguments: Namespace) -> int:
     """Prints the scores as a table or as JSON; with `--out` writes the run file, one line a query."""
     asked = await (own_queries(arguments.project, arguments.most) if arguments.project else _given(arguments))
-    settings = BenchSettings(arguments.budget, tuple(arguments.without), arguments.only or "structural")
+    settings = settings_of(arguments)
     trials: list[Trial] = []
     found: list[BenchAnswer] = []
     for name, each in (ablations(settings) if arguments.ablate else {_("contexts"): settings}).items():
@@ -49,6 +50,16 @@ async def context(arguments: Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def settings_of(arguments: Namespace) -> BenchSettings:
+    """With an address of an embedder its vectors are used, unless the names alone are wanted."""
+    url = arguments.embedding
+    endpoint = (
+        Endpoint("openai", arguments.embedding_model, base_url=url, dimensions=arguments.dimensions) if url else None
+    )
+    only = arguments.only or ("vectors" if endpoint else "structural")
+    return BenchSettings(arguments.budget, tuple(arguments.without), only, endpoint)
 
 
 async def _given(arguments: Namespace) -> list[Asked]:

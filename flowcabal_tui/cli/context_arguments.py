@@ -47,4 +47,9 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
     context.add_argument(
         "--only", choices=("lexical", "vectors"), help=_("without names; or with the offline embedder's vectors too")
     )
+    context.add_argument(
+        "--embedding", metavar="URL", help=_("with vectors of this OpenAI-compatible server, which are kept")
+    )
+    context.add_argument("--embedding-model", default="embedding", metavar=_("NAME"), help=_("its model"))
+    context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("numbers in its vectors"))
     context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))

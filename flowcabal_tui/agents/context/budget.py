@@ -51,6 +51,8 @@ _WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
 _META_LEAST: Final = 2_000
 """Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
 _TRIES: Final = 3
+_GIVING: Final[frozenset[BudgetClass]] = frozenset({"far", "summaries"})
+"""Classes that give up what the notes take beyond their share."""
 _LEAST_CUT: Final = 60
 _LEAST_REST: Final = 80
 _MOST_DROPPED: Final = 80
@@ -215,11 +217,11 @@ class Ledger:
         return tuple(ClassUse(name, share, self._used[name]) for name, share in self._shares.items())
 
     def _raise_meta(self, least: int) -> None:
-        """Gives the notes at least `least` tokens, from the share of the far past, to which most of a rest goes."""
+        """Gives the notes at least `least` tokens, from the shares of the far past and of the summaries alike."""
         more = max(0, least - self._shares["meta"])
         self._shares["meta"] += more
-        if "far" in self._shares:
-            self._shares["far"] = max(0, self._shares["far"] - more)
+        for name in _GIVING & self._shares.keys():
+            self._shares[name] = max(0, self._shares[name] - more // len(_GIVING))
 
     def _offer_waiting(self) -> None:
         self._waiting = [each for each in self._waiting if not self._take(each, self.left)]

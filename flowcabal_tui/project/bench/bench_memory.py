@@ -1,9 +1,11 @@
-"""What the context benchmark switches: a memory that knows no names, and the offline embedder's vectors."""
+"""What the context benchmark switches: a memory that knows no names, and vectors of the offline or another embedder."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from heapq import nlargest
+from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.agents.context import Found
@@ -12,9 +14,13 @@ from flowcabal_tui.domain.context import NOTHING_SAID, Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 
 _DIMENSIONS: Final = 512
+_AT_ONCE: Final = 200
+"""Texts between two writes of what is kept."""
 
 
 class NamelessMemory:
@@ -59,11 +65,58 @@ class _NamelessView:
         return ()
 
 
-class PassageVectors:
-    """A Finder over the passages of a book with the offline embedder, in place of a knowledge server."""
+class KeptVectors:
+    """An EmbeddingPort that asks another once a text and keeps the vectors in a file: JSON, `[digest, numbers]` a line.
 
-    def __init__(self, view: MemoryView) -> None:
-        self._view, self._embedder = view, LexicalEmbedder(_DIMENSIONS)
+    A line that cannot be read counts as not there.
+    """
+
+    def __init__(self, embedder: EmbeddingPort, folder: Path) -> None:
+        self._embedder = embedder
+        self._file = folder / f"vectors-{digest(embedder.identity)[:12]}.jsonl"
+        self._known: dict[str, list[float]] | None = None
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector for each text. Raises ModelError."""
+        known = self._read()
+        missing = [text for text in dict.fromkeys(texts) if digest(text) not in known]
+        with self._file.open("a", encoding="utf-8") as file:
+            for at in range(0, len(missing), _AT_ONCE):
+                part = missing[at : at + _AT_ONCE]
+                for text, vector in zip(part, await self._embedder.embed(part), strict=True):
+                    known[digest(text)] = vector
+                    file.write(f"{json.dumps([digest(text), vector])}\n")
+                file.flush()
+        return [known[digest(text)] for text in texts]
+
+    def _read(self) -> dict[str, list[float]]:
+        if self._known is None:
+            self._known = {}
+            lines = self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else []
+            for line in lines:
+                try:
+                    key, vector = json.loads(line)
+                    numbers = [float(number) for number in vector]
+                except (ValueError, TypeError):
+                    continue
+                if len(numbers) == self.dimensions:
+                    self._known[str(key)] = numbers
+        return self._known
+
+
+class PassageVectors:
+    """A Finder over the passages of a book, in place of a knowledge server; by default with the offline embedder."""
+
+    def __init__(self, view: MemoryView, embedder: EmbeddingPort | None = None) -> None:
+        self._view, self._embedder = view, embedder or LexicalEmbedder(_DIMENSIONS)
         self._vectors: list[tuple[Passage, list[float]]] = []
         self._titles: dict[ChapterId, str] = {}
 

@@ -11,7 +11,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_scores import Labels, Mean, Score, means, score
 from flowcabal_tui.project.bench.context_bench import BenchAnswer, BenchBook, BenchQuery, BenchSettings, answers
 
-ABLATED: Final = ("near", "last_meeting", "far", "summaries")
+ABLATED: Final = ("entities", "near", "last_meeting", "far", "summaries")
 """The classes that hold something where no model and no writer has added to the book."""
 
 
@@ -51,7 +51,7 @@ def ablations(settings: BenchSettings) -> dict[str, BenchSettings]:
     return {
         _("words alone"): BenchSettings(budget, only="lexical"),
         _("names and words"): BenchSettings(budget),
-        _("with vectors too"): BenchSettings(budget, only="vectors"),
+        _("with vectors too"): BenchSettings(budget, only="vectors", embedding=settings.embedding),
         **{_("without {name}").format(name=name): BenchSettings(budget, (name,)) for name in ABLATED},
     }
 

@@ -20,12 +20,14 @@ from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass, ContextSource
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.text import digest, slug
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import language_of
+from flowcabal_tui.models.registry import make_embedder
 from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.project.bench.bench_memory import NamelessMemory, PassageVectors
+from flowcabal_tui.project.bench.bench_memory import KeptVectors, NamelessMemory, PassageVectors
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol import ImportManuscript
@@ -53,11 +55,15 @@ class BenchQuery:
 
 @dataclass(frozen=True, slots=True)
 class BenchSettings:
-    """How contexts are assembled. `only` lexical: no entity is known; vectors: those of the offline embedder too."""
+    """How contexts are assembled. `only` lexical: no entity is known; vectors: those of an embedder too.
+
+    The embedder is the offline one, or that of `embedding`, whose vectors are kept beside the imported novel.
+    """
 
     budget: int = 25_000
     without: Collection[BudgetClass] = ()
     only: Only = "structural"
+    embedding: Endpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +161,16 @@ async def answers(
     `finder` stands in for the knowledge server.
     """
     store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    embedder = make_embedder(settings.embedding, None) if settings.embedding else None
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at - book.fillers for at, chapter in chapters.items() if at > book.fillers}
         generation = await store.memory.generation()
         memory = NamelessMemory(store.memory) if settings.only == "lexical" else store.memory
-        vectors = PassageVectors(await store.memory.view(None, generation)) if settings.only == "vectors" else None
-        if vectors is not None:
+        vectors = None
+        if settings.only == "vectors":
+            kept = KeptVectors(embedder, book.folder) if embedder else None
+            vectors = PassageVectors(await store.memory.view(None, generation), kept)
             await vectors.read()
         agent = ContextAgent(
             memory,
@@ -180,6 +189,8 @@ async def answers(
             items = [await _item(source, numbers, view) for source in ranked if _chapter(source) in numbers]
             yield BenchAnswer(query.id, tuple(items), injection.receipt.used, seconds, tuple(ranked))
     finally:
+        if embedder is not None:
+            await embedder.aclose()
         await store.close()
 
 
