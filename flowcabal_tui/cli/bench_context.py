@@ -19,6 +19,7 @@ from flowcabal_tui.project.bench.context_bench import (
     BenchAnswer,
     BenchQuery,
     BenchSettings,
+    Only,
     chapter_lengths,
     imported,
     read_queries,
@@ -58,8 +59,8 @@ def settings_of(arguments: Namespace) -> BenchSettings:
     endpoint = (
         Endpoint("openai", arguments.embedding_model, base_url=url, dimensions=arguments.dimensions) if url else None
     )
-    only = arguments.only or ("vectors" if endpoint else "structural")
-    return BenchSettings(arguments.budget, tuple(arguments.without), only, endpoint)
+    usual: Only = "vectors" if endpoint else "structural"
+    return BenchSettings(arguments.budget, tuple(arguments.without), arguments.only or usual, endpoint)
 
 
 async def _given(arguments: Namespace) -> list[Asked]:
