@@ -11,13 +11,25 @@ from flowcabal_tui.actions.values import parse
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import chapter_at
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.overview import LENGTH, LONGEST_CHAPTER
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.inputs import missing_inputs
 from flowcabal_tui.project.views import Workbench
 
-_OF_A_NEW_RUN: Final = ("chapter", "instruction", "input", "target", "again", "freeze", "set", "fresh_context", "quote")
+_OF_A_NEW_RUN: Final = (
+    "chapter",
+    "instruction",
+    "length",
+    "input",
+    "target",
+    "again",
+    "freeze",
+    "set",
+    "fresh_context",
+    "quote",
+)
 
 
 def require_sense(arguments: Namespace) -> None:
@@ -43,13 +55,29 @@ async def request_of(project: Workbench, workflow: Workflow, arguments: Namespac
     return RunRequest(
         workflow=arguments.workflow,
         chapter=await chapter_at(project, arguments.chapter),
-        inputs=tuple(sorted(given_inputs(arguments).items())),
+        inputs=tuple(sorted((given_inputs(arguments) | _length(workflow, arguments.length)).items())),
         targets=tuple(map(NodeId, arguments.target)),
         fresh_context=arguments.fresh_context,
         again=tuple(map(NodeId, arguments.again)),
         step=arguments.step,
         overrides=_overrides(workflow, arguments.set),
     )
+
+
+def _length(workflow: Workflow, length: int | None) -> dict[str, str]:
+    """The input for the length of the chapter. Raises BadArgument for a workflow that asks for none."""
+    if length is None:
+        return {}
+    if length > LONGEST_CHAPTER:
+        raise BadArgument(_("No chapter is longer than {n}.").format(n=f"{LONGEST_CHAPTER:,}"), _("Nothing was run."))
+    if "chapter.length" not in workflow.model_dump_json():
+        name = workflow.name or workflow.id
+        raise BadArgument(
+            _("The workflow {name} asks for no length.").format(name=name),
+            _("Nothing was run."),
+            _("Leave --length out, or write {name} into one of its prompts.").format(name="{{chapter.length}}"),
+        )
+    return {LENGTH: str(length)}
 
 
 def given_inputs(arguments: Namespace) -> dict[str, Any]:

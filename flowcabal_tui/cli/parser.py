@@ -164,6 +164,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     run.add_argument("--continue", dest="continues", action="store_true", help=words)
     run.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     _inputs(run)
+    run.add_argument("--length", type=whole, metavar="N", help=_("words of the chapter; characters in Chinese"))
     run.add_argument(
         "--target", action="append", default=[], metavar=_("NODE"), help=_("run only what this node needs")
     )

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import Final
 
 from flowcabal_tui.domain.manuscript import Chapter
+
+LENGTH: Final = "length"
+"""The input of a run that holds the length that the writer asks of its chapter."""
+LONGEST_CHAPTER: Final = 50_000
+"""Characters (Chinese) or words: no chapter is asked to be longer."""
+
+
+def usual_length(lengths: Sequence[int]) -> int:
+    """The median of the chapters' lengths in hundreds; 0 without chapters."""
+    return max(100, round(median(lengths) / 100) * 100) if lengths else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,14 @@ async def test_samples_are_the_writers_own_pages_before_the_chapter() -> None:
     assert f"{PAST}1." in style and f"{PAST}3." in style and f"{PAST}4." not in style
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"), [("650", "About 650 "), ("", "About 700 "), ("0", "About 700 "), ("99999", "About 700 ")]
+)
+async def test_a_length_that_was_asked_for_goes_before_that_in_the_wish(asked: str, told: str) -> None:
+    found = await expected(book().before(4), "700 words, please", 1_500, asked)
+    assert found.length.startswith(told)
+
+
 async def test_no_sample_tells_a_secret() -> None:
     text = "\n".join(f"{PAST}1." for _line in range(12))
     words, start = f"{PAST}1.", text.index(f"{PAST}1.", len(text) // 2)

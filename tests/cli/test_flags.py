@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.flags import given_inputs
+from flowcabal_tui.cli.flags import given_inputs, request_of
+from flowcabal_tui.demo import templates
 from tests.cli.conftest import Call
+from tests.tui.fakes import FakeWorkbench
 
 COUNTING = {
     "id": "counting",
@@ -46,6 +48,29 @@ def test_an_input_is_a_text_or_what_its_json_says() -> None:
 def test_an_input_that_is_none_is_refused(flag: str) -> None:
     with pytest.raises(BadArgument, match="gives no input"):
         inputs(flag)
+
+
+def test_a_length_goes_with_the_run_and_is_refused_where_none_is_asked_for(
+    call: Call, demo: Path, tmp_path: Path
+) -> None:
+    quoted = call("run", demo, "quick-draft", "--chapter", 7, "--length", 700, "--quote")
+    assert quoted.code == 0, quoted.err
+    refused = call("run", demo, "quick-draft", "--chapter", 7, "--length", 50_001, "--quote")
+    assert refused.code == 2 and "No chapter is longer than 50,000." in refused.err
+    document = tmp_path / "counting.json"
+    document.write_text(json.dumps(COUNTING))
+    assert call("workflows", demo, "--add", document).code == 0
+    refused = call("run", demo, "counting", "--input", "count:=5", "--length", 700)
+    assert refused.code == 2 and "asks for no length" in refused.err
+
+
+async def test_a_length_is_an_input_of_the_run() -> None:
+    workflow = templates("en")[0]
+    given = Namespace(
+        workflow="chapter", chapter=None, input=[], instruction="", length=700, target=[], fresh_context=False,
+        again=[], step=False, set=[],
+    )  # fmt: skip
+    assert (await request_of(FakeWorkbench(), workflow, given)).inputs == (("length", "700"),)
 
 
 @pytest.mark.parametrize(("flag", "label"), [("count:=5", "true"), ("count:=2", "false")])

@@ -61,6 +61,19 @@ async def test_every_step_of_a_chapter_is_told_its_length_and_sees_the_writers_o
     assert len({system["content"] for system, _asked in nodes}) == 1, "all steps have one system text"
 
 
+async def test_the_length_of_the_run_line_is_in_the_request_and_stays_with_the_run(
+    folder: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    change(folder, "goals", chapter=1_500)
+    async with opened(folder) as desk:
+        await written(desk, "en")
+        before = len(server.log)
+        await desk.run("quick-draft", 5, inputs=(("instruction", "700 words"), ("length", "650")))
+    (sent,) = [entry["body"]["messages"] for entry in server.log[before:] if "length" in str(entry["body"])]
+    assert parts_of(sent[-1])["length"].text == "About 650 words, as the writer wishes."
+
+
 async def test_an_empty_book_leaves_neither_part_behind(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:

@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from statistics import median
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN
 from flowcabal_tui.agents.context.viewpoint import VeiledView, look_through
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.overview import LONGEST_CHAPTER, usual_length
 
 _LENGTH_ZH: Final = re.compile(r"(?<!\d)(\d[\d,，]{0,12}(?:\.\d{1,4})?)\s*(千|万)?\s*[余多来]?个?汉?字")
 _LENGTH_EN: Final = re.compile(r"(?<!\d)(\d[\d,]{0,12}(?:\.\d{1,4})?)\s*(k)?[ -]words?\b", re.IGNORECASE)
 _TIMES: Final = {"千": 1_000, "万": 10_000, "k": 1_000, "": 1}
 _LEAST: Final = 200
 """A smaller number in a wish is that of a letter or a line in the chapter, not of the chapter."""
-_MOST: Final = 50_000
 _LAST: Final = 3
 """Chapters before this one that tell voice and tense."""
 _SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
@@ -56,8 +55,9 @@ class Expected:
     style: str = ""
 
 
-async def expected(view: MemoryView, wish: str, goal: int) -> Expected:
-    """What is expected of the view's target. `goal` is the length of a chapter, 0 for none.
+async def expected(view: MemoryView, wish: str, goal: int, asked: str = "") -> Expected:
+    """What is expected of the view's target. `goal` is the length of a chapter, 0 for none; `asked` the one that the
+    writer gave for this run, which goes before that in the wish.
 
     Samples hold no secret, so they may be shown whoever's eyes a node has.
     """
@@ -66,7 +66,7 @@ async def expected(view: MemoryView, wish: str, goal: int) -> Expected:
     voice = told_by(" ".join(texts.values()), view.language)
     samples = await _samples(view, chapters)
     style = [voice, *([_say("style", view.language), *samples] if samples else [])]
-    return Expected(_length(wish, goal, chapters, view.language), "\n\n".join(filter(None, style)))
+    return Expected(_length(wish, goal, asked, chapters, view.language), "\n\n".join(filter(None, style)))
 
 
 def wished_length(wish: str, language: str) -> int:
@@ -75,18 +75,23 @@ def wished_length(wish: str, language: str) -> int:
     if found is None:
         return 0
     number = round(float(re.sub("[,，]", "", found[1])) * _TIMES[(found[2] or "").lower()])
-    return number if _LEAST <= number <= _MOST else 0
+    return number if _LEAST <= number <= LONGEST_CHAPTER else 0
 
 
-def _length(wish: str, goal: int, chapters: list[Chapter], language: str) -> str:
-    if wished := wished_length(wish, language):
+def asked_length(asked: str) -> int:
+    """The number of a field for a length; 0 for none, and for what is no length of a chapter."""
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(LONGEST_CHAPTER)) else 0
+    return number if number <= LONGEST_CHAPTER else 0
+
+
+def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language: str) -> str:
+    if wished := asked_length(asked) or wished_length(wish, language):
         return _say("wish", language, wished)
     if goal:
         return _say("goal", language, goal)
     if not chapters:
         return ""
-    usual = median(chapter.length for chapter in chapters)
-    return _say("book", language, max(100, round(usual / 100) * 100))
+    return _say("book", language, usual_length([chapter.length for chapter in chapters]))
 
 
 def told_by(text: str, language: str) -> str:

@@ -13,6 +13,7 @@ from flowcabal_tui.agents.context.expects import expected
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
+from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.prompt_text import chapter_values
 from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary, SpendLimit
 from flowcabal_tui.domain.state import DualState
@@ -220,7 +221,8 @@ class RunDesk:
         if not any(f"chapter.{name}" in document for name in ("length", "style")):
             return {}
         view = await self._store.memory.view(chapter, generation)
-        found = await expected(view, str(inputs.get("instruction", "")), self._settings().goals.chapter)
+        wish, asked = (str(inputs.get(name, "")) for name in ("instruction", LENGTH))
+        found = await expected(view, wish, self._settings().goals.chapter, asked)
         return {"length": found.length, "style": found.style}
 
     def _execute(self, scope: RunScope, past: RunFold) -> None:

@@ -98,6 +98,11 @@ def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> Non
         )
 
 
+def asks_for_length(workflow: Workflow) -> bool:
+    """Does a prompt name the length that the chapter is to have?"""
+    return "chapter.length" in workflow.model_dump_json()
+
+
 def asks_for_wish(workflow: Workflow) -> bool:
     """Can an instruction of the writer change what the workflow gives? Not where no model writes."""
     plain = workflow.model_dump_json()

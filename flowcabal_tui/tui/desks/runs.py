@@ -15,7 +15,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import ConfirmModels, ResumeRun, RunWorkflow, SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
-from flowcabal_tui.tui.desks.asking import asked_inputs
+from flowcabal_tui.tui.desks.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.desks.keeping import KeepDesk
 from flowcabal_tui.tui.desks.preparing import preparing
 from flowcabal_tui.tui.desks.resuming import is_to_be_continued, may_continue
@@ -37,7 +37,6 @@ from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen, UnsavedScreen
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
@@ -258,18 +257,15 @@ class RunDesk:
             refuse_without_chapter(self.workflow, chapter)
         if self.workflow is None or not await self._has_model():
             return False
-        wish: str | None = ""
+        wished: tuple[tuple[str, str], ...] | None = ((INSTRUCTION, ""),)
         if asks_for_wish(self.workflow):
-            title = _("Instruction for this run of {name} (may be empty)").format(name=self.title)
-            before = await self._workbench.draft(f"{INSTRUCTION}/{chapter}") or ""
-            wish = await self._screen.app.push_screen_wait(PromptLine(title, value=before))
-            if wish is None:
-                return False
-            await self._workbench.put_draft(f"{INSTRUCTION}/{chapter}", wish)
+            wished = await asked_wish(self._screen, self._workbench, self.workflow, chapter)
+        if wished is None:
+            return False
         inputs = await asked_inputs(self._screen, self._workbench, self.workflow, targets)
         if inputs is None:
             return False
-        given = ((INSTRUCTION, wish), *inputs)
+        given = (*wished, *inputs)
         return await self._begin(RunRequest(self.workflow.reference, chapter, given, targets, step=step))
 
     async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from flowcabal_tui.domain.overview import LONGEST_CHAPTER
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
@@ -42,7 +43,47 @@ class PromptLine(TypedScreen[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter answers."""
         event.stop()
-        self.dismiss(clean(event.value))
+        self.answer()
+
+    def answer(self) -> None:
+        """Gives back the line."""
+        self.dismiss(clean(self.query(Input).first().value))
+
+
+class RunLine(PromptLine):
+    """Asks for the wish for a run and, in a field below it, for the length of its chapter: `length`, in digits."""
+
+    DEFAULT_CSS = """
+    RunLine Horizontal { height: 1; }
+    RunLine Horizontal > Static { width: auto; padding-right: 1; }
+    RunLine Horizontal > Input { width: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "app.focus_next", mark("Next field"), show=False, id="run-line.next"),
+        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="run-line.previous"),
+    ]
+
+    def __init__(self, title: str, *, value: str, length: str, label: str, usual: str) -> None:
+        """`usual` says what holds while the field is empty."""
+        super().__init__(title, value=value)
+        self.length, self._label, self._usual = length, label, usual
+
+    def compose(self) -> ComposeResult:
+        """The question, the line, and the row of the length."""
+        with Vertical():
+            yield Static(self._question, markup=False)
+            yield Input(self._first_value, compact=True)
+            with Horizontal():
+                yield Static(self._label, markup=False)
+                yield Input(self.length, placeholder=self._usual, restrict=r"[0-9]*", max_length=5, compact=True)
+
+    def answer(self) -> None:
+        """Both fields, unless the length is none that a chapter may have."""
+        self.length = self.query(Input).last().value.lstrip("0")
+        if self.length and int(self.length) > LONGEST_CHAPTER:
+            self.notify(_("No chapter is longer than {n}.").format(n=f"{LONGEST_CHAPTER:,}"), markup=False)
+            return
+        super().answer()
 
 
 class FindLine(PromptLine):
