@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
+from flowcabal_tui.tui.screens.scene_form import told_of
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 
@@ -198,3 +200,9 @@ async def test_brackets_go_from_class_to_class_and_b_gives_the_bars_room_to_the_
         await pilot.press("b")
         await pilot.pause()
         assert sum("Place" in row for row in shown(app)) == before + 4
+
+
+def test_the_notice_of_a_scene_says_what_became_of_it() -> None:
+    assert told_of((Scene(where="the quay"), ("who",))) == "Kept for the chapter: it wins over rule and model."
+    assert told_of((Scene(), ("who", "kind"))) == "Taken back: it is read from the texts again."
+    assert told_of((Scene(), ())) == ""

@@ -170,14 +170,14 @@ class LookingDesk:
 
     async def set_scene(self, receipt: Receipt, workflow: Workflow | None) -> None:
         """Asks for the scene of the receipt's chapter, keeps it, and shows what the node would be given with it."""
-        from flowcabal_tui.tui.screens.scene_form import scene_form
+        from flowcabal_tui.tui.screens.scene_form import scene_form, told_of
 
         cast = await self._workbench.entities()
         said = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
-        if said is None or receipt.chapter is None:
+        if said is None or receipt.chapter is None or not (told := told_of(said)):
             return
         await self._workbench.carry_out(SetScene(receipt.chapter, *said))
-        self._screen.notify(_("Kept for the chapter: it wins over what is read by rule."), markup=False)
+        self._screen.notify(told, markup=False)
         if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
             request = RunRequest(workflow.reference, receipt.chapter)
             imagined = await self._workbench.preview_context(request, receipt.node)

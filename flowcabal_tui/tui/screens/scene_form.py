@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flowcabal_tui.domain.context import Intent, Scene, SceneField
+from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene, SceneField
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import SCENE_FIELDS, SCENE_KINDS, SCENE_ORIGINS
 from flowcabal_tui.tui.screens.form import Field, FormScreen, Typed
@@ -14,6 +14,14 @@ from flowcabal_tui.tui.story.typed import names_of
 SceneSaid = tuple[Scene, tuple[SceneField, ...]]
 """What was changed, and what is to be read from the texts again."""
 _BY_RULE = "-"
+
+
+def told_of(said: SceneSaid) -> str:
+    """What a notice says of a scene that was set; "" where nothing was changed."""
+    scene, forget = said
+    if scene != NOTHING_SAID:
+        return _("Kept for the chapter: it wins over rule and model.")
+    return _("Taken back: it is read from the texts again.") if forget else ""
 
 
 def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
