@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench.prompts import LEAST, Sent, cached_tokens, layers, sent
+from tests.bench.cached import LEAST, Sent, cached_tokens, sent
+from tests.bench.prompts import layers
 
 LONG = "字" * (LEAST + 10)
 

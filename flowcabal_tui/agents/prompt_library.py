@@ -24,6 +24,8 @@ _LARGEST: Final = 1024 * 1024
 _FOLDER: Final = files("flowcabal_tui.agents") / "prompts"
 _RULE: Final = "\n---\n"
 _DRAFT_ENDS: Final = "</draft>"
+_ASKED_TWICE: Final = frozenset({"monitor.check"})
+"""Anthropic is paid for each mark, and drops what stands behind the system text where another tool is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Prompt:
     def fill(self, values: Mapping[str, str | Fenced]) -> tuple[Message, Message]:
         """The two messages, every plain value escaped. KeyError for a placeholder without a value.
 
-        What stands before the end of `<draft>` is marked as stable: two questions about one draft share it.
+        What stands before the end of `<draft>` is marked as stable where two questions with one tool share it.
         """
         ready = {
             name: value.text
@@ -77,7 +79,7 @@ class Prompt:
         }
         user = self.user.substitute(ready)
         end = user.find(_DRAFT_ENDS) + len(_DRAFT_ENDS)
-        stable = (end,) if _DRAFT_ENDS in user else ()
+        stable = (end,) if self.name in _ASKED_TWICE and _DRAFT_ENDS in user else ()
         return Message("system", self.system.substitute(ready)), Message("user", user, stable=stable)
 
 

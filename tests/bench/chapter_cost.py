@@ -1,4 +1,6 @@
-"""What one more chapter costs with all checks on, at chapters 10, 100 and 1,000: calls and prompt tokens.
+"""What one more chapter of 3,000 or 8,000 characters costs with all checks on, at chapters 10, 100 and 1,000.
+
+Calls and prompt tokens, in all and outside of prefixes that a provider's cache can hold, as the first of its session.
 
 The models are mocks over HTTP: one writes the beginning of the novel's own next chapter, one finds nothing wrong.
 The earlier chapters are imported and indexed by rule, which costs nothing. Without the knowledge server.
@@ -22,10 +24,10 @@ from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.manuscript.reader import read_manuscript
-from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow
 from flowcabal_tui.settings.project_file import ModelsSettings
+from tests.bench.cached import cached_tokens, sent
 from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, Missing, checked
 from tests.faultserver import FaultServer
@@ -34,11 +36,12 @@ from tests.trusting import confirmed
 CHAPTERS: Final = (10, 100, 1_000)
 TEMPLATES: Final = {"quick-draft": NodeId("draft"), "chapter": NodeId("polish")}
 """Templates, and the node whose output is kept."""
-WRITTEN: Final = 3_000
+WRITTEN: Final = (3_000, 8_000)
 """Characters of the new chapter."""
-ANSWERS: Final = {"quick-draft": (WRITTEN,), "chapter": (600, WRITTEN, WRITTEN)}
-"""Characters that each node of a template writes: a plan is short."""
-MOST_TOKENS: Final = 60_000
+PLAN: Final = 600
+"""Characters of a plan."""
+MOST_OUTSIDE: Final = 40_000
+"""Tokens outside of cached prefixes for the shorter chapter."""
 FLAT: Final = 0.05
 RIVAL: Final = {10: 76_960, 100: 91_810}
 """Prompt tokens of a rival by chapter, InkOS 1.7.2 with moderate hooks and a mock answering; shown in brackets."""
@@ -57,35 +60,47 @@ _TASK: Final = re.compile(r"<task>\s*([\w.]+)\s*</task>")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to a mock: for which task, and the tokens of its messages and tools."""
+    """A request to a mock: for which task, the tokens of its messages and tools, and those that were not cached."""
 
     task: str
     tokens: int
+    outside: int
+
+
+Case = tuple[str, int]
+"""A template, and how many characters its chapter has."""
 
 
 def measure() -> list[Figure]:
     """Chapters 10, 100 and 1,000, each with each template: those after which an arc is told anew too."""
-    texts = list(islice(_chapters(novel()), CHAPTERS[-1] + len(TEMPLATES)))
+    texts = list(islice(_chapters(novel()), CHAPTERS[-1] + len(TEMPLATES) + 1))
     earlier, following = texts[: CHAPTERS[-1]], texts[CHAPTERS[-1] :]
     figures: list[Figure] = []
-    totals: dict[str, list[int]] = {template: [] for template in TEMPLATES}
+    totals: dict[Case, list[int]] = {(template, length): [] for template in TEMPLATES for length in WRITTEN}
     for last in CHAPTERS:
-        found = asyncio.run(_one(earlier[1 - last :], following))
-        for template, (run, kept) in found.items():
-            totals[template].append(sum(call.tokens for call in (*run, *kept)))
-            name = f"chapter {last}, {template}"
-            rival = f" ({RIVAL[last]:,})" if last in RIVAL else ""
-            figures += [
-                checked(f"{name}: prompt tokens{rival}", totals[template][-1], MOST_TOKENS, "tokens"),
-                Figure(f"{name}: calls of the run; after the keep ({RIVAL_CALLS})", f"{len(run)}; {len(kept)}"),
-                *_by_task(name, (*run, *kept)),
-            ]
-    for template, used in totals.items():
+        for case, (run, kept) in asyncio.run(_one(earlier[1 - last :], following)).items():
+            totals[case].append(sum(call.tokens for call in (*run, *kept)))
+            figures += _figures(last, case, run, kept)
+    for (template, length), used in totals.items():
         spread = max(used) / min(used) - 1
-        figures.append(
-            Figure(f"{template}: the most over the least", f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT)
-        )
+        name = f"{template}, {length:,} characters: the most over the least"
+        figures.append(Figure(name, f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT))
     return figures
+
+
+def _figures(last: int, case: Case, run: list[Call], kept: list[Call]) -> Iterator[Figure]:
+    template, length = case
+    name = f"chapter {last}, {template}, {length:,} characters"
+    rival = f" ({RIVAL[last]:,})" if last in RIVAL else ""
+    calls = (*run, *kept)
+    yield Figure(f"{name}: prompt tokens{rival}", f"{sum(call.tokens for call in calls):,} tokens")
+    outside = sum(call.outside for call in calls)
+    if length == WRITTEN[0]:
+        yield checked(f"{name}: outside of cached prefixes", outside, MOST_OUTSIDE, "tokens")
+    else:
+        yield Figure(f"{name}: outside of cached prefixes", f"{outside:,} tokens")
+    yield Figure(f"{name}: calls of the run; after the keep ({RIVAL_CALLS})", f"{len(run)}; {len(kept)}")
+    yield from _by_task(name, calls)
 
 
 def _by_task(name: str, calls: tuple[Call, ...]) -> Iterator[Figure]:
@@ -93,8 +108,15 @@ def _by_task(name: str, calls: tuple[Call, ...]) -> Iterator[Figure]:
     for call in calls:
         tokens[call.task] += call.tokens
     for task, number in tokens.most_common():
-        times = sum(call.task == task for call in calls)
-        yield Figure(f"{name}: {task}", f"{times} x, {number:,} tokens")
+        of_task = [call for call in calls if call.task == task]
+        outside = sum(call.outside for call in of_task)
+        yield Figure(f"{name}: {task}", f"{len(of_task)} x, {number:,} tokens, {outside:,} outside")
+
+
+def answers(template: str, text: str, length: int) -> tuple[str, ...]:
+    """What each node of a template writes: a plan is short."""
+    written = text[:length]
+    return (written,) if template == "quick-draft" else (text[:PLAN], written, written)
 
 
 def _chapters(source: Path) -> Iterator[tuple[str, str]]:
@@ -112,9 +134,9 @@ def _chapters(source: Path) -> Iterator[tuple[str, str]]:
 
 async def _one(
     earlier: list[tuple[str, str]], following: list[tuple[str, str]]
-) -> dict[str, tuple[list[Call], list[Call]]]:
-    """For each template the calls for the same next chapter: of its run, and of what follows when it is kept."""
-    found: dict[str, tuple[list[Call], list[Call]]] = {}
+) -> dict[Case, tuple[list[Call], list[Call]]]:
+    """For each template and length the calls for the same next chapter: of its run, and when it is kept."""
+    found: dict[Case, tuple[list[Call], list[Call]]] = {}
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
             helper.push(_answer(following))
@@ -127,17 +149,22 @@ async def _one(
                 await project.carry_out(ImportManuscript(str(folder / "texts")))
                 await project.settled()
             assert not helper.log
-            for (template, node), (title, text) in zip(TEMPLATES.items(), following, strict=False):
-                confirmed(shutil.copytree(folder / "book", folder / template))
-                writer.log.clear()
-                helper.log.clear()
-                writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[template]))
-                async with _opened(folder / template) as project:
-                    await _run(project, template, title, text)
-                    run, asked = _calls(writer, helper), len(helper.log)
-                    await project.carry_out(PersistOutput((await project.runs())[0].id, node))
-                    await project.settled()
-                found[template] = (run, _calls(helper)[asked:])
+            for at, (template, node) in enumerate(TEMPLATES.items()):
+                title, text = following[at][0], following[at][1] + following[at + 1][1]
+                for length in WRITTEN:
+                    copy = folder / f"{template}-{length}"
+                    confirmed(shutil.copytree(folder / "book", copy))
+                    writer.log.clear()
+                    helper.log.clear()
+                    writer.push(*({"content": each, "usage": False} for each in answers(template, text, length)))
+                    async with _opened(copy) as project:
+                        await _run(project, template, title, text)
+                        asked = len(helper.log)
+                        await project.carry_out(PersistOutput((await project.runs())[0].id, node))
+                        await project.settled()
+                    calls, of_run = _calls(writer, helper), len(writer.log) + asked
+                    found[template, length] = (calls[:of_run], calls[of_run:])
+                    shutil.rmtree(copy)
     return found
 
 
@@ -155,7 +182,7 @@ def _answer(chapters: list[tuple[str, str]]) -> dict[str, Any]:
 
     Without usage, from which estimates of tokens would be learned.
     """
-    quotes = [each.strip() for _title, text in chapters for each in text[:WRITTEN].split("。")[:_SUMMED_UP]]
+    quotes = [each.strip() for _title, text in chapters for each in text[: WRITTEN[0]].split("。")[:_SUMMED_UP]]
     said = NOTHING_FOUND | {"sentences": [{"sentence": each, "quote": each} for each in quotes]}
     call = {"name": "answer", "arguments": json.dumps(said, ensure_ascii=False)}
     return {"tool_calls": [call], "times": -1, "usage": False}
@@ -175,12 +202,13 @@ async def _run(project: Project, template: str, title: str, text: str) -> None:
 
 
 def _calls(*servers: FaultServer) -> list[Call]:
-    """What the mocks were asked so far, one after the other."""
-    count = TokenEstimator("").count
+    """What the mocks were asked so far, one after the other; each mock is a model of its own."""
     found = []
-    for body in (entry["body"] for server in servers for entry in server.log):
-        texts = [message["content"] for message in body["messages"]]
-        task = next((match[1] for each in texts if (match := _TASK.search(each))), "node")
-        tools = json.dumps(body.get("tools", []), ensure_ascii=False)
-        found.append(Call(task, sum(map(count, texts)) + count(tools)))
+    for server in servers:
+        bodies = [entry["body"] for entry in server.log]
+        requests = [sent(body) for body in bodies]
+        for body, request, cached in zip(bodies, requests, cached_tokens(requests), strict=True):
+            texts = [message["content"] for message in body["messages"]]
+            task = next((match[1] for each in texts if (match := _TASK.search(each))), "node")
+            found.append(Call(task, request.tokens, request.tokens - cached))
     return found

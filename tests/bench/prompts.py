@@ -9,29 +9,25 @@ was used within the life of the cache.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.memory import MetaName
 from flowcabal_tui.domain.prompt_parts import read_parts, without_parts
 from flowcabal_tui.domain.run import Decision, RunRequest
-from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow, WriteMeta
 from flowcabal_tui.settings.project_file import ModelsSettings
-from tests.bench.chapter_cost import ANSWERS, _answer, _chapters, _opened
+from tests.bench.cached import Sent, cached_tokens, count, sent
+from tests.bench.chapter_cost import WRITTEN, _answer, _chapters, _opened, answers
 from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, checked
 from tests.faultserver import FaultServer
 
 CHAPTERS: Final = (1, 10, 60, 119)
-LEAST: Final = 1_024
-"""Tokens of the shortest beginning that providers keep."""
 SHARE: Final = 0.5
 MOST_OUTSIDE: Final = 40_000
 PAUSES: Final = ((0, 300), (300, 300), (1_800, 300), (1_800, 3_600))
@@ -48,46 +44,6 @@ NOTES: Final[tuple[tuple[MetaName, str], ...]] = (
     ),
 )
 """What every book has beside its outline and its chapters."""
-_count = TokenEstimator("").count
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A request as a provider reads it, tools first; `gates` is how many human decisions came before it."""
-
-    model: str
-    text: str
-    gates: int = 0
-
-    @property
-    def tokens(self) -> int:
-        return _count(self.text)
-
-
-def sent(body: Mapping[str, Any], gates: int = 0) -> Sent:
-    """The request in the order in which prefixes are compared: tools or schema, then the messages."""
-    head = [json.dumps(body[key], ensure_ascii=False) for key in ("tools", "response_format") if body.get(key)]
-    said = [f"[{message['role']}]\n{message['content']}" for message in body["messages"]]
-    return Sent(body["model"], "\n".join((*head, *said)), gates)
-
-
-def cached_tokens(requests: Sequence[Sent], pause: float = 0, life: float = 300) -> list[int]:
-    """Of each request the tokens that an earlier one left in the cache; what has expired at a gate is not counted."""
-    found = []
-    for number, request in enumerate(requests):
-        alive = [
-            each.text
-            for each in requests[:number]
-            if each.model == request.model and (request.gates - each.gates) * pause < life
-        ]
-        longest = max((_count(request.text[: _common(text, request.text)]) for text in alive), default=0)
-        found.append(longest if longest >= LEAST else 0)
-    return found
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def layers(requests: Sequence[Sent]) -> Counter[str]:
@@ -95,8 +51,8 @@ def layers(requests: Sequence[Sent]) -> Counter[str]:
     found: Counter[str] = Counter()
     for request in requests:
         for part in read_parts(request.text):
-            found[part.key] += _count(part.source)
-        found["orders"] += _count(without_parts(request.text))
+            found[part.key] += count(part.source)
+        found["orders"] += count(without_parts(request.text))
     return found
 
 
@@ -211,7 +167,8 @@ class _Watched:
 
     async def _run(self, title: str, text: str) -> None:
         """Runs the template to its end; whatever is asked is approved."""
-        self._writer.push(*({"content": text[:length], "usage": False} for length in ANSWERS[TEMPLATE]))
+        written = answers(TEMPLATE, text, WRITTEN[0])
+        self._writer.push(*({"content": each, "usage": False} for each in written))
         chapter = await self._project.carry_out(AddChapter(title))
         request = RunRequest(TEMPLATE, ChapterId(chapter), (("instruction", text[:80]),))
         await self._project.carry_out(RunWorkflow(request))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.memory import BootstrapStatus
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.project.memory.bootstrap_plan import quote
 from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
@@ -282,3 +285,12 @@ async def test_a_reading_that_goes_on_elsewhere_is_seen_as_running(folder: Path,
         async with opened(folder, read_only=True) as other:
             status = await other.project.bootstrap()
             assert status is not None and status.state == "running"
+
+
+def test_a_quote_takes_no_cache_to_help_and_pays_for_what_is_written_into_one() -> None:
+    plain = Endpoint("openai", "m", price_in=Decimal(1), price_out=Decimal(2))
+    cheap_hits = replace(plain, price_cached=Decimal("0.1"))
+    writes = replace(cheap_hits, provider="anthropic")
+    least, same, most = (quote(2, Counter(story=2), 1_000, each) for each in (plain, cheap_hits, writes))
+    assert least.cost == same.cost is not None
+    assert most.cost == least.cost + Decimal(least.input_tokens) / 4 / 1_000_000

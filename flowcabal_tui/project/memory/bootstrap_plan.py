@@ -119,7 +119,7 @@ def quote(chapters: int, calls: Counter[TaskKind], text_tokens: int, endpoint: E
         calls=sum(calls.values()),
         input_tokens=sent,
         output_tokens=received,
-        cost=cost(endpoint, Usage(sent, received)),
+        cost=cost(endpoint, Usage(sent, received, 0, sent)),  # no cache is taken to help
         currency=endpoint.currency,
         seconds=_OFFLINE_SECONDS * calls.total() if endpoint.provider == "offline" else max(one_by_one, side_by_side),
     )
