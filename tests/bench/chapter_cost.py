@@ -43,6 +43,8 @@ PLAN: Final = 600
 MOST_OUTSIDE: Final = 40_000
 """Tokens outside of cached prefixes for the shorter chapter."""
 FLAT: Final = 0.05
+AT_ONCE: Final = 200
+"""Chapters that are imported together: the process that reads them may take 120 seconds."""
 RIVAL: Final = {10: 76_960, 100: 91_810}
 """Prompt tokens of a rival by chapter, InkOS 1.7.2 with moderate hooks and a mock answering; shown in brackets."""
 RIVAL_CALLS: Final = "6 to 9"
@@ -142,12 +144,9 @@ async def _one(
             helper.push(_answer(following))
             models = ModelsSettings(user=hosted_at(writer.url), agent=hosted_at(helper.url))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
-            (folder / "texts").mkdir()
-            for number, (name, words) in enumerate(earlier, start=1):
-                (folder / "texts" / f"{number:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
             async with _opened(folder / "book") as project:
-                await project.carry_out(ImportManuscript(str(folder / "texts")))
-                await project.settled()
+                for start in range(0, len(earlier), AT_ONCE):
+                    await _imported(project, folder / f"from-{start}", earlier[start : start + AT_ONCE])
             assert not helper.log
             for at, (template, node) in enumerate(TEMPLATES.items()):
                 title, text = following[at][0], following[at][1] + following[at + 1][1]
@@ -166,6 +165,14 @@ async def _one(
                     found[template, length] = (calls[:of_run], calls[of_run:])
                     shutil.rmtree(copy)
     return found
+
+
+async def _imported(project: Project, texts: Path, chapters: list[tuple[str, str]]) -> None:
+    texts.mkdir()
+    for number, (name, words) in enumerate(chapters, start=1):
+        (texts / f"{number:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
+    await project.carry_out(ImportManuscript(str(texts)))
+    await project.settled()
 
 
 @asynccontextmanager
