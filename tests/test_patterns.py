@@ -19,7 +19,6 @@ UNITS = (
 """A text that repeats one of these is where a careless pattern begins again at every place."""
 SIZE, FACTOR = 8, 6
 REVIEWED = {
-    "flowcabal_tui.models.offline.agent_answers._NOT_NAMES": "is matched with single names that the program found",
     "flowcabal_tui.headings.numerals._PLAIN_NUMBER": "takes nine digits at most, at the beginning of a text",
     "flowcabal_tui.project.book.mirror._MIRRORED": "is matched with a whole file name",
     "flowcabal_tui.manuscript.blocks._SCENE_BREAK": "refers back; is matched with 40 characters",

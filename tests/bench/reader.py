@@ -23,10 +23,11 @@ from flowcabal_tui.agents.curation.curation_shapes import Line, Overview, Profil
 from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.models.offline.asked import Asked as Request
 from flowcabal_tui.models.offline.model import compose
-from flowcabal_tui.models.offline.reading import token_estimate
-from flowcabal_tui.models.offline.task import Task
+from flowcabal_tui.models.tokens import TokenEstimator
 
+COUNTER: Final = TokenEstimator()
 SHAPES: Final[Mapping[str, type[BaseModel]]] = {
     "curator.story": StoryAnswer,
     "curator.l1": Overview,
@@ -76,14 +77,14 @@ class Reader:
 
     async def _answer(self, messages: list[dict[str, Any]], writer: asyncio.StreamWriter) -> None:
         request = ModelRequest(tuple(Message(each["role"], each["content"]) for each in messages))
-        text, task = compose(request), Task.of(request).name
-        tokens = sum(token_estimate(each["content"]) for each in messages)
+        text, task = compose(request), Request.of(request).task
+        tokens = sum(COUNTER.count(each["content"]) for each in messages)
         asked = Asked(digest(json.dumps(messages, sort_keys=True)), task, tokens)
         if (shape := SHAPES.get(task)) is not None:
             asked.answer = digest(shape.model_validate_json(text).model_dump_json())
         self.asked.append(asked)
         await asyncio.sleep(self._seconds)
-        usage = {"prompt_tokens": tokens, "completion_tokens": token_estimate(text)}
+        usage = {"prompt_tokens": tokens, "completion_tokens": COUNTER.count(text)}
         said = _event({"content": text}) + _event({}, "stop", usage) + "data: [DONE]\n\n"
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: "
         writer.write(f"{head}{len(said.encode())}\r\n\r\n{said}".encode())

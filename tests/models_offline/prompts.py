@@ -16,8 +16,12 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.prompt_parts import Item, chapter_label, fenced, fenced_items, labelled
 from flowcabal_tui.domain.prompt_text import fill
+from flowcabal_tui.domain.run import Attempt, Retry
+from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock
+from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.models.offline import OfflineModel
+from flowcabal_tui.runner.retries import retried
 
 
 def changed(book: Sample, *swaps: tuple[str, str]) -> Sample:
@@ -58,7 +62,7 @@ class Desk:
     def of(cls, language: str, *swaps: tuple[str, str]) -> Desk:
         return cls(changed(sample(language), *swaps), OfflineModel(pace=0))
 
-    def node_request(self, node: str, outputs: dict[str, str], feedback: str = "") -> ModelRequest:
+    def node_request(self, node: str, outputs: dict[str, str]) -> ModelRequest:
         """The request of a node of the chapter template, with the Context agent's injection."""
         book, language = self.book, self.book.language
         params = PromptParams.model_validate(templates(book.language)[0].node(NodeId(node)).params)
@@ -73,23 +77,28 @@ class Desk:
             is_text = isinstance(block, TextBlock)
             text = fill(block.text, values, lambda _node: None) if is_text else outputs[block.node]
             parts.append(labelled(block.part, text, language))
-        meta = "\n".join(fenced(name, text, language) for name, text in book.meta)
+        meta = "\n".join(fenced(name, text, language) for name, text in book.meta if name != "outline")
+        outline = read_outline(dict(book.meta)["outline"])
+        own = next(part for part in outline.parts if book.next_title in part.title)
+        beats = fenced_items("beats", [Item(own.title, outline.beats(own))], language)
         described = [(e.name, " ".join(p for p in (", ".join(e.aliases), e.note) if p)) for e in book.entities]
         notes = "\n".join(f"- {name}: {told}" for name, told in described)
         last = book.chapters[-1]
         pages = fenced_items("last-pages", [Item(chapter_label(6, last.title, language), last.text[-1200:])], language)
-        told = f"{fenced('cast', notes, language)}\n{pages}"
-        wrong = f"\n\n<feedback>\n{feedback}\n</feedback>" if feedback else ""
+        told = f"{fenced('cast', notes, language)}\n{pages}\n{beats}"
         system = ""
         for block in params.system:
             assert isinstance(block, TextBlock)
             system += labelled(block.part, fill(block.text, values, lambda _node: None), language)
-        return ModelRequest(
-            (Message("system", f"{meta}\n{system}"), Message("user", f"{told}\n\n{''.join(parts)}{wrong}"))
-        )
+        return ModelRequest((Message("system", f"{meta}\n{system}"), Message("user", f"{told}\n\n{''.join(parts)}")))
 
     async def node(self, node: str, outputs: dict[str, str] | None = None, feedback: str = "") -> str:
-        return (await self.model.answer(self.node_request(node, outputs or {}, feedback))).text
+        """The text of a node; with feedback that of its second attempt."""
+        request = self.node_request(node, outputs or {})
+        first = (await self.model.answer(request)).text
+        if not feedback:
+            return first
+        return (await self.model.answer(again(request, first, feedback))).text
 
     async def draft(self) -> str:
         return await self.node("draft", {"plan": await self.node("plan")})
@@ -126,3 +135,8 @@ class Desk:
             ),
             purpose=task,
         )
+
+
+def again(request: ModelRequest, text: str, feedback: str) -> ModelRequest:
+    """The request of a second attempt."""
+    return retried(request, Retry(Attempt(1, text, digest(text), digest("")), feedback))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
-from flowcabal_tui.models.offline.task import Task
-from flowcabal_tui.models.offline.writing import mended
+from flowcabal_tui.models.offline import OfflineModel
+from tests.models_offline.prompts import again
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from flowcabal_tui.models.offline.writing import mended
         ),
     ],
 )
-def test_a_note_about_somebody_corrects_the_draft(cast, draft, note, title, right):
-    feedback = f"<feedback>\n1. “{draft}” <> “{note}” ({title}): different hands\n</feedback>"
-    user = f"<task>draft</task>\n<plan>\n{cast}\n1. {draft}\n</plan>\n\n{feedback}"
-    assert mended(Task.of(ModelRequest((Message("user", user),))), draft) == right
+async def test_a_note_about_somebody_corrects_the_draft(cast, draft, note, title, right):
+    asked = ModelRequest((Message("user", f"<task>draft</task>\n<plan>\n{cast}\n1. {draft}\n</plan>"),))
+    feedback = f"1. “{draft}” <> “{note}” ({title}): different hands"
+    assert (await OfflineModel(0).answer(again(asked, draft, feedback))).text == right

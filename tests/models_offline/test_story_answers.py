@@ -125,3 +125,17 @@ async def test_a_vow_is_planted_and_kept() -> None:
 async def test_a_time_makes_a_moment(language: str, sentence: str, when: str) -> None:
     (moment,) = (await read(language, sentence)).moments
     assert moment.when == when
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("They had sunk the Prudence at night.", "item"),
+        ("They had never been to Hartsford.", "location"),
+        ("They had met Amos Pell.", "character"),
+    ],
+)
+async def test_a_new_name_that_returns_is_a_person_a_place_or_a_thing(sentence: str, kind: str) -> None:
+    (found,) = (await read("en", f"{sentence} {sentence}")).entities
+    assert found.kind == kind
+    assert (await read("en", sentence)).entities == []

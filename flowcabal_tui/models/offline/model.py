@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,16 +25,13 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import went_out
-from flowcabal_tui.models.offline.agent_answers import ANSWERS, inquiry
-from flowcabal_tui.models.offline.reading import sentences, token_estimate
-from flowcabal_tui.models.offline.retries import changed, is_retry, told
-from flowcabal_tui.models.offline.story_answers import story
-from flowcabal_tui.models.offline.task import Task
-from flowcabal_tui.models.offline.writing import WRITERS, mended
+from flowcabal_tui.models.offline.answers import ANSWERS, COUNTER, inquiry
+from flowcabal_tui.models.offline.asked import Asked
+from flowcabal_tui.models.offline.reading import lines
+from flowcabal_tui.models.offline.writing import WRITERS, alike, changed_paragraphs
 
 T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
-_ANSWERS: Final = {**ANSWERS, "curator.story": story}
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
 
 
@@ -66,8 +63,13 @@ class OfflineModel:
         return Answer(text, finish, _usage(request, text), MODEL_NAME)
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """A validated `shape`. Raises ModelError(SCHEMA) for a task that the offline model does not know."""
+        """A validated `shape`: for a question that it does not know one that says nothing.
+
+        Raises ModelError(SCHEMA) where the shape asks for a statement, and for a prompt of one's own.
+        """
         answer = await self.answer(request)
+        if Asked.of(request).task not in ANSWERS and "." in request.purpose:
+            answer = replace(answer, text=json.dumps(_nothing(shape)))
         try:
             return shape.model_validate_json(answer.text), answer
         except ValidationError as error:
@@ -89,7 +91,7 @@ def _went_out(request: ModelRequest) -> None:
 def _rest(request: ModelRequest) -> str:
     """The whole answer, or what of it follows the text of a node that is to be continued."""
     *before, said, _wish = (Message("user", ""), *request.messages)
-    if request.purpose.partition(":")[0] != "node" or said.role != "assistant" or is_retry(request):
+    if request.purpose.partition(":")[0] != "node" or said.role != "assistant" or Asked.of(request).is_retry:
         return compose(request)
     whole = compose(replace(request, messages=tuple(before[1:])))
     return whole[len(said.content) :] if whole.startswith(said.content) else whole
@@ -97,41 +99,39 @@ def _rest(request: ModelRequest) -> str:
 
 def compose(request: ModelRequest) -> str:
     """The whole answer: prose for the tasks of nodes, JSON for those of agents."""
-    retry = told(request)
-    task = Task.of(retry.request)
-    if retry.numbers and (mends := changed(retry.draft, mended(task, retry.draft), retry.numbers)):
+    asked = Asked.of(request)
+    if asked.numbers and (mends := changed_paragraphs(asked)):
         return mends
-    if task.name in WRITERS and (text := WRITERS[task.name](task)).strip():
+    if asked.task in WRITERS and (text := WRITERS[asked.task](asked)).strip():
         return text
-    if task.name in _ANSWERS:
-        return json.dumps(_ANSWERS[task.name](task), ensure_ascii=False)
-    if task.name == "context.inquiry":
-        return inquiry(task)
-    return _plainly(task)
+    if asked.task in ANSWERS:
+        return json.dumps(ANSWERS[asked.task](asked), ensure_ascii=False)
+    if asked.task == "context.inquiry":
+        return inquiry(asked)
+    return alike(asked) if asked.part("candidates") else _plainly(asked)
 
 
-def _plainly(task: Task) -> str:
-    """For a prompt of the writer's own: says what it is, and what it understood."""
-    found = sentences(task.wish, task.chinese)
-    asked = [s.text for s in found if not s.text.startswith(("<", "#"))][:3]
-    if task.chinese:
-        return "这里是离线模型，没有联网，也不会写作；配置模型之后才能处理自己的提示。收到的要求是：\n" + "\n".join(
-            asked
-        )
-    return (
-        "This is the offline model: it has no network and cannot write freely. Configure a model for prompts of your "
-        "own. What it was asked:\n" + "\n".join(asked)
-    )
+def _plainly(asked: Asked) -> str:
+    """For a prompt of the writer's own: says what it is, and what it was asked."""
+    words = asked.request.messages[-1].content if asked.request.messages else ""
+    wish = [line.text for line in lines(words, (), asked.chinese) if not line.text.startswith(("<", "#"))]
+    return asked.words.said["offline"] + "\n" + "\n".join(wish[:3])
+
+
+def _nothing(shape: type[BaseModel]) -> dict[str, Any]:
+    """The required values of a shape, empty where they are texts and lists; null where they state anything."""
+    schema = shape.model_json_schema()
+    empty = {"string": "", "array": [], "object": {}}
+    fields = {key: schema.get("properties", {}).get(key, {}) for key in schema.get("required", ())}
+    return {key: empty.get(each.get("type", "")) for key, each in fields.items()}
 
 
 def _limited(text: str, max_tokens: int | None) -> tuple[str, Finish]:
-    if max_tokens is None or token_estimate(text) <= max_tokens:
+    if max_tokens is None or COUNTER.count(text) <= max_tokens:
         return text, "stop"
-    while token_estimate(text) > max_tokens:
-        text = text[: -max(1, token_estimate(text) - max_tokens)]
-    return text, "length"
+    return COUNTER.truncate(text, max_tokens), "length"
 
 
 def _usage(request: ModelRequest, text: str) -> Usage:
-    asked = sum(token_estimate(message.content) for message in request.messages)
-    return Usage(input_tokens=asked, output_tokens=token_estimate(text), cached_tokens=0)
+    asked = sum(COUNTER.count(message.content) for message in request.messages)
+    return Usage(input_tokens=asked, output_tokens=COUNTER.count(text), cached_tokens=0)
