@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.prompt_library import Fenced
+from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter
 from flowcabal_tui.domain.windows import prompt_room
@@ -35,9 +36,14 @@ def room_of(endpoint: Endpoint) -> int | None:
     return prompt_room(endpoint.context_window, endpoint.max_output)
 
 
-def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCounter) -> int:
-    """What a question takes with its frame and its tools, or the schema of its answer."""
-    schemas = [tool.parameters for tool in request.tools] or [shape.model_json_schema()]
+def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCounter, endpoint: Endpoint) -> int:
+    """What a question takes with its frame and its tools, or the schema of its answer.
+
+    A server on this machine keeps a schema by a grammar, which its model does not read. Should that have no effect,
+    the schema goes into the prompt; a question that is then too long is asked in smaller parts.
+    """
+    by_grammar = endpoint.is_local and endpoint.structured in (None, "native")
+    schemas = [tool.parameters for tool in request.tools] or ([] if by_grammar else [answer_schema(shape)])
     schema = sum(counter.count(json.dumps(each, ensure_ascii=False)) for each in schemas)
     return sum(counter.count(message.content) for message in request.messages) + schema + FRAME
 

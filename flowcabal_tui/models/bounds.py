@@ -10,6 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter, Usage
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.structured import REPAIRS
@@ -83,7 +84,7 @@ def bound_of(endpoint: Endpoint, input_tokens: int, output_tokens: int) -> CallB
 def structured_extra(counter: TokenCounter, endpoint: Endpoint, shape: type[BaseModel]) -> int:
     """Tokens that are sent for an answer in a shape beside the request: its schema, and before the last repair the
     answers that did not fit, each with what was wrong with it."""
-    schema = counter.count(json.dumps(shape.model_json_schema(), ensure_ascii=False))
+    schema = counter.count(json.dumps(answer_schema(shape), ensure_ascii=False))
     return schema + REPAIRS * (output_bound(endpoint, None) + REPAIR_TOKENS)
 
 

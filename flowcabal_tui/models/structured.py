@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
@@ -26,7 +27,6 @@ from flowcabal_tui.models.salvage import Found, read_text
 
 REPAIRS: Final = 2
 TOOL_NAME: Final = "give_answer"
-_UNSAID: Final = frozenset({"title", "default"})
 _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
 
 
@@ -39,7 +39,7 @@ async def structured(
     is a `StructuredAnswer`. The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over.
     Raises ModelError: the call's own, or SCHEMA with the last raw text as `partial`.
     """
-    schema = _closed(shape.model_json_schema())
+    schema = answer_schema(shape)
     asking = _Asking(model, request, schema, ladder)
     in_parts = issubclass(shape, StructuredAnswer)
     best: Found | None = None
@@ -216,21 +216,3 @@ def _repair(answer: Answer, words: str) -> tuple[Message, ...]:
     if answer.tool_calls:
         return said, *(Message("tool", words, tool_call_id=call.id) for call in answer.tool_calls)
     return (said, Message("user", words)) if answer.text.strip() else (Message("user", words),)
-
-
-def _closed(schema: Any) -> Any:
-    """The schema with every property required and no further ones allowed: native modes insist on it.
-
-    Without pydantic's titles and defaults and the docstrings of classes, which tell a model nothing and are paid for
-    in every call.
-    """
-    if isinstance(schema, list):
-        return [_closed(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    unsaid = _UNSAID | {"description"} if "properties" in schema else _UNSAID
-    closed = {name: _closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
-    if closed.get("type") == "object" and "properties" in closed:
-        closed.setdefault("additionalProperties", False)
-        closed["required"] = list(closed["properties"])
-    return closed

@@ -20,7 +20,7 @@ from flowcabal_tui.agents.parts import joined, parts_of, pieces
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
-from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_calls import ModelRequest, StructuredMode
 from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
@@ -82,6 +82,21 @@ async def test_a_chapter_is_read_in_parts_that_fit_and_every_line_of_it_is_asked
     asked = len(fake.requests)
     await story.read(goal(ZH))
     assert len(fake.requests) == asked
+
+
+@pytest.mark.parametrize("structured", [None, "native"])
+async def test_a_schema_that_a_server_keeps_by_a_grammar_takes_no_room_in_the_window(
+    structured: StructuredMode | None,
+) -> None:
+    asked = []
+    for address in ("http://127.0.0.1:8080/v1", "https://models.example/v1"):
+        model, fake = paid(lambda _request: NOTHING | {"sentences": []})
+        fake.endpoint = replace(fake.endpoint, base_url=address, structured=structured)
+        await StoryReader(Curator(lambda model=model: model, FakeTokens())).read(goal(ZH))
+        asked.append(fake.requests)
+    here, elsewhere = asked
+    assert len(here) < len(elsewhere)
+    assert all(sum(FakeTokens().count(m.content) for m in each.messages) < WINDOW * 3 / 4 for each in here)
 
 
 async def test_a_chapter_of_which_one_part_failed_is_not_read_and_the_rest_is_not_paid_for_again() -> None:

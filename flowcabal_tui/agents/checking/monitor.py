@@ -144,7 +144,7 @@ class Monitor:
         length = self._counter.count(goal.text)
         words = Message("user", "\n".join((self._prompts.text("monitor.check"), *angles.values())))
         frame = NAMES_TOKENS // 4 + tokens_of(
-            with_tools(ModelRequest((words,)), Claims, endpoint), Claims, self._counter
+            with_tools(ModelRequest((words,)), Claims, endpoint), Claims, self._counter, endpoint
         )
         whole = (SOURCE_TOKENS + length if room is None else max(0, room - frame)) * shrink
         sources = int(min(SOURCE_TOKENS, max(whole - length, whole / 3)))

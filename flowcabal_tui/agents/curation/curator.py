@@ -266,7 +266,7 @@ class Curator:
             return [whole]
         value = values[parts]
         length = self.counter.count(value.text if isinstance(value, Fenced) else value)
-        taken = tokens_of(whole, shape, self.counter)
+        taken = tokens_of(whole, shape, self.counter, endpoint)
         left = max(LEAST, int(((room - (taken - length)) if room is not None else length) * shrink))
         if length <= left:
             return [whole]

@@ -1,0 +1,32 @@
+"""The JSON Schema of an answer, as it is sent to a model."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+_UNSAID: Final = frozenset({"title", "default"})
+
+
+def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """The schema of `shape` with every property required and no further ones allowed: native modes insist on it.
+
+    Without pydantic's titles and defaults and the docstrings of classes, which tell a model nothing and are paid for
+    in every call.
+    """
+    closed: dict[str, Any] = _closed(shape.model_json_schema())
+    return closed
+
+
+def _closed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    unsaid = _UNSAID | {"description"} if "properties" in schema else _UNSAID
+    closed = {name: _closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
+    if closed.get("type") == "object" and "properties" in closed:
+        closed.setdefault("additionalProperties", False)
+        closed["required"] = list(closed["properties"])
+    return closed
