@@ -64,3 +64,11 @@ async def test_a_summary_by_rule_that_names_nobody_is_left_out_and_one_of_a_mode
             replace(each, text=empty, method=method) if each.uri == "manuscript/c4" else each for each in book.derived
         ]
         assert (empty in (await assemble(book, "林远与沈青。", budget=20_000)).user_suffix) is there
+
+
+async def test_where_no_summary_goes_in_nothing_is_said_of_summaries() -> None:
+    """In a short book the last chapters stand among the last pages already."""
+    injection = await assemble(by_rule(make_book(4)), "林远与沈青。", budget=4_000, at=4)
+    assert "（原文摘句）" in injection.user_suffix and "以下各章提要" not in injection.user_suffix
+    assert not [each for each in injection.receipt.sources if each.uri == "summaries/quoted"]
+    assert [each.rule for each in injection.receipt.dropped if each.uri == "summaries/quoted"]

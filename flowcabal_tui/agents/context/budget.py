@@ -167,14 +167,27 @@ class Ledger:
     def render(self) -> tuple[str, str]:
         """System prefix and user suffix; the last ones taken go until both are within the budget as counted whole."""
         while True:
+            if self._closed is None:
+                self._drop_introductions()
             prefix, suffix = self._system_prefix(), self._user_suffix()
             spent = self._used.get("inquiry", 0)
             if self.measure(prefix, suffix) + spent <= self._budget or not self._chosen:
                 return prefix, suffix
-            last = self._chosen.pop()
-            self._taken[last.candidate.budget_class] -= 1
-            self._used[last.candidate.budget_class] -= last.tokens
-            self.drop(last.candidate, _("over the whole budget"))
+            self._give_up(self._chosen[-1], _("over the whole budget"))
+
+    def _give_up(self, last: Chosen, rule: str) -> None:
+        self._chosen.remove(last)
+        self._taken[last.candidate.budget_class] -= 1
+        self._used[last.candidate.budget_class] -= last.tokens
+        self.drop(last.candidate, rule)
+
+    def _drop_introductions(self) -> None:
+        """Takes out what says something of texts that did not go in."""
+        for one in [one for one in self._chosen if one.candidate.introduces]:
+            texts = [other.candidate for other in self._chosen]
+            texts = [each for each in texts if each.budget_class == one.candidate.budget_class]
+            if not any(each.uri.startswith(one.candidate.introduces) for each in texts):
+                self._give_up(one, _("nothing that it introduces went in"))
 
     def measure(self, prefix: str, suffix: str) -> int:
         """Tokens of the two texts with the line breaks that join them to the prompt; nothing costs nothing."""

@@ -88,6 +88,8 @@ class Candidate:
     of: int = 0
     cut: Literal["", "beginning", "end"] = ""
     """Which part of the `of` characters of a text `text` is, where it was shortened."""
+    introduces: str = ""
+    """Says something of the texts of its class whose uris begin so, and goes when none of them is taken."""
 
     def block(self, language: str) -> str:
         """As it stands in its part, with the line break behind it: a line, a text under its title, or a whole part."""
