@@ -7,12 +7,14 @@ import sys
 from contextlib import suppress
 
 from flowcabal_tui.cli.terminal import say
+from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol import KnowledgeStatus
 
 KNOWLEDGE_SECONDS = 120.0
 TICK_SECONDS = 0.05
+LOOK_SECONDS = 0.25
 
 
 async def knowledge_decided(project: Project) -> str:
@@ -27,10 +29,29 @@ async def knowledge_decided(project: Project) -> str:
     return _("it did not come in time")
 
 
+async def texts_taken(project: Project) -> int:
+    """Waits as long as the server takes texts; returns how many it does not have then."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(KNOWLEDGE_SECONDS):
+            while any(map(_is_due, await _owed(project))):  # noqa: ASYNC110  # they change on the engine's loop
+                await asyncio.sleep(LOOK_SECONDS)
+    return len(await _owed(project))
+
+
+async def _owed(project: Project) -> tuple[BackgroundTask, ...]:
+    """Texts that the server does not have, but for those that it refused for good."""
+    tasks = await project.background()
+    return tuple(task for task in tasks if task.kind == "knowledge" and task.state in ("waiting", "running"))
+
+
+def _is_due(task: BackgroundTask) -> bool:
+    return task.state == "running" or not task.not_before
+
+
 async def tell_what_the_server_lacks(project: Project) -> None:
-    """Waits for the server; says that the run does without it, or which texts it does not know yet."""
+    """Waits for the server and until it has the texts; says that the run does without it, or how many it lacks."""
     absent = await knowledge_decided(project)
-    owed = sum(task.kind == "knowledge" for task in await project.background())
+    owed = 0 if absent else await texts_taken(project)
     if absent:
         note = _("the run does without the knowledge server: it is not there ({reason}).").format(reason=absent)
     elif owed:

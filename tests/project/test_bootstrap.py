@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -118,6 +119,33 @@ async def test_a_pause_lets_what_is_under_way_end_and_is_gone_on_with_by_the_nex
         await ended(desk)
     assert calls(server) > before
     assert max(asked(server).values()) == 1
+
+
+async def test_an_overview_that_could_not_be_read_is_not_asked_for_again_for_its_line(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, concurrency=1)
+    async with opened(folder) as desk:
+        server.push({}, {"content": "No.", "times": 3})  # the story, then the overview in each of the three modes
+        await desk.project.carry_out(StartBootstrap(last=1))
+        status = await ended(desk)
+        assert status.failed == 1
+        assert max(asked(server).values()) == 1
+        (failed,) = await desk.project.background("failed")
+        assert failed.kind == "l1"
+        uri = f"manuscript/{await desk.chapter(1)}"
+        by_rule = await desk.levels(uri)
+        assert (by_rule["L1"].method, by_rule["L0"].method) == ("extract", "model")
+        desk.events.clear()
+        quotes = re.findall(r"\w[^.]+\.", CHAPTERS["Chapter 1 The Ferry"])
+        server.push({"content": json.dumps({"sentences": [{"sentence": "So.", "quote": each} for each in quotes]})})
+        await desk.project.carry_out(StartBootstrap())  # the step that failed is done again, and its line follows
+        await ended(desk)
+        await desk.settled()
+        assert not await desk.project.background("failed")
+        levels = await desk.levels(uri)
+        assert levels["L1"].method == "model" and levels["L0"].source != by_rule["L0"].source
+        assert [row for row in await desk.project.background() if row.subject == failed.subject] == []
 
 
 async def test_nothing_is_told_as_running_after_the_process_that_read_was_killed(

@@ -6,7 +6,7 @@ state is read until a new one is complete: both levels of it are stored at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.context.scene import named_in
@@ -24,7 +24,7 @@ from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
+from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory.step_tools import StepTools
@@ -42,13 +42,24 @@ class SummarySteps:
         self._tools, self._store = tools, tools.store
 
     async def l1(self, task: BackgroundTask) -> None:
-        """The overview of a chapter."""
-        await self._overview(*await self._tools.chapter(task.subject), sample_of(task.source))
+        """The overview of a chapter; its line is asked for again where it was made of another one."""
+        chapter, text = await self._tools.chapter(task.subject)
+        overview = await self._overview(chapter, text, sample_of(task.source))
+        line = await (await self._now()).made(f"manuscript/{chapter.id}", "L0")
+        to_come = await self._store.outbox.all(("waiting", "running", "failed", "cancelled"))
+        if overview is None or line is None or _has(to_come, "l0", chapter) or self._tools.restoring:
+            return
+        again = digest_of([chapter.digest, overview.text])
+        await self._store.outbox.add(tasks(("l0",), chapter.id, again, chapter.position))
 
     async def l0(self, task: BackgroundTask) -> None:
-        """Rests on the L1, which is made here if its own step has failed; then what follows from both is asked for."""
+        """Rests on the L1, made here by rule if its own step has failed: the model is not asked the same again.
+
+        Then what follows from both is asked for.
+        """
         chapter, text = await self._tools.chapter(task.subject)
-        overview, uri = await self._overview(chapter, text), f"manuscript/{chapter.id}"
+        failed = _has(await self._store.outbox.all(("failed",)), "l1", chapter)
+        overview, uri = await self._overview(chapter, text, by_rule=failed), f"manuscript/{chapter.id}"
         known_line = await (await self._now()).made(uri, "L0")
         curator = await self._tools.curator_for(chapter, made=known_line)
         if curator is None or overview is None:
@@ -75,11 +86,11 @@ class SummarySteps:
         named = {mention.entity for mention in await view.mentions_in(chapter.id)}
         return tuple(entity for entity in await self._store.memory.names() if entity.id in named)
 
-    async def _overview(self, chapter: Chapter, text: str, sample: int = 0) -> Derived | None:
+    async def _overview(self, chapter: Chapter, text: str, sample: int = 0, *, by_rule: bool = False) -> Derived | None:
         """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
         uri = f"manuscript/{chapter.id}"
         standing = await (await self._now()).made(uri, "L1")
-        curator = await self._tools.curator_for(chapter, sample, standing)
+        curator = await (self._tools.curator(True) if by_rule else self._tools.curator_for(chapter, sample, standing))
         if curator is None:
             return None
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
@@ -288,6 +299,11 @@ def _owed(changed: Mapping[EntityId, int], made: Mapping[str, int]) -> tuple[Ent
         newest[entity] = max(newest.get(entity, 0), position)
     waiting = [(at, entity) for entity, at in changed.items() if entity in newest and at > newest[entity]]
     return tuple(entity for _at, entity in sorted(waiting))
+
+
+def _has(found: Iterable[BackgroundTask], kind: TaskKind, chapter: Chapter) -> bool:
+    """Is there such a step of this chapter among them?"""
+    return any(task.kind == kind and task.subject == chapter.id for task in found)
 
 
 def profile_task(uri: str, chapter: Chapter, source: Digest) -> BackgroundTask:
