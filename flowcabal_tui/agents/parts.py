@@ -43,8 +43,8 @@ def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCount
     the schema goes into the prompt; a question that is then too long is asked in smaller parts.
     """
     by_grammar = endpoint.is_local and endpoint.structured in (None, "native")
-    schemas = [tool.parameters for tool in request.tools] or ([] if by_grammar else [answer_schema(shape)])
-    schema = sum(counter.count(json.dumps(each, ensure_ascii=False)) for each in schemas)
+    schemas = [tool.parameters for tool in request.tools] or [answer_schema(shape)]
+    schema = 0 if by_grammar else sum(counter.count(json.dumps(each, ensure_ascii=False)) for each in schemas)
     return sum(counter.count(message.content) for message in request.messages) + schema + FRAME
 
 

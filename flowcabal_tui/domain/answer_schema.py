@@ -10,23 +10,24 @@ _UNSAID: Final = frozenset({"title", "default"})
 
 
 def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The schema of `shape` with every property required and no further ones allowed: native modes insist on it.
+    """The schema of `shape`, closed."""
+    found: dict[str, Any] = closed(shape.model_json_schema())
+    return found
+
+
+def closed(schema: Any) -> Any:
+    """The schema with every property required and no further ones allowed: native modes insist on it.
 
     Without pydantic's titles and defaults and the docstrings of classes, which tell a model nothing and are paid for
     in every call.
     """
-    closed: dict[str, Any] = _closed(shape.model_json_schema())
-    return closed
-
-
-def _closed(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_closed(each) for each in schema]
+        return [closed(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     unsaid = _UNSAID | {"description"} if "properties" in schema else _UNSAID
-    closed = {name: _closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
-    if closed.get("type") == "object" and "properties" in closed:
-        closed.setdefault("additionalProperties", False)
-        closed["required"] = list(closed["properties"])
-    return closed
+    kept = {name: closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
+    if kept.get("type") == "object" and "properties" in kept:
+        kept.setdefault("additionalProperties", False)
+        kept["required"] = list(kept["properties"])
+    return kept

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.domain.answer_schema import answer_schema
+from flowcabal_tui.domain.answer_schema import answer_schema, closed
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
@@ -146,7 +146,7 @@ def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode
     match mode:
         case "tool" if request.tools:
             return replace(
-                request, tools=tuple(replace(each, parameters=_closed(each.parameters)) for each in request.tools)
+                request, tools=tuple(replace(each, parameters=closed(each.parameters)) for each in request.tools)
             )
         case "tool":
             tool = Tool(TOOL_NAME, "Gives the answer.", schema)

@@ -83,7 +83,7 @@ class Monitor:
         except SettingsError:
             return 0
         question = ModelRequest((Message("user", "\n".join(words)),))
-        taken = tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter)
+        taken = tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter, endpoint)
         return taken + SOURCE_TOKENS + NAMES_TOKENS
 
     async def check_text(
