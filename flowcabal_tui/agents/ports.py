@@ -71,6 +71,10 @@ class MemoryView(Protocol):
         """Those that name it, in story order."""
         ...
 
+    async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
+        """Who is named in each passage before the target, in story order."""
+        ...
+
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         """How often each entity is named before the target, most first."""
         ...

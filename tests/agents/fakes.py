@@ -148,6 +148,14 @@ class FakeView:
     async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
         return tuple(dict.fromkeys(each.chapter for each in await self.mentions(entity)))
 
+    async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
+        found = []
+        for chapter in await self.chapters():
+            mentions = await self.mentions_in(chapter.id)
+            for passage in await self.passages(chapter.id):
+                found.append(frozenset(each.entity for each in mentions if passage.start <= each.start < passage.end))
+        return found
+
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         counts = Counter(each.entity for each in self.book.mentions if each.position < self.before)
         return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))

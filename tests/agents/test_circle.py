@@ -37,6 +37,22 @@ async def test_who_is_named_in_the_prompt_or_was_long_gone_is_not_expected() -> 
     assert await expected([f"老周来了，{FILLER}"], "周伯") == []
 
 
+async def test_who_stands_with_those_who_are_named_is_expected_before_who_was_just_there() -> None:
+    chapters = [f"林远来了，{FILLER}" for _ in range(14)]
+    chapters[2] = f"沈青与老周来了，{FILLER}"
+    chapters[3] = f"沈青与老周走了，{FILLER}"
+    chapters[13] += "苏九走了。"
+    assert await expected(chapters, "沈青") == ["老周", "苏九", "林远"]
+
+
+async def test_who_stood_with_somebody_once_counts_less_than_who_often_did() -> None:
+    chapters = [FILLER for _ in range(14)]
+    chapters[1] = chapters[2] = chapters[3] = f"沈青与老周来了，{FILLER}"
+    chapters[4] = f"沈青与苏九来了，{FILLER}"
+    chapters[5] = chapters[6] = f"苏九来了，{FILLER}"
+    assert await expected(chapters, "沈青") == ["老周", "苏九"]
+
+
 async def test_what_was_told_long_ago_of_one_who_was_just_there_comes_too() -> None:
     chapters = [FILLER * 3 for _ in range(12)]
     chapters[1] = f"老周在渡口救了人，{FILLER}"

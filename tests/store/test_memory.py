@@ -284,3 +284,12 @@ async def test_postings_of_an_earlier_chapter_are_the_beginning_of_those_of_a_la
     assert (await late.postings(["黛玉", "晴", "无"])).found == ((0, 3), (1, 2), ())
     assert (await early.postings(["黛玉", "晴"])).found == ((0,), (1,))
     assert [place.chapter for place in (await late.postings([])).passages] == [one, one, two, two]
+
+
+async def test_who_is_named_in_each_passage_before_the_target(store):
+    _one, two, three = await novel(store, "晴|黛玉来了", "王熙凤走了", "黛玉")
+    await store.memory.put_entity(DAI)
+    await store.memory.put_entity(FENG)
+    late, early = await store.memory.view(three), await store.memory.view(two)
+    assert await late.named_by_passage() == (set(), {DAI.id}, {FENG.id})
+    assert await early.named_by_passage() == (set(), {DAI.id})

@@ -1,8 +1,9 @@
-"""Who may come into a chapter though its prompt does not name them: rare ones who were there a few chapters ago."""
+"""Who may come into a chapter though its prompt does not name them: who stands with those whom it names."""
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,9 +14,14 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 
-_LATELY: Final = 10
-"""Chapters that are looked at; the nearer one is, the more it counts."""
-_RARITY: Final = 1.5
+_SURE: Final = 3
+"""So many passages together are no chance."""
+_LATELY: Final = 0.25
+"""The power of the chapters since somebody was named."""
+_RECENT: Final = 10
+"""Chapters back; who was there may come with nobody."""
+_ALONE: Final = 0.05
+"""What that counts, beside one who stands with somebody as often as chance would bring (about 0.7)."""
 _MOST: Final = 64
 
 
@@ -31,14 +37,39 @@ class Expected:
 async def circle(
     view: MemoryView, chapters: Sequence[Chapter], entities: Sequence[Entity], named: Collection[str]
 ) -> tuple[Expected, ...]:
-    """Those of the last `chapters` with none of the forms that are `named`, the likeliest first."""
-    lately = Counter[EntityId]()
-    for distance, chapter in enumerate(reversed(chapters[-_LATELY:]), start=1):
-        for entity, count in Counter(each.entity for each in await view.mentions_in(chapter.id)).items():
-            lately[entity] += count**0.5 / distance
+    """Those with none of the forms that are `named`, the likeliest first.
+
+    Likely is who stands with those who are named in more passages than chance would bring (by the pointwise mutual
+    information; Church and Hanks 1990), is rare, and was there lately; far less, who was there lately alone.
+    """
+    present = frozenset(each.id for each in entities if any(form in named for form in each.names))
+    bound = _bound(await view.named_by_passage(), present)
+    back = {chapter.id: distance for distance, chapter in enumerate(reversed(chapters), start=1)}
     found = []
     for each in entities:
-        if each.id in lately and not any(form in named for form in each.names):
-            rare = rarity(len(await view.chapters_with(each.id)), len(chapters))
-            found.append(Expected(each.name, each.names, round(lately[each.id] * rare**_RARITY, 9)))
+        if each.id in present or not (places := await view.chapters_with(each.id)):
+            continue
+        distance = back[places[-1]]
+        likely = bound.get(each.id, 0.0) + (_ALONE if distance <= _RECENT else 0.0)
+        weight = round(likely * rarity(len(places), len(chapters)) * distance**-_LATELY, 9)
+        if weight > 0:
+            found.append(Expected(each.name, each.names, weight))
     return tuple(sorted(found, key=lambda each: (-each.weight, each.name))[:_MOST])
+
+
+def _bound(passages: Sequence[frozenset[EntityId]], present: frozenset[EntityId]) -> dict[EntityId, float]:
+    """How closely everybody else stands with those who are `present`."""
+    counts = Counter[EntityId]()
+    together: defaultdict[EntityId, Counter[EntityId]] = defaultdict(Counter)
+    for here in passages:
+        counts.update(here)
+        if with_them := present & here:
+            for other in here - present:
+                together[other].update(with_them)
+    return {
+        other: sum(
+            math.log(1 + often * len(passages) / (counts[other] * counts[one])) * min(1.0, often / _SURE)
+            for one, often in sorted(met.items())
+        )
+        for other, met in together.items()
+    }

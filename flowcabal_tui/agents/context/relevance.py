@@ -28,6 +28,8 @@ _WORDS: Final = 0.7
 _THINGS: Final = 0.3
 _EXPECTED: Final = 0.5
 """What the shares of the words, of the things and of those who may come weigh beside the share of the names."""
+_MANY: Final = 6
+"""A prompt with fewer names says more exactly who is meant: who may come besides weighs less."""
 _MOST_ALONE: Final = 12
 """Passages that nothing of the prompt finds."""
 _NEAR: Final = 3
@@ -52,7 +54,7 @@ _PHRASE_LENGTH: Final = 3
 _PLACE: Final = 0.99
 """The most that a place weighs in passages, of what two others weigh together."""
 _NAMED_AS_REASON: Final = 4
-_LED: Final = 12
+_LED: Final = 10
 """So many chapters come with their best passage before others come with a second."""
 _SLOTS: Final = 12
 """So many passages are the things' own, shared out by the squares of their weights."""
@@ -211,7 +213,8 @@ def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[
     groups = ((1.0, names), (_WORDS, others), (_THINGS, found_things))
     together = _together(names)
     may_come = _may_come(expected, postings, before)
-    chapters, scores = _chapters(groups, together, places), _with(may_come, _passages(groups, together))
+    share = _EXPECTED * min(1.0, max(1, len(reading.names)) / _MANY)
+    chapters, scores = _chapters(groups, together, places), _with(may_come, _passages(groups, together), share)
     top, best = max(scores.values(), default=1.0), max(chapters.values(), default=1.0)
     total = {
         at: round(score / top + _OF_CHAPTER * chapters.get(places[at].chapter, 0.0) / best, 9)
@@ -304,9 +307,9 @@ def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping
     return scores
 
 
-def _with(may_come: Sequence[_Hits], scores: Mapping[int, float]) -> dict[int, float]:
+def _with(may_come: Sequence[_Hits], scores: Mapping[int, float], share: float) -> dict[int, float]:
     """The scores with the share of those who may come, and the best few passages that tell of them alone."""
-    shares = _passages([(_EXPECTED, may_come)], {})
+    shares = _passages([(share, may_come)], {})
     alone = nlargest(_MOST_ALONE, ((share, at) for at, share in shares.items() if at not in scores))
     return {at: score + shares.get(at, 0.0) for at, score in scores.items()} | {at: share for share, at in alone}
 

@@ -117,6 +117,7 @@ class VeiledView:
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
         self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with
         self.postings, self.waived = view.postings, view.waived
+        self.named_by_passage = view.named_by_passage
 
     async def outline(self) -> BookOutline:
         """With words that tell no secret; the text itself is the writer's."""

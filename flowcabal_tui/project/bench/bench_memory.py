@@ -61,6 +61,9 @@ class _NamelessView:
     async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
         return ()
 
+    async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
+        return ()
+
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         return ()
 

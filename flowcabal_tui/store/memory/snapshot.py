@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,6 +83,7 @@ class Snapshot:
         self._index: StoryIndex | None = None
         self._story: tuple[int, Story] | None = None
         self._named: dict[EntityId, Named] | None = None
+        self._by_passage: tuple[frozenset[EntityId], ...] | None = None
         self._mentions: dict[ChapterId, tuple[Mention, ...]] = {}
         self._terms: OrderedDict[str, array[int]] = OrderedDict()
 
@@ -174,6 +175,17 @@ class Snapshot:
             self._mentions[chapter] = tuple(order)
         return self._mentions[chapter]
 
+    async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
+        """Who is named in each passage, in story order; a name that begins in a passage is in it."""
+        if self._by_passage is None:
+            index = await self.passages()
+            rows = await self._database.rows(
+                f"SELECT entity, chapter, version, spans FROM mention WHERE {HOLDS}", {"as_of": self.generation}
+            )
+            held = [row for row in rows if row[1] in index.of_chapter and self._holds(row[1], row[2])]
+            self._by_passage = await asyncio.to_thread(_by_passage, index, held)
+        return self._by_passage
+
     async def postings(self, terms: Iterable[str]) -> dict[str, array[int]]:
         """For each term the passages that hold it, by their places in story order, ascending."""
         wanted = {text: query for text in dict.fromkeys(terms) if (query := match(text)) is not None}
@@ -200,6 +212,20 @@ class Snapshot:
         """Is this the chapter's text as of the generation?"""
         known = self.chapters.get(chapter)
         return known is not None and known.digest is not None and known.version == version
+
+
+def _by_passage(
+    index: PassageIndex, rows: Iterable[tuple[EntityId, ChapterId, int, str]]
+) -> tuple[frozenset[EntityId], ...]:
+    """`rows` are entities with a chapter and, as JSON, the offsets of their names there."""
+    named: list[set[EntityId]] = [set() for _passage in index.passages]
+    for entity, chapter, _version, spans in rows:
+        first, last = index.of_chapter[chapter]
+        for start, _end in json.loads(spans):
+            at = bisect_right(index.passages, start, first, last, key=lambda passage: passage.start) - 1
+            if at >= first and start < index.passages[at].end:
+                named[at].add(entity)
+    return tuple(map(frozenset, named))
 
 
 def _by_first_mention(entity: Entity) -> tuple[bool, int, str]:

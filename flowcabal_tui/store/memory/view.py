@@ -132,6 +132,11 @@ class View:
         named = set(places.positions) if places else set()
         return tuple(chapter.id for chapter in self._seen.values() if chapter.position in named)
 
+    async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
+        """Who is named in each passage before the target, in story order."""
+        end = (await self._snapshot.passages()).before(self._before)
+        return (await self._snapshot.named_by_passage())[:end]
+
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         """Most first, then by id."""
         named = (await self._snapshot.named()).items()
