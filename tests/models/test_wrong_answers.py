@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from flowcabal_tui.agents.checking.checker import Claims
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
 from flowcabal_tui.agents.curation.curation_shapes import KeepAnswer, Line, Overview, ProfileAnswer
-from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.curation.story_shapes import LONGEST_NAME, StoryAnswer
+from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Provider, StructuredAnswer, StructuredMode
 from flowcabal_tui.models.salvage import read_text
@@ -188,6 +189,18 @@ async def test_a_server_that_enforces_the_schema_is_asked_with_a_schema_of_what_
     assert second["required"][:2] == ["relations", "facts"]
     assert {part["maxItems"] for part in second["properties"].values() if part["type"] == "array"} == {1}
     assert "SaidFact" in second["$defs"] and "NamedThing" not in second["$defs"]
+
+
+def test_names_have_a_longest_length_in_the_schema_and_a_longer_one_is_still_read() -> None:
+    """A small model repeats a name until its answer is cut; a server that keeps the schema ends it."""
+    things = answer_schema(StoryAnswer)["$defs"]
+    named, fact = things["NamedThing"]["properties"], things["SaidFact"]["properties"]
+    assert named["name"]["maxLength"] == named["aliases"]["items"]["maxLength"] == LONGEST_NAME
+    assert fact["about"]["items"] == {"type": "string", "maxLength": LONGEST_NAME}
+    whole = good(StoryAnswer)
+    whole["entities"][0]["name"] = "Squeers" * 50
+    found, problem = read_text(json.dumps(whole), StoryAnswer, cut=False)
+    assert found is not None and not problem
 
 
 async def test_an_error_in_a_repair_loses_nothing_that_was_read(server: FaultServer, make: MakeModel) -> None:

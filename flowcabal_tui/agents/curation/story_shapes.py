@@ -19,6 +19,21 @@ def _few() -> Any:
     return Field(json_schema_extra={"maxItems": MOST_OF_A_KIND})
 
 
+LONGEST_NAME: Final = 80
+"""Characters; a server that keeps the schema ends a name there that a model repeats without end."""
+
+
+def _name(**how: Any) -> Any:
+    """A name, whose schema asks for a short text."""
+    return Field(**how, json_schema_extra={"maxLength": LONGEST_NAME})
+
+
+def _names() -> Any:
+    """Names, few and short."""
+    items: dict[str, Any] = {"type": "string", "maxLength": LONGEST_NAME}
+    return Field(default_factory=list, json_schema_extra={"maxItems": MOST_OF_A_KIND, "items": items})
+
+
 class Said(BaseModel):
     """A part of an answer. A null is as if the key were not there."""
 
@@ -32,17 +47,17 @@ class NamedThing(Said):
     """A name that the chapter holds."""
 
     kind: EntityKind = "character"
-    name: str
-    aliases: list[str] = Field(default_factory=list)
+    name: str = _name()
+    aliases: list[str] = _names()
     quote: str = ""
 
 
 class SaidRelation(Said):
     """How one named thing stands to another."""
 
-    source: str
-    kind: str
-    target: str
+    source: str = _name()
+    kind: str = _name()
+    target: str = _name()
     directed: bool = True
     quote: str = ""
 
@@ -51,10 +66,10 @@ class SaidFact(Said):
     """Something that holds from the chapter on."""
 
     text: str
-    about: list[str] = Field(default_factory=list)
-    attribute: str = ""
+    about: list[str] = _names()
+    attribute: str = _name(default="")
     secret: bool = False
-    known_by: list[str] = Field(default_factory=list)
+    known_by: list[str] = _names()
     quote: str = ""
 
 
@@ -62,7 +77,7 @@ class SaidPromise(Said):
     """Something planted."""
 
     text: str
-    about: list[str] = Field(default_factory=list)
+    about: list[str] = _names()
     quote: str = ""
 
 
@@ -70,7 +85,7 @@ class SaidMoment(Said):
     """An event and its time."""
 
     text: str
-    about: list[str] = Field(default_factory=list)
+    about: list[str] = _names()
     when: str = ""
     quote: str = ""
 
