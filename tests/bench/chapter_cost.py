@@ -171,7 +171,7 @@ async def _imported(project: Project, texts: Path, chapters: list[tuple[str, str
     texts.mkdir()
     for number, (name, words) in enumerate(chapters, start=1):
         (texts / f"{number:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
-    await project.carry_out(ImportManuscript(str(texts)))
+    await project.carry_out(ImportManuscript(str(texts), again=True))
     await project.settled()
 
 
