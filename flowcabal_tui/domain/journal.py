@@ -20,6 +20,7 @@ EventKind = Literal[
     "retry-wait",
     "attempt-done",
     "evaluated",
+    "iteration",
     "asked",
     "answered",
     "node-done",
@@ -44,6 +45,7 @@ class RunEvent(NamedTuple):
     attempt-reset: {partial}: what an earlier try of it had streamed is put aside
     attempt-done: {digest, key, cached, stands: taken over as the outcome of an earlier run}
     evaluated: {evaluation}
+    iteration: {round: {iteration, total, kind, candidates}}: a round begins
     asked: {question}; answered: {question, decision}
     node-done: {digest, keys: under which later runs find it} of an attempt, or {digest, form, keys, seconds, effect} of
         a node that makes none

@@ -29,6 +29,7 @@ NodeState = Literal[
 RunState = Literal["running", "waiting", "paused", "done", "failed", "cancelled", "interrupted"]
 """waiting: only human questions are left; paused: step mode waits to go on; interrupted: the process ended before."""
 UNDER_WAY: Final[frozenset[NodeState]] = frozenset({"ready", "running", "retrying"})
+IterationKind = Literal["recursive", "evolutionary"]
 Verdict = Literal["approve", "retry", "ask"]
 DecisionKind = Literal["approve", "retry", "mend", "edit", "reject", "choose"]
 """retry: the whole text again; mend: the paragraphs that have to change."""

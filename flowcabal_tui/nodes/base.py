@@ -12,7 +12,7 @@ from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
-from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, QuestionKind, Retry
+from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, IterationKind, QuestionKind, Retry
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
 
@@ -182,6 +182,10 @@ class NodeContext(Protocol):
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """What the Monitor says; None when there is nothing to check or it is switched off."""
+        ...
+
+    def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
+        """Tells that round `number` of at most `total` begins."""
         ...
 
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeVar, dataclass_transform
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, CommandId, NodeId, OutputId, QuestionId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Totals
-from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, NodeState, Question, RunState
+from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, IterationKind, NodeState, Question, RunState
 
 T = TypeVar("T")
 
@@ -122,6 +122,33 @@ class NodeRetrying(Event):
     seconds: float
     reason: str
     attempt: int
+
+
+@event
+class NodeIteration(Event):
+    """A round of a recursion or an evolution begins: round `iteration` of at most `total`, counted from 1.
+
+    `candidates` is how many texts a round of an evolution writes; 0 in a recursion.
+    """
+
+    type: ClassVar[str] = "node:iteration"
+    run: RunId
+    node: NodeId
+    iteration: int
+    total: int
+    kind: IterationKind
+    candidates: int = 0
+
+
+@event
+class NodeEvaluated(Event):
+    """The Monitor has checked an attempt, also one that is retried; `NodeCompleted` repeats that of the final one."""
+
+    type: ClassVar[str] = "node:evaluated"
+    run: RunId
+    node: NodeId
+    attempt: int
+    evaluation: Evaluation
 
 
 @event

@@ -17,14 +17,14 @@ from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import Message, Usage
 from flowcabal_tui.domain.prompt_parts import labelled
 from flowcabal_tui.domain.prompt_text import fill
-from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, Question, QuestionKind
+from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, IterationKind, Question, QuestionKind
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, TextBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced
 from flowcabal_tui.nodes.plan import Step, plan
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol import NodeIteration, NodeNeedsHuman
 from flowcabal_tui.runner.attempts import done_payload, stored_result
 from flowcabal_tui.runner.effects import again
 from flowcabal_tui.runner.fold import NodeFold
@@ -201,6 +201,11 @@ class NodeRun(ModelSteps):
         )
         await self._host.execute_inside(inside, self._path)
         return inside.outputs
+
+    def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
+        told: dict[str, Any] = {"iteration": number, "total": total, "kind": kind, "candidates": candidates}
+        self._services.journal.post(self.event("iteration", round=told))
+        self._services.emit(NodeIteration(self._scope.id, self._path, **told))
 
     async def hold(self) -> None:
         await self._services.limits.work.acquire(self._rank)

@@ -139,6 +139,7 @@ class Evolution(NodeKind):
     async def run(self, context: NodeContext, params: EvolutionParams) -> Produced:
         history = _History()
         for number in range(1, params.rounds + 1):
+            context.iteration(number, params.rounds, "evolutionary", params.candidates)
             candidates = await _round(context, params, history, number)
             if params.automatic and number < params.rounds:
                 pick = min((each for each in candidates if each.offered), key=lambda each: (each.found, each.number))

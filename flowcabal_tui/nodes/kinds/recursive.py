@@ -137,6 +137,7 @@ class Recursive(NodeKind):
         turns: list[dict[str, Any]] = []
         stopped, critique = "depth", ""
         for number in range(1, params.depth + 1):
+            context.iteration(number, params.depth, "recursive")
             names = {"draft": text.text, "critique": critique, "round": number}
             verdict = verdict_of((await _step(context, params, "criticise", names)).text)
             turns.append(_turn(number, text, verdict))

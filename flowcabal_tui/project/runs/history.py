@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.journal import RunEvent, served_nodes
 from flowcabal_tui.domain.model_calls import Usage
-from flowcabal_tui.domain.run import Decision, Question, node_state_in
+from flowcabal_tui.domain.run import Decision, Evaluation, Question, node_state_in
 from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -20,6 +20,8 @@ from flowcabal_tui.nodes.graph import dependencies, last_nodes
 from flowcabal_tui.protocol import (
     Event,
     NodeCompleted,
+    NodeEvaluated,
+    NodeIteration,
     NodeNeedsHuman,
     NodeStarted,
     NodeStateChanged,
@@ -147,6 +149,11 @@ class _Telling:
             case "attempt-done":
                 text = self._texts[Digest(line.payload["digest"])]
                 yield NodeStreaming(self._run, line.node, line.attempt, 0, text)
+            case "iteration":
+                yield NodeIteration(self._run, line.node, **line.payload["round"])
+            case "evaluated":
+                evaluation = from_plain(Evaluation, line.payload["evaluation"])
+                yield NodeEvaluated(self._run, line.node, line.attempt, evaluation)
             case "asked":
                 yield NodeStateChanged(self._run, line.node, "waiting", line.payload["question"]["reason"])
                 yield NodeNeedsHuman(from_plain(Question, line.payload["question"]))

@@ -71,12 +71,13 @@ class QuoteRun(NodeRun):
         """True when an output that it needs is not there yet."""
         self.length = Length(self._basis.draft_tokens, MOST_TOKENS)
         """Of the output, when it is not there yet."""
-        self._spare = 0
+        self._spare = self._inquiries = 0
         """Tokens by which its context may grow beyond what was assembled."""
-        self._inquiries = 0
 
-    def state(self, state: object, detail: str = "") -> None:
+    def state(self, *_told: object, **_more: object) -> None:
         """Nobody is told: nothing happens."""
+
+    iteration = state
 
     @property
     def keys(self) -> frozenset[Digest]:
@@ -333,8 +334,7 @@ class Quoter:
         """Counts one node, and gives its output to those behind it when it is known."""
         path = NodeId(frame.path + step.node.id)
         run = self.node(frame, step)
-        tally = self.tally
-        times = 1
+        tally, times = self.tally, 1
         try:
             output = await self._output(run, frame, step, path)
         except Stop as stop:
