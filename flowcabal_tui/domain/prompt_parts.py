@@ -14,9 +14,9 @@ from typing import Final, Literal, get_args
 
 PartKey = Literal[
     "style-guide", "world-rules", "notes", "style",
-    "cast", "profiles", "facts", "summaries", "passages", "related", "last-meeting", "last-scene", "last-pages",
+    "cast", "profiles", "facts", "untold", "summaries", "passages", "related", "last-meeting", "last-pages",
     "outline", "beats", "besides",
-    "around", "chapter", "scene", "untold", "plan", "draft", "selection", "critique", "candidates",
+    "around", "chapter", "scene", "plan", "draft", "selection", "critique", "candidates",
     "feedback", "wish", "length", "notice",
 ]  # fmt: skip
 LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
@@ -27,19 +27,21 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "cast": ("人物、地点与事物", "People, places and things"),
     "profiles": ("人物与事物档案（截至本章之前）", "Profiles, as of the chapters before"),
     "facts": ("此时成立的事", "What holds at this point"),
+    "untold": (
+        "秘密：本章大纲没有写到就不可说破",
+        "Secrets, not to be given away unless the outline of this chapter says so",
+    ),
     "summaries": ("前文提要", "Summaries of the earlier chapters"),
     "passages": ("前文相关段落", "Passages from earlier chapters"),
     "related": ("前文相近内容", "Related material"),
     "last-meeting": ("上次同场", "When they last met"),
-    "last-scene": ("上一场如何收尾", "How the last scene ended"),
-    "last-pages": ("紧接的前文", "What comes directly before"),
+    "last-pages": ("紧接的前文，末尾即上一场的结尾", "What comes directly before; its end is how the last scene ended"),
     "outline": ("大纲", "Outline"),
     "beats": ("本章大纲", "The outline of this chapter"),
     "besides": ("计划另外涉及的内容", "What the plan calls for besides"),
     "around": ("选段前后的文字", "The text around the selection"),
     "chapter": ("要写的章节", "The chapter to write"),
     "scene": ("本场", "The scene"),
-    "untold": ("尚不可透露", "Not to be told yet"),
     "plan": ("本章计划", "Plan of the chapter"),
     "draft": ("文稿", "Draft"),
     "selection": ("选段", "Selection"),

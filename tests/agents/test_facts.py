@@ -141,8 +141,19 @@ async def test_what_holds_for_the_cast_goes_in_with_the_chapter_that_says_it() -
     assert "- 早该交代：雪里的债（第1章埋下）" in section
     assert "- 应在此时交代：柳树（第1章埋下）" in section
     assert "- 三天后：林远醒来（第2章）" in section
-    assert "（秘密，知情者：老周, 沈青）" in section
     assert "北城。" not in section
+
+
+async def test_a_secret_is_a_part_of_its_own_which_says_that_it_is_not_to_be_given_away() -> None:
+    suffix = (await assemble()).user_suffix
+    keys = [part.key for part in read_parts(suffix)]
+    assert keys.index("untold") == keys.index("facts") + 1 and keys.count("untold") == 1
+    (secrets,) = [part for part in read_parts(suffix) if part.key == "untold"]
+    assert secrets.text == "- 真铜铃埋在柳树下。（第1章起）（秘密，知情者：老周、沈青）"
+    assert suffix.count("秘密，知情者") == 1, "no line is there twice"
+    assert "不可说破" in secrets.label
+    unknowing = (await assemble("林远")).user_suffix
+    assert "untold" not in [part.key for part in read_parts(unknowing)]
 
 
 async def test_without_a_point_of_view_secrets_are_told_and_nothing_is_hidden() -> None:

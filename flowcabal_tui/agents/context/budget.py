@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import HIDDEN, PART_OF, Candidate, preamble
+from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate, preamble
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
 from flowcabal_tui.domain.model_calls import TokenCounter
-from flowcabal_tui.domain.prompt_parts import closing, opening
+from flowcabal_tui.domain.prompt_parts import PartKey, closing, opening
 from flowcabal_tui.locale import _
 
 SHARES: Final[Mapping[BudgetClass, float]] = {
@@ -88,7 +88,7 @@ class Ledger:
         if "meta" in self._shares:
             self._raise_meta(min(_META_LEAST, budget // 2))
         self._used = dict.fromkeys(self._shares, 0)
-        self._taken = Counter[BudgetClass]()
+        self._taken = Counter[PartKey]()
         self._headed: set[tuple[str, str, str]] = set()
         self._chosen: list[Chosen] = []
         self._dropped: list[tuple[Candidate, str]] = []
@@ -177,7 +177,7 @@ class Ledger:
 
     def _give_up(self, last: Chosen, rule: str) -> None:
         self._chosen.remove(last)
-        self._taken[last.candidate.budget_class] -= 1
+        self._taken[last.candidate.part] -= 1
         self._used[last.candidate.budget_class] -= last.tokens
         self.drop(last.candidate, rule)
 
@@ -268,7 +268,8 @@ class Ledger:
         if rest is None:
             self.drop(candidate, _("already included"))
             return True
-        extra = 0 if self._has(candidate.budget_class) else self._counter.count(self._section(candidate.budget_class))
+        is_there = candidate.budget_class == "meta" or self._taken[candidate.part]
+        extra = 0 if is_there else self._counter.count(f"{self._section(candidate.part)}\n")
         is_headed = rest.start >= 0 and not rest.cut and _heading(rest) in self._headed
         tokens = self._counter.count(rest.continued if is_headed else rest.block(self._language)) + extra
         if tokens > room and rest.cuttable:
@@ -289,7 +290,7 @@ class Ledger:
         """Takes as much of `whole` in place of the part or lower level that was `taken` as there is room for."""
         chosen = next(one for one in self._chosen if one.candidate is taken)
         self._chosen.remove(chosen)
-        self._taken[taken.budget_class] -= 1
+        self._taken[taken.part] -= 1
         self._used[taken.budget_class] -= chosen.tokens
         self._levels.pop(taken.uri, None)
         if taken.start >= 0:
@@ -325,7 +326,7 @@ class Ledger:
 
     def _book(self, candidate: Candidate, tokens: int) -> None:
         self._chosen.append(Chosen(candidate, tokens))
-        self._taken[candidate.budget_class] += 1
+        self._taken[candidate.part] += 1
         self._used[candidate.budget_class] += tokens
         if candidate.level == "L2" and candidate.start >= 0:
             if not candidate.cut:
@@ -353,29 +354,28 @@ class Ledger:
         text = candidate.text[start - candidate.start : end - candidate.start]
         return replace(candidate, text=text, start=start, end=end)
 
-    def _has(self, name: BudgetClass) -> bool:
-        return name == "meta" or self._taken[name] > 0
-
-    def _section(self, name: BudgetClass) -> str:
-        key = PART_OF[name]
-        return f"{opening(key, self._language)}{closing(key)}\n"
+    def _section(self, key: PartKey, texts: str = "") -> str:
+        return f"{opening(key, self._language)}{texts}{closing(key)}"
 
     def _system_prefix(self) -> str:
         notes = (one.candidate for one in self._chosen if one.candidate.budget_class == "meta")
         return "".join(each.block(self._language) for each in notes).rstrip("\n")
 
+    def _parts_of(self, chosen: Sequence[Chosen]) -> Iterator[str]:
+        for is_secret in (False, True):
+            if found := [one.candidate for one in chosen if one.candidate.is_secret is is_secret]:
+                yield self._section(found[0].part, _texts(found, self._language))
+
     def _user_suffix(self) -> str:
-        parts = []
+        parts: list[str] = []
         for name in RENDERED:
             stable = self._chosen[: self._closed]
-            chosen = sorted((one for one in stable if one.candidate.budget_class == name), key=_place)
-            if chosen:
-                key, texts = PART_OF[name], _texts([one.candidate for one in chosen], self._language)
-                parts.append(f"{opening(key, self._language)}{texts}{closing(key)}")
+            parts += self._parts_of(sorted((one for one in stable if one.candidate.budget_class == name), key=_place))
         if self._closed is not None and (added := self._chosen[self._closed :]):
             by_class = sorted(added, key=lambda one: (RENDERED.index(one.candidate.budget_class), *_place(one)))
-            texts = _texts([one.candidate for one in by_class], self._language)
-            parts.append(f"{opening('besides', self._language)}{texts}{closing('besides')}")
+            if texts := _texts([one.candidate for one in by_class if not one.candidate.is_secret], self._language):
+                parts.append(self._section("besides", texts))
+            parts += self._parts_of([one for one in by_class if one.candidate.is_secret])
         return "\n".join((preamble(self._language), *parts)) if parts else ""
 
 

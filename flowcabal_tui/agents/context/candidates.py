@@ -86,6 +86,8 @@ class Candidate:
     rank: int = UNRANKED
     label: str = ""
     of: int = 0
+    is_secret: bool = False
+    """Only some know it, and they are named in it."""
     cut: Literal["", "beginning", "end"] = ""
     """Which part of the `of` characters of a text `text` is, where it was shortened."""
     introduces: str = ""
@@ -104,6 +106,13 @@ class Candidate:
     def continued(self) -> str:
         """As it stands behind another part of the same chapter, whose title is its own too."""
         return f"\n{escaped(self._shown.strip())}\n"
+
+    @property
+    def part(self) -> PartKey:
+        """The part of the prompt that it stands in."""
+        if self.budget_class == "meta":
+            return cast("PartKey", self.meta_name)
+        return "untold" if self.is_secret else PART_OF[self.budget_class]
 
     @property
     def meta_name(self) -> MetaName:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
@@ -50,7 +51,10 @@ async def told(book: Book, reading: Reading) -> list[Candidate]:
         *_relations(await book.view.relations(), cast, words),
         *_facts([each for each in facts if not each.secret], cast, words)[:_FACTS],
         *_moments(await book.view.moments(), words),
-        *_facts([each for each in facts if each.secret], cast, words)[:_SECRETS],
+        *(
+            replace(each, is_secret=True)
+            for each in _facts([each for each in facts if each.secret], cast, words)[:_SECRETS]
+        ),
     ]
 
 
@@ -118,6 +122,10 @@ class _Words:
 
     def since(self, chapter: ChapterId | None, key: str = "since") -> str:
         return self.say(key, n=place) if (place := self.place(chapter)) else ""
+
+    @property
+    def joint(self) -> str:
+        return "、" if self._chinese else ", "
 
     def near(self, text: str) -> int:
         """How many words of the prompt it has."""
@@ -234,7 +242,7 @@ def _concerned(fact: Fact) -> tuple[EntityId, ...]:
 
 
 def _fact_line(fact: Fact, words: _Words) -> str:
-    who = ", ".join(filter(None, (words.name(each.entity) for each in fact.known_by)))
+    who = words.joint.join(filter(None, (words.name(each.entity) for each in fact.known_by)))
     secret = words.say("secret", who=who) if fact.secret else ""
     return f"{fact.text}{words.since(fact.since)}{secret}"
 

@@ -14,7 +14,7 @@ _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
 
 
 _OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
-_EXPECTED: Final[tuple[PartKey, ...]] = ("style", "length", "untold")
+_EXPECTED: Final[tuple[PartKey, ...]] = ("style", "length")
 """How the text is to be, not what happens in it."""
 _OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique", "selection", "around")
 

@@ -157,7 +157,7 @@ def _knowers(secret: PlantedSecret, number: int) -> set[EntityId]:
 
 def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tuple[EntityId, ...]) -> Mapping[str, int]:
     """States told as holding and those that have ended; states of the cast that hold and those nowhere told."""
-    section = "\n".join(part.whole for part in read_parts(suffix) if part.key == "facts")
+    section = "\n".join(part.whole for part in read_parts(suffix) if part.key in ("facts", "untold"))
     holding = chronicle.holding(number)
     valid = {state.sentence for state in holding.values()}
     told = {state.sentence for state in chronicle.states if state.chapter < number and state.sentence in section}
