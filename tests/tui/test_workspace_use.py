@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
 
+from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.run import Decision
@@ -25,11 +26,13 @@ from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.diff import DiffScreen, OutsideScreen
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from flowcabal_tui.tui.screens.home import HomeScreen
+from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.fake_books import digest
 from tests.tui.fakes import FakeWorkbench
@@ -286,6 +289,29 @@ async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
         await told(pilot, workbench, BackgroundChanged((("waiting", 1),), done))
         assert "memory: 1 left" in status.words
         assert title not in status.words
+
+
+async def test_an_older_version_that_could_not_be_read_once_is_read_the_next_time(tmp_path):
+    failures = [ProjectError("The disk is busy.")]
+
+    class FailingOnce(FakeWorkbench):
+        async def chapter_text(self, chapter, version=None):
+            if version == known.version and failures:
+                raise failures.pop()
+            return await super().chapter_text(chapter, version)
+
+    workbench, chapter = FailingOnce(), books.chapter_id(1)
+    ((known, text),) = workbench.version_rows[chapter]
+    workbench.version_rows[chapter] = ((replace(known, version=known.version + 1), f"{text}!"), (known, text))
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).book.open(chapter)
+        await pilot.press("3", "V")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, VersionsScreen))
+        await pilot.press("up", "down")
+        await settled(pilot)
+        assert pilot.app.screen.query_one("#text", StreamView).text == text
 
 
 async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):

@@ -102,9 +102,12 @@ class BookDesk:
         pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None)
 
     async def show_version(self, chapter: ChapterId, version: int) -> None:
-        """Gives the pane the text of an older version."""
-        text = await self._workbench.chapter_text(chapter, version)
-        self._screen.query_one(ManuscriptPane).show_version(version, text)
+        """Gives the pane the text of an older version, or None when reading it fails. Raises FlowCabalError."""
+        text = None
+        try:
+            text = await self._workbench.chapter_text(chapter, version)
+        finally:
+            self._screen.query_one(ManuscriptPane).show_version(version, text)
 
     async def refresh(self, chapter: ChapterId | None) -> None:
         """The book has changed: the list, and the open chapter if it was that one, or stands elsewhere now."""

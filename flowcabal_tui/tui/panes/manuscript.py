@@ -180,8 +180,8 @@ class ManuscriptPane(PlacesInText):
             self._take_draft(self._known.saved)
             self._refresh_reading(follow_start=False)
 
-    def show_version(self, version: int, text: str) -> None:
-        """The text of a version that was asked for."""
+    def show_version(self, version: int, text: str | None) -> None:
+        """Takes the text of a version that was asked for; None when it could not be read, so that it is asked again."""
         self._older_texts.arrive(version, text)
 
     def take_edited(self, chapter: ChapterId, text: str) -> None:

@@ -79,9 +79,12 @@ class VersionTexts:
             ask()
         return await asyncio.shield(self._waiting[version])
 
-    def arrive(self, version: int, text: str) -> None:
-        """Gives the text to those who wait for it."""
-        if (waiting := self._waiting.pop(version, None)) is not None and not waiting.done():
+    def arrive(self, version: int, text: str | None) -> None:
+        """Gives the text to those who wait for it; None, which cancels them, when it could not be read."""
+        waiting = self._waiting.pop(version, None)
+        if waiting is not None and text is None:
+            waiting.cancel()
+        elif waiting is not None and text is not None and not waiting.done():
             waiting.set_result(clean(text))
 
     def clear(self) -> None:
