@@ -35,9 +35,12 @@ async def outline(arguments: Namespace) -> int:
         chapter = await chapter_at(project, arguments.chapter)
     finally:
         await project.close()
-    asked = arguments.chapter is not None or arguments.part is not None
+    asked = any(one is not None for one in (arguments.chapter, arguments.part, arguments.volume))
     if arguments.part is not None:
         shown = [_placed(book, arguments.part)] if not changes else []
+    elif arguments.volume is not None:
+        of_volume = book.part_of_volume(_volume(book, arguments.volume))
+        shown = [of_volume] if of_volume is not None else []
     else:
         shown = [*(book.of(chapter) if chapter is not None else book.placed)]
     if arguments.json:
@@ -61,9 +64,28 @@ async def _command(arguments: Namespace, project: Project) -> Command:
     chapter = await chapter_at(project, arguments.chapter)
     part = _placed(book, arguments.part).part if arguments.part is not None else None
     text = text_from(arguments.write)
+    if arguments.volume is not None:
+        volume = _volume(book, arguments.volume)
+        of_volume = book.part_of_volume(volume)
+        if of_volume is None:
+            return WriteOutlinePart(text, volume=volume, expected_version=version)
+        part = of_volume.part
     if part is not None:
         return WriteOutlinePart(text, part.title, part.nth, expected_version=version)
     return WriteMeta("outline", text, version) if chapter is None else _for_chapter(book, chapter, text, version)
+
+
+def _volume(book: BookOutline, name: str) -> str:
+    """A volume of the book by its name or its number. Raises UnknownName."""
+    named = {clean_line(volume): volume for volume in book.volumes}
+    numbers = {str(n): volume for n, volume in enumerate(book.volumes, start=1)}
+    found = named.get(clean_line(name)) or numbers.get(name)
+    if found is None:
+        raise UnknownName(
+            _("The book has no volume {name}.").format(name=name),
+            _("There are: {names}").format(names=_(", ").join(named) or _("none")),
+        )
+    return found
 
 
 def _for_chapter(book: BookOutline, chapter: ChapterId, text: str, version: int) -> WriteOutlinePart:
@@ -119,6 +141,9 @@ def _print(book: BookOutline) -> None:
     for at, each in enumerate(book.placed):
         where = "" if each.part.kind == "book" else belongs(each, titles)
         say_row((at, _(_KINDS[each.part.kind]), each.part.title or _("The whole book"), where))
+    for volume in book.volumes:
+        if book.part_of_volume(volume) is None:
+            say_row(("-", _("volume"), volume, _("nothing in the outline yet")))
     for chapter in book.chapters:
         if not book.of(chapter.id):
             say_row(("-", _("chapter"), titles[chapter.id], _("nothing in the outline yet")))
@@ -143,5 +168,6 @@ def _plain(book: BookOutline, shown: list[Placed]) -> dict[str, Any]:
             }
             for each in shown
         ],
+        "volumes_without": [volume for volume in book.volumes if book.part_of_volume(volume) is None],
         "without": [chapter.position for chapter in book.chapters if not book.of(chapter.id)],
     }

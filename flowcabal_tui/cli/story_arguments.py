@@ -39,7 +39,8 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--part", metavar=_("PART"), help=_("the words of this part: its number in the list, or its title")
     )
-    words = _("your words from a file, or - for input: of --part, of --chapter, or the whole outline")
+    one.add_argument("--volume", metavar=_("VOLUME"), help=_("the words for this volume: its number or its name"))
+    words = _("your words from a file, or - for input: of --part, --chapter or --volume, or the whole outline")
     change = outline.add_mutually_exclusive_group()
     change.add_argument("--write", type=path, metavar=_("FILE"), help=words)
     words = _("this part belongs to the chapter at that place, to `none`, or as its heading says: `rules`")

@@ -125,10 +125,21 @@ class BookOutline:
         """Parts whose headings fit no chapter."""
         return tuple(each for each in self.placed if each.is_unassigned)
 
+    @cached_property
+    def volumes(self) -> tuple[str, ...]:
+        """The volumes of the book, in story order."""
+        return tuple(dict.fromkeys(chapter.volume for chapter in self.chapters if chapter.volume))
+
+    def part_of_volume(self, volume: str) -> Placed | None:
+        """The part that tells of a volume of the book."""
+        return next(
+            (each for each in self.placed if each.part.kind == "volume" and volume and each.volume == volume), None
+        )
+
     def volume_of(self, chapter: ChapterId) -> Placed | None:
-        """The part of the volume in which a chapter stands."""
-        parents = {each.part.parent for each in self.of(chapter)} - {-1, 0}
-        if parents:
-            return self.placed[min(parents)]
+        """The part of the volume in which a chapter stands: the book's volume, else the heading above its own part."""
         here = next((each.volume for each in self.chapters if each.id == chapter), "")
-        return next((each for each in self.placed if here and each.volume == here), None)
+        if (own := self.part_of_volume(here)) is not None:
+            return own
+        above = (self.placed[parent] for parent in sorted({each.part.parent for each in self.of(chapter)} - {-1, 0}))
+        return next((each for each in above if not here or not each.volume), None)

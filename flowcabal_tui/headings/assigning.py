@@ -22,6 +22,7 @@ Found = dict[int, tuple[tuple[ChapterId, ...], Fit]]
 def assigned(outline: Outline, chapters: Sequence[Chapter], links: Sequence[OutlineLink] = ()) -> BookOutline:
     """Every part with the chapters that it belongs to, and its place in the story. `chapters` are in story order."""
     here = {chapter.id: chapter for chapter in chapters}
+    outline = _with_parts_as_chapters(outline, chapters)
     found = _by_link(outline, links, here)
     _by_title(outline.parts, chapters, found)
     _by_number(outline.parts, chapters, found)
@@ -30,6 +31,13 @@ def assigned(outline: Outline, chapters: Sequence[Chapter], links: Sequence[Outl
         Placed(part, *found.get(at, ((), ""))[:2], volume=volumes.get(at, "")) for at, part in enumerate(outline.parts)
     ]
     return BookOutline(outline, tuple(_with_places(placed, here, len(chapters))), tuple(chapters))
+
+
+def _with_parts_as_chapters(outline: Outline, chapters: Sequence[Chapter]) -> Outline:
+    """Part One and Part Two are chapters where the outline has no others and the book no volumes."""
+    if any(part.kind == "chapter" for part in outline.parts) or any(chapter.volume for chapter in chapters):
+        return outline
+    return replace(outline, parts=tuple(replace(p, kind="chapter") if p.kind == "volume" else p for p in outline.parts))
 
 
 def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
@@ -159,24 +167,28 @@ def _tables(
 
 
 def _volumes(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found: Found) -> dict[int, str]:
-    """The volume of the book that a volume's part is of: that of its chapters, else by title, else by order."""
+    """The volume of the book that a volume's part is of: by its title, else that of its chapters, else by order.
+
+    A link is above all three.
+    """
     names = list(dict.fromkeys(chapter.volume for chapter in chapters if chapter.volume))
     of_chapter = {chapter.id: chapter.volume for chapter in chapters}
-    volumes: dict[int, str] = {}
-    for at, (given, _by) in found.items():
-        if parts[at].kind == "volume":
-            volumes[at] = of_chapter[given[0]] if given else ""
-        elif (parent := parts[at].parent) > 0 and given and of_chapter[given[0]]:
-            volumes.setdefault(parent, of_chapter[given[0]])
     keys = {_key(title_words(name)) or _key(name): name for name in names}
-    for count, at in enumerate(at for at, part in enumerate(parts) if part.kind == "volume"):
-        if at in volumes:
-            continue
-        number = parts[at].number or count + 1
-        name = keys.get(_key(parts[at].words) or _key(parts[at].title), "")
-        volumes[at] = name or (
-            names[number - 1] if number <= len(names) and names[number - 1] not in volumes.values() else ""
-        )
+    places = [at for at, part in enumerate(parts) if part.kind == "volume"]
+    volumes: dict[int, str] = {}
+    for at in places:
+        if at in found:
+            given = found[at][0]
+            volumes[at] = of_chapter[given[0]] if given else ""
+        elif name := keys.get(_key(parts[at].words) or _key(parts[at].title)):
+            volumes[at] = name
+    for at, (given, _by) in sorted(found.items()):
+        if (parent := parts[at].parent) > 0 and given and of_chapter[given[0]]:
+            volumes.setdefault(parent, of_chapter[given[0]])
+    for count, at in enumerate(places, start=1):
+        number = parts[at].number or count
+        name = names[number - 1] if number <= len(names) else ""
+        volumes.setdefault(at, name if name not in volumes.values() else "")
     return volumes
 
 

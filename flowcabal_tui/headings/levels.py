@@ -16,10 +16,13 @@ _CHAPTER_UNITS: Final = "章回话話"
 _PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
-def heading_lines(text: str, *, bare: bool, places: Sequence[int] | None = None) -> list[Line]:
+def heading_lines(
+    text: str, *, bare: bool, places: Sequence[int] | None = None, is_outline: bool = False
+) -> list[Line]:
     """Every line with its Markdown level (0: none) and what it says as a heading.
 
-    `places` are those of `possible_headings`, where they are known.
+    `places` are those of `possible_headings`, where they are known. In an outline a heading that says that it is a
+    volume is one, even where there is hardly a chapter; a novel may call its chapters Part One and Part Two.
     """
     lines: list[Line] = []
     possible = frozenset(possible_headings(text) if places is None else places)
@@ -37,10 +40,10 @@ def heading_lines(text: str, *, bare: bool, places: Sequence[int] | None = None)
         if mark and said and heading is None:
             heading = Heading("chapter", said, trust="habit")
         lines.append(Line(raw, len(mark[1]) if mark else 0, heading))
-    return _without_running_text(_by_unit(_by_level(lines)))
+    return _without_running_text(_by_unit(_by_level(lines, is_outline)))
 
 
-def _by_level(lines: list[Line]) -> list[Line]:
+def _by_level(lines: list[Line], is_outline: bool) -> list[Line]:
     """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
     marked = [line for line in lines if line.level and line.heading]
     if not marked:
@@ -54,7 +57,8 @@ def _by_level(lines: list[Line]) -> list[Line]:
     top = min(count)
     parts = all(line.heading and line.heading.kind == "volume" for line in marked if line.level == top)
     chapter_level = named.most_common(1)[0][0] if named else top
-    if not named and (parts or count[top] == 1) and count[top + 1] > 1:
+    least = 0 if parts and is_outline else 1
+    if not named and (parts or count[top] == 1) and count[top + 1] > least:
         chapter_level = top + 1
     plain = any(line.heading and line.heading.trust == "sure" and not line.level for line in lines)
     result: list[Line] = []
@@ -63,7 +67,11 @@ def _by_level(lines: list[Line]) -> list[Line]:
         if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
             if line.level > chapter_level:
                 heading = None
-            elif line.level < chapter_level or (plain and count[line.level] == 1) or (named and _is_volume(heading)):
+            elif (
+                line.level < chapter_level
+                or (plain and count[line.level] == 1)
+                or ((named or is_outline) and _is_volume(heading))
+            ):
                 heading = replace(heading, kind="volume", trust="sure")
             else:
                 heading = replace(heading, kind="chapter", trust="sure")

@@ -61,12 +61,12 @@ def read_outline(text: str) -> Outline:
 def _headed(text: str) -> Iterator[_Found]:
     """By the rules of imports; a number alone only where nothing else is a chapter's heading."""
     places = possible_headings(text)
-    lines = heading_lines(text, bare=False, places=places)
+    lines = heading_lines(text, bare=False, places=places, is_outline=True)
     headed = {at for at, line in _with_offsets(lines) if line.heading}
     own = {at: each for at in places if at not in headed and (each := _several(text, at) or _at_once(text, at))}
     chapters = [line.heading for line in lines if line.heading and line.heading.kind == "chapter"]
     if not own and len(chapters) <= 1 and not any(each.number is not None for each in chapters):
-        counted = heading_lines(text, bare=True, places=places)
+        counted = heading_lines(text, bare=True, places=places, is_outline=True)
         lines = counted if sum(_is_chapter(line) for line in counted) > 1 else lines
     kept, listed = without_contents(lines)
     remains = {id(line) for line in kept} if listed else None
@@ -171,5 +171,5 @@ def _with_volumes(found: Iterable[_Found]) -> Iterator[_Found]:
             start = each.heading.start
             said = heading_of(each.volume)
             yield _Found("volume", each.volume, Span(start, start), start, said.number if said else None, each.level)
-        last = each.volume or ("" if each.kind == "volume" else last)
+        last = each.volume or (each.title if each.kind == "volume" else last)
         yield each

@@ -208,7 +208,7 @@ def unsaved_words(chapters: Sequence[Chapter]) -> str:
     """A sentence that names the chapters with unsaved text, in story order; "" when there are none."""
     if not chapters:
         return ""
-    named = ", ".join(f"{chapter.position} {clean_line(chapter.title)}".strip() for chapter in chapters[:_NAMED])
+    named = _(", ").join(f"{chapter.position} {clean_line(chapter.title)}".strip() for chapter in chapters[:_NAMED])
     more = " " + _("and {n} more").format(n=len(chapters) - _NAMED) if len(chapters) > _NAMED else ""
     return _("Unsaved text in: {chapters}.").format(chapters=named + more)
 
@@ -216,7 +216,7 @@ def unsaved_words(chapters: Sequence[Chapter]) -> str:
 def scene_words(intent: Intent) -> dict[SceneField, str]:
     """Who, where, when and which kind of scene, as a receipt shows them; "-" where nothing is known."""
     return {
-        "who": ", ".join(intent.entities) or "-",
+        "who": _(", ").join(intent.entities) or "-",
         "where": intent.where or "-",
         "when": intent.when or "-",
         "kind": _(SCENE_KINDS[intent.scene]),
@@ -228,5 +228,5 @@ def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
     if placed.part.kind == "volume":
         return _("volume {name}").format(name=clean_line(placed.volume)) if placed.volume else _("volume")
     if placed.chapters:
-        return ", ".join(titles[chapter] for chapter in placed.chapters)
+        return _(", ").join(titles[chapter] for chapter in placed.chapters)
     return _("a chapter to come") if placed.planned else _("not assigned")

@@ -118,8 +118,8 @@ class UndoDecision(Command):
 class WriteOutlinePart(Command):
     """Writes the words below one heading of the outline; every other character of the outline stays.
 
-    With an empty `title` a heading for `chapter` is added behind that of the chapter before it. `expected_version` is
-    the outline's version that was read; VersionConflict when this part was changed since.
+    With an empty `title` a heading for `chapter`, or for the book's volume `volume`, is added at its place in the
+    story. `expected_version` is the outline's version that was read; VersionConflict when this part was changed since.
     """
 
     type: ClassVar[str] = "outline:write"
@@ -128,6 +128,7 @@ class WriteOutlinePart(Command):
     nth: int = 1
     chapter: ChapterId = ChapterId("")
     expected_version: int | None = None
+    volume: str = ""
 
 
 @dataclass(frozen=True, slots=True)

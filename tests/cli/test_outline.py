@@ -81,6 +81,31 @@ def test_a_part_a_chapter_or_the_whole_is_written(book: Path, call: Call, tmp_pa
     assert [*parts(call, book)] == ["", "Chapter 2"]
 
 
+def test_a_volume_without_a_part_gets_one_by_its_name_or_number(tmp_path: Path, call: Call) -> None:
+    async def write() -> None:
+        await make(tmp_path / "book")
+        async with opened(tmp_path / "book") as desk:
+            for title, volume in (("Rain", "Dusk"), ("Snow", "Dawn\x1b[31m")):
+                await desk.project.carry_out(AddChapter(title, volume))
+            await desk.project.carry_out(WriteMeta("outline", "## Chapter 2\n- S\n"))
+
+    asyncio.run(write())
+    book = tmp_path / "book"
+    listed = call("outline", book).out.splitlines()
+    assert [line.split("\t")[1:] for line in listed if line.startswith("-")] == [
+        ["volume", "Dusk", "nothing in the outline yet"],
+        ["volume", "Dawn", "nothing in the outline yet"],
+        ["chapter", "1 Rain", "nothing in the outline yet"],
+    ]
+    assert call("outline", book, "--volume", "Dawn").code == 1
+    for name, words in (("Dusk", "- early"), ("2", "- late"), ("Dawn", "- later")):
+        assert call("outline", book, "--volume", name, "--write", "-", lines=words).code == 0
+    assert call("outline", book, "--volume", 2).out == "- later\n"
+    assert json.loads(call("outline", book, "--json").out)["volumes_without"] == []
+    refused = call("outline", book, "--volume", "Noon\x1b[31m")
+    assert refused.code == 2 and "no volume Noon" in refused.err and "\x1b" not in refused.err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

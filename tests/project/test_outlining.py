@@ -151,3 +151,87 @@ async def test_a_part_that_was_emptied_keeps_its_heading(folder: Path, text: str
             assert [each.chapters for each in after.placed] == [each.chapters for each in outline.placed]
             assert after.outline.body(after.placed[1].part).strip() == words
             assert after.outline.body(after.placed[2].part) == kept
+
+
+VOLUMES = (("Rain", "Dusk"), ("Snow", "Dusk"), ("Wind", "Dawn"), ("Sun", "Dawn"))
+FORMS = {
+    "nothing": "",
+    "words alone": "Premise.",
+    "chapters": "## Chapter 1\n- A\n\n## Chapter 3\n- C\n",
+    "a book with chapters": "# Book\nPremise.\n\n## Chapter 1\n- A\n\n## Chapter 4\n- D\n",
+    "chapters of the first level": "# Chapter 1\n- A\n# Chapter 2\n- B\n# Chapter 3\n- C\n",
+    "titles": "## Rain\n- A\n\n## Wind\n- C\n",
+    "a book with titles": "# Book\n\n## Rain\n- A\n\n## Wind\n- C\n",
+    "one heading": "## Rain\n- A\n",
+    "no marks": "Chapter 1\nA\nChapter 3\nC",
+    "the second volume": "# Volume 2: Dawn\nLate.\n\n## Chapter 3\n- C\n",
+    "the first volume": "# Volume 1: Dusk\nEarly.\n\n## Chapter 1\n- A\n",
+    "volumes without chapters": "# Volume 1: Dusk\nEarly.\n\n# Volume 2: Dawn\nLate.\n",
+}
+
+
+async def begin_volumes(desk: Desk, text: str) -> None:
+    for title, volume in VOLUMES:
+        await desk.project.carry_out(AddChapter(title, volume))
+    await desk.project.carry_out(WriteMeta("outline", text))
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+async def test_each_volume_and_chapter_without_a_part_gets_one_at_its_place(folder: Path, text: str) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin_volumes(desk, text)
+        outline, _version = await desk.project.outline()
+        known, lacking = await beats(desk), [each for each in outline.chapters if not outline.of(each.id)]
+        for volume in ("Dawn", "Dusk"):
+            if outline.part_of_volume(volume) is None:
+                await desk.project.carry_out(WriteOutlinePart(f"{volume} comes.", volume=volume))
+        for chapter in lacking:
+            await desk.project.carry_out(WriteOutlinePart(f"- {chapter.title}", chapter=chapter.id))
+        outline, _version = await desk.project.outline()
+        assert await beats(desk) == known | {each.title: f"- {each.title}" for each in lacking}
+        assert all(line in outline.text.split("\n") for line in text.split("\n"))
+        volumes = [outline.part_of_volume(name) for name in ("Dusk", "Dawn")]
+        parts = [each for each in outline.placed if each.part.kind != "book"]
+        order = [volumes[0], *(outline.of(each.id)[0] for each in outline.chapters[:2])]
+        order += [volumes[1], *(outline.of(each.id)[0] for each in outline.chapters[2:])]
+        assert [each.part.title for each in parts] == [each.part.title for each in order if each]
+        assert [outline.volume_of(each.id) for each in outline.chapters] == [volumes[0]] * 2 + [volumes[1]] * 2
+        assert [each.part.parent for each in outline.placed if each.part.kind == "volume"] == [0, 0]
+
+
+async def test_words_for_a_volume_that_only_its_chapters_name_get_a_heading(folder: Path) -> None:
+    text = "第一卷 第一回 雨\n甲\n\n第一卷 第二回 雪\n乙\n"
+    await make(folder, language="zh")
+    async with opened(folder) as desk:
+        for title in ("雨", "雪"):
+            await desk.project.carry_out(AddChapter(title, "第一卷"))
+        await desk.project.carry_out(WriteMeta("outline", text))
+        known = await beats(desk)
+        await desk.project.carry_out(WriteOutlinePart("总纲", "第一卷"))
+        outline, _version = await desk.project.outline()
+        assert [outline.outline.body(each.part) for each in outline.placed if each.part.kind == "volume"] == ["总纲"]
+        assert await beats(desk) == known and outline.text.endswith(text)
+
+
+async def test_a_volume_is_written_once_and_only_one_of_the_book(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin_volumes(desk, "")
+        await desk.project.carry_out(WriteOutlinePart("Early.", volume="Dusk"))
+        text = await desk.project.meta("outline")
+        for volume in ("Dusk", "Noon"):
+            with pytest.raises(RunError):
+                await desk.project.carry_out(WriteOutlinePart("Twice.", volume=volume))
+        assert await desk.project.meta("outline") == text
+
+
+async def test_a_new_heading_moves_no_other_part_to_another_chapter(folder: Path) -> None:
+    text = "## Chapter 1\n- A\n\n## Chapter 2\n- C\n"
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin(desk, text)
+        for part, place in (("Chapter 1", 1), ("Chapter 2", 3)):
+            await desk.project.carry_out(AssignOutline(part, 1, await desk.chapter(place)))
+        await desk.project.carry_out(WriteOutlinePart("- B", chapter=await desk.chapter(2)))
+        assert await beats(desk) == {"Rain": "- A", "Snow": "- B", "Wind": "- C"}

@@ -41,7 +41,7 @@ async def book(tmp_path: Path) -> tuple[Path, ChapterId]:
 
 
 @asynccontextmanager
-async def opened(folder: Path, state: Path) -> AsyncIterator[tuple[Project, Pilot[int]]]:
+async def opened(folder: Path, state: Path, language: str = "en") -> AsyncIterator[tuple[Project, Pilot[int]]]:
     projects: list[Project] = []
 
     async def opener(path: Path, read_only: bool) -> Project:
@@ -49,7 +49,10 @@ async def opened(folder: Path, state: Path) -> AsyncIterator[tuple[Project, Pilo
         return projects[-1]
 
     app = FlowCabalApp(
-        replace(invented_doors("en"), opener=opener), Preferences(language="en"), path=folder, state_folder=state
+        replace(invented_doors(language), opener=opener),
+        Preferences(language=language),
+        path=folder,
+        state_folder=state,
     )
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, UnsavedScreen | WorkspaceScreen))

@@ -8,10 +8,11 @@ import pytest
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol import AddChapter, EditChapter, WriteChapter, WriteMeta
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.outline import BeatsScreen, OutlineScreen
+from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import opened
@@ -83,3 +84,62 @@ async def test_a_long_outline_begins_at_the_chapter_in_view_and_has_all_its_rows
         assert any("灯" in line for line in shown(pilot.app))
         await pilot.press("G")
         assert lines.picked == "403"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_a_volume_and_a_chapter_get_a_heading_by_enter_which_the_footer_names(
+    folder: Path, tmp_path: Path, language: str
+) -> None:
+    project = await Project.open(folder, knowledge=False)
+    for chapter in await project.chapters():
+        await project.carry_out(EditChapter(chapter.id, volume="远海"))
+    await project.carry_out(WriteMeta("outline", "## 船\n- 她来了。\n"))
+    await project.close()
+    async with opened(folder, tmp_path, language) as (project, pilot):
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("O")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
+        await settled(pilot)
+        keys = shown(pilot.app)[-1]
+        named = {
+            "en": ("Enter Edit", "a Assign", "u Not assigned", "V Versions", "Esc Back", "F1 Help"),
+            "zh": ("Enter 编辑", "a 归入章节", "u 未归章", "V 版本", "Esc 返回", "F1 帮助"),
+        }
+        assert [each for each in named[language] if each not in keys] == [], keys
+        for row in (2, 3):  # the volume, then the chapter; both before the cursor knew of neither
+            lines = pilot.app.screen.query_one(PickList)
+            lines.highlighted = row
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, BeatsScreen))
+            pilot.app.screen.query_one("#beats", ProseArea).load_text(f"- {row}")
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
+            await settled(pilot)
+        outline, _version = await project.outline()
+        second = (await project.chapters())[1].id
+        assert outline.beats(second) == "- 3"
+        volume = outline.part_of_volume("远海")
+        assert volume is not None and outline.outline.body(volume.part) == "- 2"
+        assert outline.volume_of(second) == volume
+
+
+async def test_an_earlier_version_of_the_outline_is_restored_by_keys(folder: Path, tmp_path: Path) -> None:
+    async with opened(folder, tmp_path) as (project, pilot):
+        await project.carry_out(WriteMeta("outline", TEXT.replace("她来了", "她走了")))
+        await pilot.press("O")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
+        await settled(pilot)
+        await pilot.press("V")
+        await until(pilot, lambda: isinstance(pilot.app.screen, VersionsScreen))
+        await settled(pilot)
+        await pilot.press("R")
+        await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
+        await settled(pilot)
+        assert await project.meta("outline") == TEXT
+        await pilot.press("V", "escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
+        assert await project.meta("outline") == TEXT

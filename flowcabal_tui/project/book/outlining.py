@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, Outline, OutlineLink, OutlinePart
-from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.headings.assigning import link_to, links_of
+from flowcabal_tui.headings.editing import with_body, with_chapter, with_volume, with_volume_words
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import following
@@ -38,17 +38,25 @@ class Outlining:
         """Raises VersionConflict when the part was changed since it was read, RunError for an unknown one."""
         book, version = await self.outline()
         await self._require_same(command, book.outline, version)
-        if command.title or not command.chapter:
-            part = _part(book.outline, command.title, command.nth)
-            text, added = _with_body(book.text, part, clean(command.text)), None
+        added, title, body = None, "", clean(command.text)
+        if command.volume:
+            text = self._with_volume(book, command.volume, body)
+        elif command.title or not command.chapter:
+            text = _with_words(book, _part(book.outline, command.title, command.nth), body)
         else:
-            chapter = await self._chapter(command.chapter)
-            title = chapter_label(chapter.position, chapter.title, self._language())
-            text, added = _with_part(book, chapter, title, clean(command.text)), chapter
+            added = await self._chapter(command.chapter)
+            text, title = with_chapter(book, added, body, self._language())
         await self._store.book.write_meta("outline", text, expected_version=version, tasks=following(("knowledge",)))
         if added is not None:
-            await self._link_new(added, title)
+            await self._link_new(book, added, title)
         self._changed()
+
+    def _with_volume(self, book: BookOutline, volume: str, body: str) -> str:
+        if volume not in book.volumes:
+            raise RunError(_("There is no such volume."), _("Nothing was changed."))
+        if book.part_of_volume(volume) is not None:
+            raise RunError(_("The outline tells of this volume."), _("Nothing was changed."))
+        return _readable(with_volume(book, volume, body, self._language()))
 
     async def assign(self, command: AssignOutline) -> None:
         """Raises RunError for an unknown part or chapter."""
@@ -68,8 +76,7 @@ class Outlining:
         """Before chapters move: what the rules assign by now is written down, so that it moves with its chapter."""
         book = await self._store.book.outline()
         known = await self._links()
-        here = {chapter.id for chapter in book.chapters}
-        links = (*links_of(book), *(link for link in known if link.chapter == NOWHERE or link.chapter not in here))
+        links = _settled(book, known)
         if links and set(links) != set(known):
             await self._store.book.link_outline(links)
 
@@ -80,11 +87,16 @@ class Outlining:
         if moved != list(links):
             await self._store.book.link_outline(moved)
 
-    async def _link_new(self, chapter: Chapter, title: str) -> None:
-        """The part that was just added is that chapter's, whatever the rules say of its heading."""
-        book = await self._store.book.outline()
-        if not book.of(chapter.id) and (parts := [part for part in book.outline.parts if part.title == title]):
-            await self._store.book.link_outline([*await self._links(), link_to(book, parts[-1], chapter.id)])
+    async def _link_new(self, before: BookOutline, chapter: Chapter, title: str) -> None:
+        """The part that was just added is that chapter's; all others stay where they were, whatever the rules say."""
+        book, known = await self._store.book.outline(), await self._links()
+        is_same = all(book.beats(each.id) == before.beats(each.id) for each in book.chapters if each.id != chapter.id)
+        links = known if is_same else _settled(before, known)
+        if not is_same or not book.of(chapter.id):
+            parts = [part for part in book.outline.parts if part.title == title]
+            links = (*links, *(link_to(book, part, chapter.id) for part in parts[-1:]))
+        if links != known:
+            await self._store.book.link_outline(links)
 
     async def _require_same(self, command: WriteOutlinePart, outline: Outline, version: int) -> None:
         base = command.expected_version
@@ -113,6 +125,12 @@ class Outlining:
         self._emit(BookChanged())
 
 
+def _settled(book: BookOutline, known: Sequence[OutlineLink]) -> tuple[OutlineLink, ...]:
+    """What is assigned by now, by the rules too; links to no chapter and to chapters that are gone stay."""
+    here = {chapter.id for chapter in book.chapters}
+    return (*links_of(book), *(link for link in known if link.chapter == NOWHERE or link.chapter not in here))
+
+
 def _unknown(title: str) -> RunError:
     return RunError(_("The outline has no such heading: {title}").format(title=title), _("Nothing was changed."))
 
@@ -129,29 +147,15 @@ def _words(outline: Outline, command: WriteOutlinePart) -> str | None:
     return next((outline.body(part) for part in found), None)
 
 
-def _with_body(text: str, part: OutlinePart, body: str) -> str:
-    """The outline with other words below one heading; every character outside of them stays."""
-    old, words = text[part.body.start : part.body.end], body.strip("\n").rstrip()
-    has_more = part.body.end < len(text)
-    if not words and not old.strip():
-        return text
-    if old.strip():
-        before, after = old[: len(old) - len(old.lstrip("\n"))], old[len(old.rstrip()) :]
-    else:
-        before, after = "\n" if part.heading.end else "", "\n\n" if has_more else "\n"
-    return text[: part.body.start] + before + words + after + text[part.body.end :]
+def _with_words(book: BookOutline, part: OutlinePart, body: str) -> str:
+    if part.kind == "volume" and part.heading.start == part.heading.end:
+        return _readable(with_volume_words(book, part, body))
+    return with_body(book.text, part, body)
 
 
-def _with_part(book: BookOutline, chapter: Chapter, title: str, body: str) -> str:
-    """The outline with a heading for a chapter behind that of the nearest chapter before it."""
-    earlier = [each for each in book.placed if each.place is not None and each.place < chapter.position]
-    later = [each for each in book.placed if each.chapters and (each.place or 0) > chapter.position]
-    text = book.text
-    at = max((each.part.body.end for each in earlier if each.part.kind == "chapter"), default=len(text))
-    at = min(at, min((each.part.heading.start for each in later), default=at)) if earlier or later else len(text)
-    likeness = next((each.part for each in (*reversed(earlier), *later) if each.part.kind == "chapter"), None)
-    line = text[likeness.heading.start : likeness.heading.end] if likeness else "## "
-    marks = line[: len(line) - len(line.lstrip("#"))]
-    before, after = text[:at].rstrip("\n"), text[at:].lstrip("\n")
-    new = f"{marks} {title}".lstrip() + f"\n{body.strip(chr(10)).rstrip()}\n"
-    return "\n\n".join(filter(None, (before, new.rstrip("\n")))) + ("\n\n" + after if after else "\n")
+def _readable(text: str | None) -> str:
+    """Raises RunError where no heading of a volume fits."""
+    if text is None:
+        title = _("Beside the other headings of this outline no heading would be read as that of a volume.")
+        raise RunError(title, _("Nothing was changed."), _("Write it in the whole outline."))
+    return text

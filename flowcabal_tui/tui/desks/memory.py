@@ -35,32 +35,47 @@ from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import UnsavedScreen
-from flowcabal_tui.tui.screens.outline import OutlineScreen
+from flowcabal_tui.tui.screens.outline import OutlineScreen, PartOf
 from flowcabal_tui.tui.screens.prose_form import ProseScreen
 from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.screens.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 _PARTS: Final = "outline-parts"
+_OUTLINE: Final = ChapterId("meta/outline")
 
 
 class _Doors:
     """The outline's screen asks the project."""
 
-    def __init__(self, workbench: Workbench) -> None:
-        self._workbench = workbench
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
         self.outline, self.chapter_text = workbench.outline, workbench.chapter_text
 
-    async def write(self, text: str, part: OutlinePart | None, chapter: ChapterId, version: int) -> None:
-        title, nth = (part.title, part.nth) if part else ("", 1)
-        await self._workbench.carry_out(
-            WriteOutlinePart(text, title, nth, chapter if part is None else NOWHERE, version)
-        )
+    async def write(self, text: str, of: PartOf, version: int) -> None:
+        part = of.placed.part if of.placed else None
+        title, nth, chapter = (part.title, part.nth, NOWHERE) if part else ("", 1, of.chapter)
+        await self._workbench.carry_out(WriteOutlinePart(text, title, nth, chapter, version, of.volume))
 
     async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None:
         await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
+
+    async def earlier_text(self) -> str | None:
+        versions = await self._workbench.chapter_versions(_OUTLINE)
+        if not versions:
+            return None
+
+        async def load(version: int) -> str:
+            return await self._workbench.chapter_text(_OUTLINE, version)
+
+        page = VersionsScreen(_(META["outline"]), versions, load, self._workbench.info.language)
+        return await self._screen.app.push_screen_wait(page)
+
+    async def write_all(self, text: str, version: int) -> None:
+        await self._workbench.carry_out(WriteMeta("outline", text, version))
 
 
 class MemoryDesk:
@@ -131,7 +146,7 @@ class MemoryDesk:
         choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         if chosen == _PARTS:
-            await self._screen.app.push_screen_wait(OutlineScreen(_Doors(self._workbench), chapter))
+            await self._screen.app.push_screen_wait(OutlineScreen(_Doors(self._screen, self._workbench), chapter))
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return

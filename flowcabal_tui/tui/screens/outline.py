@@ -32,8 +32,17 @@ from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 _BY_RULES = "rules"
 _TO_NONE = "none"
 _NEW = "new-"
+_NEW_VOLUME = "volume-"
 _IN_SIGHT = 100
 """Rows on each side of the cursor that are drawn before all others: more than a terminal is high."""
+
+
+class PartOf(NamedTuple):
+    """What words of the outline are of: a part, or the chapter or volume that has none yet."""
+
+    placed: Placed | None = None
+    chapter: ChapterId = NOWHERE
+    volume: str = ""
 
 
 class OutlineDoors(Protocol):
@@ -43,9 +52,15 @@ class OutlineDoors(Protocol):
 
     def chapter_text(self, chapter: ChapterId) -> Awaitable[str]: ...
 
-    async def write(self, text: str, part: OutlinePart | None, chapter: ChapterId, version: int) -> None: ...
+    async def write(self, text: str, of: PartOf, version: int) -> None: ...
 
     async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None: ...
+
+    async def earlier_text(self) -> str | None:
+        """An earlier version that the writer chose to restore; None: none."""
+        ...
+
+    async def write_all(self, text: str, version: int) -> None: ...
 
 
 class _Row(NamedTuple):
@@ -76,9 +91,10 @@ class BeatsScreen(TypedScreen[str]):
         HELP_KEYS,
     ]
 
-    def __init__(self, title: str, chapter: str, beats: str) -> None:
+    def __init__(self, title: str, chapter: str, beats: str, *, is_new: bool = False) -> None:
+        """A heading that `is_new` may be saved without words."""
         super().__init__()
-        self._heading, self._chapter, self._beats = title, clean(chapter), clean(beats)
+        self._heading, self._chapter, self._beats, self._is_new = title, clean(chapter), clean(beats), is_new
 
     def compose(self) -> ComposeResult:
         """The chapter cannot be typed into here."""
@@ -96,7 +112,13 @@ class BeatsScreen(TypedScreen[str]):
     def action_take(self) -> None:
         """Give the words back."""
         text = clean(self.query_one("#beats", ProseArea).text)
-        self.dismiss(text if text.strip() != self._beats.strip() else None)
+        self.dismiss(text if self._is_new or text.strip() != self._beats.strip() else None)
+
+
+class _Parts(PickList):
+    """Its Enter is shown among the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", mark("Edit"), id="outline.edit")]
 
 
 class OutlineScreen(ModalScreen[None]):
@@ -105,7 +127,8 @@ class OutlineScreen(ModalScreen[None]):
     help = HelpData(
         mark("Outline"),
         mark("Each heading of the outline with the chapter that it belongs to. Enter edits its words beside the "
-             "chapter, `a` assigns it to a chapter, `u` goes to the next one that fits no chapter."),
+             "chapter, `a` assigns it to a chapter, `u` goes to the next one that fits no chapter. `V` shows the "
+             "earlier versions of the outline and restores one."),
     )  # fmt: skip
     DEFAULT_CSS = """
     OutlineScreen { background: $background; }
@@ -113,10 +136,11 @@ class OutlineScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="outline.back"),
-        Binding("enter", "edit", mark("Edit"), show=False, id="outline.edit"),
         Binding("a", "assign", mark("Assign"), tooltip=mark("Say which chapter this belongs to."), id="outline.assign"),
         Binding("u", "unassigned", mark("Not assigned"), tooltip=mark("The next part that fits no chapter."),
                 id="outline.unassigned"),
+        Binding("V", "versions", mark("Versions"), tooltip=mark("Earlier states of the outline; one can be restored."),
+                id="outline.versions"),
         HELP_KEYS,
     ]  # fmt: skip
 
@@ -130,7 +154,7 @@ class OutlineScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """How many fit no chapter, and the parts."""
         yield Static(markup=False, classes="head")
-        yield PickList()
+        yield _Parts()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -142,7 +166,7 @@ class OutlineScreen(ModalScreen[None]):
         self._book, self._version = await self._doors.outline()
         lines = self.query_one(PickList)
         rows = [*self._rows(self._book)]
-        at = self._first_row(self._book) if first else lines.highlighted or 0
+        at = self._first_row(self._book, rows) if first else lines.highlighted or 0
         self.query_one(".head", Static).update(self._words(self._book))
         near = slice(max(0, at - _IN_SIGHT), at + _IN_SIGHT)
         if len(rows) > 2 * _IN_SIGHT:  # the height of each row takes time: those in sight come first
@@ -158,11 +182,11 @@ class OutlineScreen(ModalScreen[None]):
         lines.set_options([Option(HangingRow(row.sign, row.title, row.words), id=row.id) for row in rows])
         lines.highlighted = min(at, lines.option_count - 1)
 
-    def _first_row(self, book: BookOutline) -> int:
+    def _first_row(self, book: BookOutline, rows: Sequence[_Row]) -> int:
         """The row of the chapter in view."""
         own = [at for at, each in enumerate(book.placed) if self._chapter in each.chapters]
-        new = [each.id for each in book.chapters if not book.of(each.id)]
-        return next(iter(own), len(book.placed) + new.index(self._chapter) if self._chapter in new else 0)
+        new = (at for at, row in enumerate(rows) if row.id == f"{_NEW}{self._chapter}")
+        return next(iter((*own, *new)), 0)
 
     @staticmethod
     def _words(book: BookOutline) -> str:
@@ -178,38 +202,42 @@ class OutlineScreen(ModalScreen[None]):
             indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
             words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
             yield _Row(str(at), f"{'!' if each.is_unassigned else ' '} {indent}", title, words)
+        words = f" · {_('nothing in the outline yet')}"
+        new = {name: at for at, name in enumerate(book.volumes) if book.part_of_volume(name) is None}
         for chapter in book.chapters:
+            if (at := new.pop(chapter.volume, -1)) >= 0:
+                yield _Row(f"{_NEW_VOLUME}{at}", "+ ", _("volume {name}").format(name=one_line(chapter.volume)), words)
             if not book.of(chapter.id):
-                words = f" · {_('nothing in the outline yet')}"
                 yield _Row(f"{_NEW}{chapter.id}", "+   ", titles[chapter.id], words)
 
-    def _current(self) -> tuple[Placed | None, ChapterId]:
-        """The part under the cursor, or the chapter that has none yet."""
-        lines = self.query_one(PickList)
-        if self._book is None or lines.highlighted is None:
-            return None, NOWHERE
-        identity = lines.get_option_at_index(lines.highlighted).id or ""
-        if identity.startswith(_NEW):
-            return None, ChapterId(identity.removeprefix(_NEW))
-        placed = self._book.placed[int(identity)]
-        return placed, next(iter(placed.chapters), NOWHERE)
+    def _current(self) -> PartOf:
+        """What the row under the cursor is of."""
+        picked = self.query_one(PickList).picked
+        if self._book is None or picked is None:
+            return PartOf()
+        if picked.startswith(_NEW):
+            return PartOf(chapter=ChapterId(picked.removeprefix(_NEW)))
+        if picked.startswith(_NEW_VOLUME):
+            return PartOf(volume=self._book.volumes[int(picked.removeprefix(_NEW_VOLUME))])
+        placed = self._book.placed[int(picked)]
+        return PartOf(placed, next(iter(placed.chapters), NOWHERE))
 
     @on(OptionList.OptionSelected)
-    def action_edit(self) -> None:
+    def edit(self) -> None:
         """The words of the part beside its chapter."""
         attempt(self, self._edit())
 
     async def _edit(self) -> None:
-        placed, chapter = self._current()
-        if self._book is None or (placed is None and not chapter):
+        of = self._current()
+        if self._book is None or of == PartOf():
             return
-        titles = {each.id: each.title for each in self._book.chapters}
+        placed, titles = of.placed, {each.id: each.title for each in self._book.chapters}
         beats = self._book.outline.body(placed.part) if placed else ""
-        title = placed.part.title if placed else titles[chapter]
-        text = await self._doors.chapter_text(chapter) if chapter else ""
-        words = await self.app.push_screen_wait(BeatsScreen(title or _("The whole book"), text, beats))
+        title = placed.part.title or _("The whole book") if placed else titles.get(of.chapter, of.volume)
+        text = await self._doors.chapter_text(of.chapter) if of.chapter else ""
+        words = await self.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
         if words is not None:
-            await self._doors.write(words, placed.part if placed else None, chapter, self._version)
+            await self._doors.write(words, of, self._version)
             await self._read()
             self.notify(_("Saved."), markup=False)
 
@@ -218,7 +246,7 @@ class OutlineScreen(ModalScreen[None]):
         attempt(self, self._assign())
 
     async def _assign(self) -> None:
-        placed, _chapter = self._current()
+        placed = self._current().placed
         if self._book is None or placed is None or placed.part.kind == "book":
             return
         choices = [(str(each.id), f"{each.position} {each.title}") for each in self._book.chapters]
@@ -229,6 +257,17 @@ class OutlineScreen(ModalScreen[None]):
             chapter = None if chosen == _BY_RULES else NOWHERE if chosen == _TO_NONE else ChapterId(chosen)
             await self._doors.assign(placed.part, chapter)
             await self._read()
+
+    def action_versions(self) -> None:
+        """Back to an earlier text."""
+        attempt(self, self._restore())
+
+    async def _restore(self) -> None:
+        text = await self._doors.earlier_text()
+        if text is not None:
+            await self._doors.write_all(text, self._version)
+            await self._read()
+            self.notify(_("Restored as the newest version."), markup=False)
 
     def action_unassigned(self) -> None:
         """The next part that fits no chapter."""

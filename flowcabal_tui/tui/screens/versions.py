@@ -33,7 +33,7 @@ class VersionsScreen(ModalScreen[str | None]):
 
     help = HelpData(
         mark("Versions"),
-        mark("Every state of the chapter. `d` switches between difference and text, `R` restores the one shown."),
+        mark("Every state of the text. `d` switches between difference and text, `R` restores the one shown."),
     )
     DEFAULT_CSS = """
     VersionsScreen { background: $background; }

@@ -1,0 +1,23 @@
+"""The words of the domain in the language of the screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.domain.context import Intent
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.headings.assigning import assigned
+from flowcabal_tui.headings.outline import read_outline
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project.words import belongs, scene_words, unsaved_words
+
+
+@pytest.mark.parametrize(("language", "joint"), [("en", ", "), ("zh", "、")])
+def test_names_in_a_row_are_joined_as_the_language_joins_them(language: str, joint: str) -> None:
+    use_language(language)
+    assert scene_words(Intent(entities=("宝玉", "黛玉")))["who"] == f"宝玉{joint}黛玉"
+    chapters = [Chapter(ChapterId(name), at, name) for at, name in enumerate(("雨", "雪"), start=1)]
+    assert f"1 雨{joint}2 雪" in unsaved_words(chapters)
+    book = assigned(read_outline("第一至二章 冬\n冷。\n"), chapters)
+    assert belongs(book.placed[1], {each.id: each.title for each in chapters}) == f"雨{joint}雪"
