@@ -29,7 +29,7 @@ async def test_what_only_the_plan_names_comes_behind_and_is_labelled() -> None:
     assert "渡口的船夫" not in plan.user_suffix
     (besides,) = read_parts(draft.user_suffix[draft.stable :])
     assert besides.key == "besides"
-    assert "老周: 渡口的船夫。" in besides.text
+    assert "老周：渡口的船夫。" in besides.text
     assert draft.receipt.used <= draft.receipt.budget
     uris = [(each.uri, each.start) for each in draft.receipt.sources]
     assert len(uris) == len(set(uris))

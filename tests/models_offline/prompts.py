@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Final
 
+from flowcabal_tui.agents.context.gather import entity_notes
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.demo import Sample, sample, templates
 from flowcabal_tui.domain.ids import NodeId
@@ -81,8 +82,7 @@ class Desk:
         outline = read_outline(dict(book.meta)["outline"])
         own = next(part for part in outline.parts if book.next_title in part.title)
         beats = fenced_items("beats", [Item(own.title, outline.beats(own))], language)
-        described = [(e.name, " ".join(p for p in (", ".join(e.aliases), e.note) if p)) for e in book.entities]
-        notes = "\n".join(f"- {name}: {told}" for name, told in described)
+        notes = "\n".join(f"- {candidate.text}" for candidate in entity_notes(book.entities, {}, language))
         last = book.chapters[-1]
         pages = fenced_items("last-pages", [Item(chapter_label(6, last.title, language), last.text[-1200:])], language)
         told = f"{fenced('cast', notes, language)}\n{pages}\n{beats}"

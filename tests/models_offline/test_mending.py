@@ -30,5 +30,5 @@ from tests.models_offline.prompts import again
 )
 async def test_a_note_about_somebody_corrects_the_draft(cast, draft, note, title, right):
     asked = ModelRequest((Message("user", f"<task>draft</task>\n<plan>\n{cast}\n1. {draft}\n</plan>"),))
-    feedback = f"1. “{draft}” <> “{note}” ({title}): different hands"
+    feedback = f"1. The text: “{draft}”\n   The book ({title}): “{note}”\n   different hands"
     assert (await OfflineModel(0).answer(again(asked, draft, feedback))).text == right

@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.models.offline.words import Words, words_of
 from tests.test_patterns import growth
 
-PATTERNS = ("untrue", "of", "cast", "alias", "unlisted", "fullname", "human", "acts", "place", "dead", "person",
+PATTERNS = ("untrue", "of", "cast", "unlisted", "fullname", "human", "acts", "place", "dead", "person",
             "where", "thing", "swap", "shorter", "longer")  # fmt: skip
 
 

@@ -35,8 +35,14 @@ from flowcabal_tui.locale import _, ngettext
 SURE: Final = 0.8
 """From this confidence on a finding is told to the model and the node tried again."""
 ATTEMPTS: Final = 3
-_TELL_ZH: Final = "你的文字与已定稿的内容矛盾："
-_TELL_EN: Final = "Your text contradicts what is settled:"
+_FEEDBACK: Final = {
+    "zh": ("这一稿与前文或设定矛盾：", "{n}. 这一稿：“{draft}”\n   原有内容（{title}）：“{source}”\n   {why}"),
+    "en": (
+        "The text contradicts the book:",
+        "{n}. The text: “{draft}”\n   The book ({title}): “{source}”\n   {why}",
+    ),
+}
+"""The first line, and a finding."""
 _SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
 
 
@@ -163,12 +169,15 @@ def feedback(evaluation: Evaluation) -> str:
     findings = sorted(evaluation.findings, key=lambda each: (-each.confidence, each.draft.start))
     if not findings:
         return ""
-    chinese = any(han_count(each.draft.text) for each in findings)
+    head, line = _FEEDBACK["zh" if any(han_count(each.draft.text) for each in findings) else "en"]
+    texts = ((each.draft.text, each.source.title, each.source.text, each.explanation) for each in findings)
     lines = [
-        f"{number}. “{each.draft.text}” <> “{each.source.text}” ({each.source.title}): {each.explanation}"
-        for number, each in enumerate(findings, start=1)
+        line.format(n=number, draft=draft, title=title, source=source, why=why)
+        for number, (draft, title, source, why) in enumerate(
+            ([" ".join(text.split()) for text in row] for row in texts), 1
+        )
     ]
-    return "\n".join((_TELL_ZH if chinese else _TELL_EN, *lines))
+    return "\n".join((head, *lines))
 
 
 def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:

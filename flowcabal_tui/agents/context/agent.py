@@ -213,7 +213,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "meta": await gather.meta(book),
             **await self._outline(goal, book, reading),
             "entities": gather.entity_notes(
-                present, {entity.id: why for entity, why in brought} | dict(reading.reasons)
+                present, {entity.id: why for entity, why in brought} | dict(reading.reasons), book.view.language
             ),
             "facts": [*scene_lines(goal.chapter, seen.scene, book.view.language), *await facts.told(book, reading)],
             "profiles": await profiles(book, reading, self._kinds.all(), brought),
@@ -231,7 +231,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         """What a plan names that the chapter's own words do not: people, what holds of them, passages."""
         relevant = await gather.relevance(book, reading)
         return {
-            "entities": gather.entity_notes(await as_called_here(book.view, reading.cast), reading.reasons),
+            "entities": gather.entity_notes(
+                await as_called_here(book.view, reading.cast), reading.reasons, book.view.language
+            ),
             "facts": await facts.told(book, reading),
             "profiles": await profiles(book, reading, self._kinds.all()),
             "last_meeting": await gather.last_meetings(book, reading, relevant),

@@ -97,7 +97,7 @@ def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candida
     relations = [(f"relations/{each.id}", _relation_line(each, words)) for each in viewpoint.relations]
     return [
         *(Candidate(uri, text, "", "L2", "facts", text, line=True) for uri, text in (*facts, *relations)),
-        *entity_notes(viewpoint.noted, {}),
+        *entity_notes(viewpoint.noted, {}, book.view.language),
     ]
 
 

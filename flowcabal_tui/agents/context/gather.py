@@ -110,21 +110,29 @@ async def meta(book: Book) -> list[Candidate]:
     ]
 
 
-def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str]) -> list[Candidate]:
+def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], language: str) -> list[Candidate]:
     """A line for each with its other names and its note. `reasons` say why each is in the scene."""
     return [
         Candidate(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
-            entity.name,
+            "",
             reasons.get(entity.id, ""),
             "L2",
             "entities",
-            " ".join(part for part in (", ".join(entity.aliases), entity.note) if part),
+            _line_of(entity, language.startswith("zh")),
             line=True,
+            label=entity.name,
         )
         for entity in entities
         if entity.note or entity.aliases
     ]
+
+
+def _line_of(entity: Entity, chinese: bool) -> str:
+    """`Nora Vale (also Nora, Miss Vale): A bookkeeper.`"""
+    called, colon, comma = ("（又称{}）", "：", "、") if chinese else (" (also {})", ": ", ", ")
+    name = entity.name + (called.format(comma.join(entity.aliases)) if entity.aliases else "")
+    return name + (colon + entity.note if entity.note else "")
 
 
 async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest
@@ -17,7 +16,7 @@ from flowcabal_tui.models.offline.words import Words, words_of
 
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
-_NOTE: Final = re.compile(r"- ([^:：\n]{1,40})[:：] ?(.*)")
+_NOTE: Final = re.compile(r"- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?")
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
 ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
 PARAGRAPH: Final = '<paragraph n="'
@@ -133,7 +132,7 @@ class Asked:
                 found[names[0]] = Name(kind.strip(), names)
         for line in f"{self.part('cast')}\n{self.part('besides')}".splitlines():
             if note := _NOTE.fullmatch(line):
-                found.setdefault(note[1].strip(), self._noted(note[1].strip(), note[2]))
+                found.setdefault(note[1].strip(), self._noted(note[1].strip(), note[2] or "", note[3] or ""))
         cast = " , ".join(self.words.pattern("cast").findall(self.part("plan")))
         told = self.words.pattern("unlisted").finditer(f"{self.part('beats')}\n{self.part('plan')}")
         for name in (*re.split(" *[,，、] *", cast.strip()), *(match[0] for match in told)):
@@ -146,18 +145,19 @@ class Asked:
     def places(self) -> list[Name]:
         return [name for name in self.names if name.kind == "location"]
 
-    def _noted(self, name: str, note: str) -> Name:
-        """A name from `- Tobias Crane: Crane, Mr Crane Master of the Heron.`: aliases up to what is no name."""
+    def _noted(self, name: str, aliases: str, note: str) -> Name:
+        """A name from `- Tobias Crane (also Crane, Mr Crane): Master of the Heron.`"""
         words = self.words
-        chunks = (chunk.partition(" ")[0] if self.chinese else chunk for chunk in note.split(", "))
-        aliases = takewhile(words.pattern("alias").fullmatch, chunks)
         acts = words.pattern("acts", name).search(self.whole)
         is_person = words.pattern("fullname").match(name) or words.pattern("human").search(note) or acts
         is_place = words.pattern("place", name).search(self.whole)
-        return Name(PERSON if is_person else "location" if is_place else "", tuple(dict.fromkeys([name, *aliases])))
+        return Name(
+            PERSON if is_person else "location" if is_place else "",
+            tuple(dict.fromkeys([name, *filter(None, re.split("、|, ", aliases))])),
+        )
 
     @cached_property
     def dead(self) -> frozenset[str]:
         """Those of whom the notes of the cast say that they are dead."""
         notes = (_NOTE.fullmatch(line) for line in self.part("cast").splitlines())
-        return frozenset(note[1].strip() for note in notes if note and self.words.pattern("dead").search(note[2]))
+        return frozenset(note[1].strip() for note in notes if note and self.words.pattern("dead").search(note[3] or ""))

@@ -15,6 +15,7 @@ from flowcabal_tui.models.offline.reading import lines, terms
 from flowcabal_tui.models.offline.scene import Scene, people
 
 _PARAGRAPHS: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
+_QUOTATION: Final = re.compile(r"[^“]*?(?:[(（](?P<title>[^“]*)[)）])?[:：] ?“(?P<words>.*)”")
 _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
@@ -53,16 +54,15 @@ def mended(asked: Asked) -> str:
     """The attempt before, with every fact set right that the quotations of the feedback speak against."""
     here = facts_in(asked.draft, asked.names, asked.chinese)
     held = {(fact.what, fact.value) for fact in here}
-    pieces = [_quoted(piece) for line in asked.feedback.splitlines() for piece in line.split("<>")]
+    pieces = [_quoted(line) for line in asked.feedback.splitlines()]
     told = [fact for words, title in pieces for fact in facts_in(words, asked.names, asked.chinese, title)]
     return corrected(asked.draft, clashes(here, [fact for fact in told if (fact.what, fact.value) not in held]))
 
 
-def _quoted(piece: str) -> tuple[str, str]:
+def _quoted(line: str) -> tuple[str, str]:
     """A quotation and the title of its source; a note without quotation marks as it is."""
-    _number, mark, quoted = piece.partition("“")
-    words, _end, title = quoted.partition("” (")
-    return (words.strip(" ”"), title.partition(")")[0]) if mark else (piece, "")
+    quoted = _QUOTATION.fullmatch(line.strip())
+    return (quoted["words"], quoted["title"] or "") if quoted else (line, "")
 
 
 def changed_paragraphs(asked: Asked) -> str:
