@@ -166,6 +166,17 @@ class UnknownName(RunError):
     exit_code = 2
 
 
+class Gone(UnknownName, KeyError):
+    """What an id named is no longer in the project, or never was. A KeyError too, as every look-up raises."""
+
+    def __init__(self, name: object = "") -> None:
+        super().__init__(
+            _("There is nothing named {name}.").format(name=name),
+            _("Nothing was changed. It may have been removed since."),
+            _("Look at the lists again."),
+        )
+
+
 class BudgetExceeded(RunError):
     """The hard cap on money or tokens stops new calls; `usage` is what is still to be booked of tries before it."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly, RunError, UnknownName
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, ProjectReadOnly, RunError
 from flowcabal_tui.domain.ids import ChapterId, CommandId, EntityId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview
 from flowcabal_tui.domain.memory import Curated, Entity, Mention, MetaName, StaleText, Totals
@@ -145,7 +145,7 @@ class Project(Reading):
         except FlowCabalError as error:
             self._failed(identity, error, waiter)
         except KeyError as error:
-            self._failed(identity, _unknown(error), waiter)
+            self._failed(identity, Gone(*error.args[:1]), waiter)
         except Exception as error:  # the edge of the engine: a mistake must be told and must not end it
             log.exception("command %s", command.type)
             self._failed(identity, RunError(_("The command stopped on a mistake in the program."), repr(error)), waiter)
@@ -195,8 +195,10 @@ class Project(Reading):
         """Raises FlowCabalError; also for a chapter, run, workflow or version that is not there."""
         try:
             return await self._engine.call(question)
+        except Gone:
+            raise
         except KeyError as error:
-            raise _unknown(error) from error
+            raise Gone(*error.args[:1]) from error
 
     async def trust(self) -> TrustView:
         return await self._ask(self._parts.trust.view())
@@ -389,12 +391,3 @@ class Project(Reading):
             log.warning("closing took longer than %s s", CLOSE_SECONDS)
         finally:
             await asyncio.to_thread(self._engine.stop)
-
-
-def _unknown(error: KeyError) -> UnknownName:
-    """What the user is told when a name means nothing here."""
-    return UnknownName(
-        _("There is nothing named {name}.").format(name=error.args[0] if error.args else ""),
-        _("Nothing was changed. It may have been removed since."),
-        _("Look at the lists again."),
-    )

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.memory import TaskKind
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.project.memory import steps
 from flowcabal_tui.protocol import (
     AddChapter,
     BackgroundChanged,
@@ -20,6 +22,7 @@ from flowcabal_tui.protocol import (
 )
 from flowcabal_tui.runner import limits
 from flowcabal_tui.runner.limits import FAILURES, Limits
+from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
@@ -90,6 +93,34 @@ async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_whic
         (ines,) = [each for each in await desk.project.entities() if each.name == "Ines Marlow"]
     assert indexed == {first: 1, second: 2, third: 2}
     assert ines.first_position == 2
+
+
+def broken(*_given: object) -> None:
+    raise KeyError("boom")
+
+
+async def test_a_mistake_that_raises_keyerror_fails_its_task_and_is_logged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    monkeypatch.setattr(steps, "names_found", broken)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        await desk.settled()
+        failed = [task for task in await desk.project.background() if task.state == "failed"]
+        assert [(task.kind, task.error) for task in failed] == [("entities", "KeyError('boom')")]
+    logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
+    assert "background entities of" in logged and "KeyError: 'boom'" in logged
+
+
+async def test_a_task_whose_chapter_is_gone_is_done(folder: Path) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        task = BackgroundTask(0, "l1", "nowhere", Digest("x"), "waiting")
+        await desk.project._ask(desk.project._parts.store.outbox.add([task]))
+        await desk.settled()
+        told = [event.task for event in desk.told(BackgroundChanged) if event.task and event.task.subject == "nowhere"]
+        assert [each.state for each in told] == ["running", "fresh"]
 
 
 async def test_what_was_cancelled_stays_and_can_be_taken_up(folder: Path, server: FaultServer) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.agents.curation.story import StoryReader
 from flowcabal_tui.domain.errors import DiskFull, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
@@ -29,6 +30,7 @@ from flowcabal_tui.protocol import (
     StartBootstrap,
     WriteChapter,
 )
+from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
 from tests.project.desk import (
@@ -175,6 +177,22 @@ async def test_a_chapter_that_goes_while_it_is_read_leaves_the_reading_and_the_r
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
         assert (status.done, status.failed, len(gone)) == (status.total, 0, 1)
+
+
+async def test_a_mistake_that_raises_keyerror_fails_its_step_of_the_reading(
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_reader: StoryReader, _goal: object) -> None:
+        raise KeyError("boom")
+
+    await imported(folder, server)
+    monkeypatch.setattr(StoryReader, "read", broken)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert status.failed == len(CHAPTERS)
+    logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
+    assert (logged.count("bootstrap story of "), logged.count("KeyError: 'boom'")) == (len(CHAPTERS),) * 2
 
 
 async def test_a_pause_that_overtakes_the_start_of_a_reading_holds(

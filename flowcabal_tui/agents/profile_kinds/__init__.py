@@ -18,7 +18,7 @@ from typing import Annotated, Final, Literal, Protocol
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from flowcabal_tui.domain.context import SceneKind
-from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.errors import Gone, SettingsError
 from flowcabal_tui.domain.ids import Digest, EntityId
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.text import clean, digest_of, slug
@@ -142,9 +142,11 @@ class ProfileKinds:
         return tuple(kind for name in sorted(names) if isinstance(kind := read[name], ProfileKind))
 
     def get(self, name: str) -> ProfileKind:
-        """A kind whose prompt is to be used. KeyError for one that is not there, SettingsError for one that cannot be
+        """A kind whose prompt is to be used. Gone for one that is not there, SettingsError for one that cannot be
         read, ModelError(NOT_CONFIRMED) for one of the project that the user has not confirmed."""
-        found = self._read()[name]
+        found = self._read().get(name)
+        if found is None:
+            raise Gone(name)
         if isinstance(found, SettingsError):
             raise found
         if self._permit is not None and found not in _ours():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from flowcabal_tui.domain.errors import RunError, VersionConflict
+from flowcabal_tui.domain.errors import Gone, RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, Outline, OutlineLink, OutlinePart
@@ -110,7 +110,7 @@ class Outlining:
     async def _chapter(self, chapter: ChapterId) -> Chapter:
         try:
             return await self._store.book.chapter(chapter)
-        except KeyError as error:
+        except Gone as error:
             raise RunError(_("There is no such chapter."), _("Nothing was changed.")) from error
 
     async def _links(self) -> tuple[OutlineLink, ...]:

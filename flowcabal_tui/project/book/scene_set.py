@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.domain.context import SCENE_FIELDS, SCENE_KINDS, Scene
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import Gone, RunError, UnknownName
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import SetScene
@@ -20,7 +20,7 @@ async def set_scene(store: Store, command: SetScene) -> None:
     """Keeps what is said of the scene. Raises UnknownName or RunError, and then nothing was changed."""
     try:
         known = await store.memory.scene((await store.book.chapter(command.chapter)).id)
-    except KeyError as error:
+    except Gone as error:
         raise UnknownName(_("There is no chapter {chapter}.").format(chapter=command.chapter)) from error
     forgotten: dict[str, Any] = dict.fromkeys(set(command.forget) & set(SCENE_FIELDS))
     await store.book.write_scene(command.chapter, replace(known, **forgotten, **_checked(command.scene)))

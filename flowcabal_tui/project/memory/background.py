@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError, ModelError, ModelFault
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.protocol import BackgroundChanged, Event, Status
@@ -37,7 +37,7 @@ class Background:
         knowledge_is_up: Callable[[], bool],
         may_work: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`do` carries out a step. Raises FlowCabalError, or KeyError when its subject is gone. While `may_work` is
+        """`do` carries out a step. Raises FlowCabalError, and Gone when its subject is. While `may_work` is
         false nothing is done, and nothing is waited for."""
         self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
         self._knowledge_is_up, self._may_work = knowledge_is_up, may_work
@@ -128,12 +128,12 @@ class Background:
                 await self._until_confirmed(task, error.title)
                 return
             await (self._later(task, error) if error.retryable else self._failed(task, error.title))
+        except Gone as error:  # nothing to do
+            log.info("background %s of %s: %s", task.kind, task.subject, error.title)
+            await self._mark(replace(task, state="fresh"))
         except FlowCabalError as error:
             self._unwritten = error if isinstance(error, DiskFull) else self._unwritten
             await self._failed(task, error.title)
-        except KeyError as error:  # its subject is gone: nothing to do
-            log.info("background %s of %s: no %s", task.kind, task.subject, error)
-            await self._mark(replace(task, state="fresh"))
         except Exception as error:  # the edge of a worker: one step must not end the lane
             log.exception("background %s of %s", task.kind, task.subject)
             await self._failed(task, repr(error))

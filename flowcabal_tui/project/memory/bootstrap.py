@@ -20,6 +20,7 @@ from flowcabal_tui.domain.errors import (
     BudgetExceeded,
     DiskFull,
     FlowCabalError,
+    Gone,
     ModelError,
     ModelFault,
     RunError,
@@ -320,11 +321,11 @@ class Bootstrap:
             await self._store.outbox.set_state(task.id, "waiting", reason)
         except ModelError as error:
             reason = await self._hindered(task, error)
+        except Gone as error:  # nothing to do
+            log.info("bootstrap %s of %s: %s", task.kind, task.subject, error.title)
+            await self._store.jobs.finish(task)
         except FlowCabalError as error:
             await self._store.outbox.set_state(task.id, "failed", error.title)
-        except KeyError as error:  # its subject is gone: nothing to do
-            log.info("bootstrap %s of %s: no %s", task.kind, task.subject, error)
-            await self._store.jobs.finish(task)
         except Exception as error:  # the edge of a worker: one step must not end the others
             log.exception("bootstrap %s of %s", task.kind, task.subject)
             await self._store.outbox.set_state(task.id, "failed", repr(error))

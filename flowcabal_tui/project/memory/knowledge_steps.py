@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
 from flowcabal_tui.project.memory import story_told
@@ -45,7 +46,7 @@ class KnowledgeSteps:
     async def _chapter(self, task: BackgroundTask, identity: ChapterId) -> None:
         try:
             chapter = await self._store.book.chapter(identity)
-        except KeyError:
+        except Gone:
             chapter = None
         if chapter is None or chapter.digest is None:
             await self._sync().remove(task.subject)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
@@ -43,10 +44,10 @@ class StepTools:
     """Of a step of a paid job: the generation that it reads, so that repeating it asks what is paid already."""
 
     async def chapter(self, subject: str) -> tuple[Chapter, str]:
-        """A chapter and the text of its present version. KeyError when it is gone or empty."""
+        """A chapter and the text of its present version. Gone when it is deleted or empty."""
         chapter = await self.store.book.chapter(ChapterId(subject))
         if chapter.digest is None:
-            raise KeyError(subject)
+            raise Gone(subject)
         return chapter, await self.store.book.text(chapter.id, chapter.version)
 
     async def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:

@@ -11,7 +11,7 @@ from flowcabal_tui.agents.curation.story import StoryReader, four_questions
 from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.curation.story_names import names_found
 from flowcabal_tui.agents.names.names import discover
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import Gone, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Entity, Freshness, TaskKind
@@ -58,13 +58,13 @@ class Steps:
         }
 
     async def do(self, task: BackgroundTask) -> None:
-        """Raises FlowCabalError, or KeyError when the subject is gone."""
+        """Raises FlowCabalError, and Gone when the subject is."""
         await self._do[task.kind](task)
 
     async def _mirror(self, task: BackgroundTask) -> None:
         try:
             chapter, _text = await self._tools.chapter(task.subject)
-        except KeyError:
+        except Gone:
             await self._tools.mirror.remove(ChapterId(task.subject))
             return
         if edited := await self._tools.mirror.write(chapter):

@@ -22,6 +22,7 @@ from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.curation.story_shapes import UNASKED, StoryAnswer
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
@@ -153,7 +154,7 @@ class SummarySteps:
         return tuple(found)
 
     async def tasks_without(self, chapter: ChapterId) -> tuple[BackgroundTask, ...]:
-        """Steps for the profiles as of a chapter that is taken out: as of the one before it. KeyError if unknown."""
+        """Steps for the profiles as of a chapter that is taken out: as of the one before it. Gone if unknown."""
         gone = await self._store.book.chapter(chapter)
         before = [each for each in await self._store.book.chapters() if each.digest and each.position < gone.position]
         if not before:
@@ -172,7 +173,7 @@ class SummarySteps:
                 await self._store.outbox.add([profile_task(known.uri, places[known.position], source)])
 
     async def profile(self, task: BackgroundTask) -> None:
-        """One profile as of one chapter. Raises SettingsError for a kind that cannot be read."""
+        """One profile as of one chapter. Raises Gone, and SettingsError for a kind that cannot be read."""
         uri, _at, chapter_id = task.subject.rpartition("@")
         chapter, _text = await self._tools.chapter(chapter_id)
         sample = sample_of(task.source)
@@ -181,14 +182,19 @@ class SummarySteps:
         if curator is None:
             return
         _root, kind, subject = uri.split("/")
-        names = {entity.id: entity for entity in await self._store.memory.names()}
         view = await self._as_of(chapter)
-        entity = None if subject == BOOK else (await as_called_here(view, [names[EntityId(subject)]]))[0]
+        entity = None if subject == BOOK else (await as_called_here(view, [await self._named(subject)]))[0]
         goal = ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample)
         profiler = Profiler(curator)
         if not await self._stands(made, await profiler.source(goal), sample):
             await self._put(await profiler.pursue(goal), kind, entity.name if entity else goal.kind.title)
             await self.tell_knowledge(uri, chapter.position)
+
+    async def _named(self, subject: str) -> Entity:
+        found = next((each for each in await self._store.memory.names() if each.id == subject), None)
+        if found is None:
+            raise Gone(subject)
+        return found
 
     async def _arc_tasks(self, chapter: Chapter) -> tuple[BackgroundTask, ...]:
         """The arc that holds the chapter, and the one before it when the chapter begins its own."""
@@ -215,7 +221,7 @@ class SummarySteps:
         arcs = await self._arcs()
         arc = next((each for each in arcs if each.uri == task.subject), None)
         if arc is None and task.subject != WORK:
-            raise KeyError(task.subject)
+            raise Gone(task.subject)
         sample = sample_of(task.source)
         if arc is not None:
             parts = await self._parts_of(arc)

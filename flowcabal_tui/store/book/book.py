@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.context import Scene
-from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.errors import Gone, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
@@ -68,21 +68,21 @@ class Book:
         return tuple(chapter_of(row) for row in await self._database.rows(DELETED, {"as_of": NOW}))
 
     async def chapter(self, chapter: ChapterId) -> Chapter:
-        """KeyError if there is none, or if it was deleted."""
+        """Gone if there is none, or if it was deleted."""
         for candidate in await self.chapters():
             if candidate.id == chapter:
                 return candidate
-        raise KeyError(chapter)
+        raise Gone(chapter)
 
     async def text(self, chapter: ChapterId, version: int | None = None) -> str:
-        """The text of a version (None: the newest); "" when nothing is written. KeyError for an unknown version."""
+        """The text of a version (None: the newest); "" when nothing is written. Gone for an unknown version."""
         row = await self._database.row(
             "SELECT body FROM version JOIN blob USING (digest) WHERE subject=? AND (? IS NULL OR number=?)"
             " ORDER BY number DESC LIMIT 1",
             (chapter, version, version),
         )
         if row is None and version:
-            raise KeyError((chapter, version))
+            raise Gone((chapter, version))
         return unpack(row[0]) if row else ""
 
     async def titles_by_text(self) -> dict[Digest, set[str]]:

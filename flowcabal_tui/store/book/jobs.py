@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
 from flowcabal_tui.store.book.outbox import TASK_FIELDS, add_tasks, task_of
 from flowcabal_tui.store.file.connection import Database
@@ -36,7 +37,7 @@ class JobTasks:
         return tuple(task_of(row) for row in rows)
 
     async def begin(self, task: BackgroundTask) -> BackgroundTask:
-        """Notes that a task runs, and pins the newest generation if none is pinned; returns it so."""
+        """Notes that a task runs, and pins the newest generation if none is pinned; returns it so. Raises Gone."""
 
         def begin(connection: sqlite3.Connection) -> BackgroundTask:
             connection.execute(
@@ -44,7 +45,7 @@ class JobTasks:
             )
             row = connection.execute(f"SELECT {TASK_FIELDS} FROM task WHERE id=?", (task.id,)).fetchone()
             if row is None:
-                raise KeyError(task.id)
+                raise Gone(task.id)
             return task_of(row)
 
         return await self._database.do(begin)

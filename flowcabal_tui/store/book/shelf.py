@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word_count
@@ -72,11 +73,11 @@ def scene_subject(chapter: ChapterId) -> str:
 
 
 def chapter_now(connection: sqlite3.Connection, chapter: ChapterId) -> Chapter:
-    """KeyError if there is none, or if it was deleted."""
+    """Gone if there is none, or if it was deleted."""
     for candidate in chapters_now(connection):
         if candidate.id == chapter:
             return candidate
-    raise KeyError(chapter)
+    raise Gone(chapter)
 
 
 def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW) -> ChapterVersion | None:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName, StaleText
@@ -306,7 +307,7 @@ async def open_view(
             (chapter, generation),
         )
         if place is None:
-            raise KeyError(chapter)
+            raise Gone(chapter)
         before = int(place[0])
     target = snapshot.chapters.get(chapter) if chapter is not None else None
     return View(database, cache, language, snapshot, generation, before, target)
