@@ -47,6 +47,9 @@ async def outline(arguments: Namespace) -> int:
         say_json(_plain(book, shown), indent=2)
     elif changes:
         return 0
+    elif arguments.whole:
+        say(book.text, end="")
+        return 0 if book.text.strip() else 1
     elif asked:
         for each in shown:
             say(book.outline.beats(each.part))

@@ -40,6 +40,9 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
         "--part", metavar=_("PART"), help=_("the words of this part: its number in the list, or its title")
     )
     one.add_argument("--volume", metavar=_("VOLUME"), help=_("the words for this volume: its number or its name"))
+    one.add_argument(
+        "--whole", action="store_true", help=_("the whole outline, as it is, to be written back by --write")
+    )
     words = _("your words from a file, or - for input: of --part, --chapter or --volume, or the whole outline")
     change = outline.add_mutually_exclusive_group()
     change.add_argument("--write", type=path, metavar=_("FILE"), help=words)

@@ -52,13 +52,36 @@ def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
 
 def link_to(book: BookOutline, part: OutlinePart, chapter: ChapterId, by: Fit = "hand") -> OutlineLink:
     """The link of a part, as its words are now."""
-    return OutlineLink(part.title, part.nth, digest(book.outline.body(part)), chapter, by)
+    return _link(book.outline, part, chapter, by)
+
+
+def _link(outline: Outline, part: OutlinePart, chapter: ChapterId, by: Fit) -> OutlineLink:
+    return OutlineLink(part.title, part.nth, digest(outline.body(part)), chapter, by)
 
 
 def _by_link(outline: Outline, links: Sequence[OutlineLink], here: Mapping[ChapterId, Chapter]) -> Found:
-    """A link finds its part by its words, else by its title; one whose chapter is gone leaves the part unassigned."""
+    """One whose chapter is gone leaves the part unassigned."""
+    found: Found = {}
+    for link, at in zip(links, _linked(outline, links), strict=True):
+        if at >= 0:
+            known = found.get(at, ((), ""))[0]
+            found[at] = ((*known, link.chapter) if link.chapter in here else known, link.by)
+    return found
+
+
+def renewed(outline: Outline, links: Sequence[OutlineLink]) -> tuple[OutlineLink, ...]:
+    """The links with the titles and words that their parts have by now, so that the next edit of either finds them."""
+    places = _linked(outline, links)
+    return tuple(
+        _link(outline, outline.parts[at], link.chapter, link.by) if at >= 0 else link
+        for link, at in zip(links, places, strict=True)
+    )
+
+
+def _linked(outline: Outline, links: Sequence[OutlineLink]) -> list[int]:
+    """The place of each link's part: by its words, else by its title; -1 where there is none."""
     if not links:
-        return {}
+        return []
     by_title: dict[tuple[str, int], int] = {}
     by_body: dict[Digest, list[int]] = {}
     for at, part in enumerate(outline.parts):
@@ -66,14 +89,11 @@ def _by_link(outline: Outline, links: Sequence[OutlineLink], here: Mapping[Chapt
             by_title[part.title, part.nth] = at
             if body := outline.body(part):
                 by_body.setdefault(digest(body), []).append(at)
-    found: Found = {}
+    found = []
     for link in links:
         titled = by_title.get((link.title, link.nth), -1)
         told = by_body.get(link.body, [])
-        at = titled if titled in told or not told else told[0]
-        if at >= 0:
-            known = found.get(at, ((), ""))[0]
-            found[at] = ((*known, link.chapter) if link.chapter in here else known, link.by)
+        found.append(titled if titled in told or not told else told[0])
     return found
 
 

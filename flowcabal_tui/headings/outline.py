@@ -63,7 +63,7 @@ def _headed(text: str) -> Iterator[_Found]:
     places = possible_headings(text)
     lines = heading_lines(text, bare=False, places=places, is_outline=True)
     headed = {at for at, line in _with_offsets(lines) if line.heading}
-    own = {at: each for at in places if at not in headed and (each := _several(text, at) or _at_once(text, at))}
+    own = {at: each for at in places if (each := _several(text, at) or (None if at in headed else _at_once(text, at)))}
     chapters = [line.heading for line in lines if line.heading and line.heading.kind == "chapter"]
     if not own and len(chapters) <= 1 and not any(each.number is not None for each in chapters):
         counted = heading_lines(text, bare=True, places=places, is_outline=True)
@@ -71,9 +71,10 @@ def _headed(text: str) -> Iterator[_Found]:
     kept, listed = without_contents(lines)
     remains = {id(line) for line in kept} if listed else None
     for at, line in _with_offsets(lines):
-        if (said := line.heading) is None:
-            if at in own:
-                yield own[at]
+        if at in own:
+            yield own[at]
+        elif (said := line.heading) is None:
+            continue
         elif remains is None or id(line) in remains:
             kind: PartKind = "volume" if said.kind == "volume" else "chapter"
             end = at + len(line.text)

@@ -222,6 +222,8 @@ class Handlers:
                     expected_version=command.expected_version,
                     tasks=following(("knowledge",)),
                 )
+                if command.name == "outline":
+                    await self._parts.outlining.written()
                 self._parts.background.wake()
                 self._parts.emit(BookChanged())
             case SetScene():

@@ -137,3 +137,24 @@ def test_a_title_of_several_parts_is_named_by_number(book: Path, call: Call) -> 
     assert call("outline", book, "--assign", 1, 1).code == 0 and call("outline", book, "--assign", 2, 1).code == 0
     called = call("outline", book, "--chapter", 1, "--write", "-", lines="x")
     assert called.code == 2 and "--part: 1, 2" in called.err
+
+
+def test_the_whole_outline_goes_out_and_comes_back_byte_for_byte(book: Path, call: Call, tmp_path: Path) -> None:
+    text = "\n  # Book \n\tPremise.  \n\n\n## Chapter 1: Rain\n- A\u3000\u2028\n## Ideas\n- é\n\n\n"
+    (tmp_path / "first.md").write_bytes(text.encode())
+    assert call("outline", book, "--write", tmp_path / "first.md").code == 0
+    (tmp_path / "second.md").write_bytes(call("outline", book, "--whole").out.encode())
+    assert (tmp_path / "second.md").read_bytes() == text.encode()
+    assert call("outline", book, "--write", tmp_path / "second.md").code == 0
+    assert call("outline", book, "--whole").out == text
+    assert call("outline", book, "--write", "-", lines="").code == 0
+    assert call("outline", book, "--whole").code == 1
+
+
+def test_marks_of_other_systems_and_controls_are_taken_out_of_a_file(book: Path, call: Call, tmp_path: Path) -> None:
+    (tmp_path / "windows.md").write_bytes(
+        b"\xef\xbb\xbf# Chapter 1: Rain\r\n- A\x00\x1b[31m\r- B\x0b\r\n# Chapter 2\r\n"
+    )
+    assert call("outline", book, "--write", tmp_path / "windows.md").code == 0
+    assert call("outline", book, "--whole").out == "# Chapter 1: Rain\n- A\n- B\n# Chapter 2\n"
+    assert [*parts(call, book)] == ["", "Chapter 1: Rain", "Chapter 2"]

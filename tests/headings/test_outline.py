@@ -125,9 +125,9 @@ def test_a_table_of_contents_is_no_second_outline() -> None:
     assert beats(listed + "\n" + told, *(f"T{n}" for n in range(1, 6))) == [f"beat {n}" for n in range(1, 6)]
 
 
-@pytest.mark.parametrize("heading", ["Chapters 2-3: War", "第二至三章 战", "第2-3章：战"])
+@pytest.mark.parametrize("heading", ["Chapters 2-3: War", "第二至三章 战", "第2-3章：战", "## 第二至三章 战"])
 def test_a_heading_of_several_chapters_is_of_each_of_them(heading: str) -> None:
-    first = "Chapter 1" if heading[0] == "C" else "第一章"
+    first = "Chapter 1" if heading[0] == "C" else "## 第一章" if heading[0] == "#" else "第一章"
     found = of(f"{first}\nA\n{heading}\nB\n", book("x", "y", "z"))
     assert [found.beats(chapter.id)[-1:] for chapter in found.chapters] == ["A", "B", "B"]
 

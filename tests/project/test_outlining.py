@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.protocol import (
     AddChapter,
     AssignOutline,
     EditChapter,
     MergeChapters,
+    SplitChapter,
     WriteChapter,
     WriteMeta,
     WriteOutlinePart,
@@ -23,6 +26,7 @@ TEXT = (
     "# Book\n\nPremise.\n\n## Chapter 1\n\n- A1\n- A2\n\n## Chapter 2\n- B\n\n\n"
     "## Chapter 3: Later\n- C\n\n## Ideas\n- Someone dies.\n"
 )
+Change = Callable[[Desk, ChapterId], Awaitable[None]]
 TWO = ("## Chapter 1\n- A\n\n## Chapter 3\n- C\n", "Chapter 1\nA\nChapter 3\nC")
 
 
@@ -235,3 +239,96 @@ async def test_a_new_heading_moves_no_other_part_to_another_chapter(folder: Path
             await desk.project.carry_out(AssignOutline(part, 1, await desk.chapter(place)))
         await desk.project.carry_out(WriteOutlinePart("- B", chapter=await desk.chapter(2)))
         assert await beats(desk) == {"Rain": "- A", "Snow": "- B", "Wind": "- C"}
+
+
+async def hand_made(desk: Desk) -> ChapterId:
+    """Three chapters, and ideas that were assigned to the second one by hand; gives its id."""
+    await begin(desk)
+    for place, text in ((1, "It rained.\n\nIt stopped."), (2, "It snowed.\n\nIt melted."), (3, "It blew.")):
+        await desk.project.carry_out(WriteChapter(await desk.chapter(place), text))
+    second = await desk.chapter(2)
+    await desk.project.carry_out(AssignOutline("Ideas", 1, second))
+    return second
+
+
+async def split(desk: Desk, chapter: ChapterId) -> None:
+    known = next(each for each in await desk.project.chapters() if each.id == chapter)
+    text = await desk.project.chapter_text(chapter)
+    await desk.project.carry_out(SplitChapter(chapter, text.index("It melted"), "Thaw", known.version))
+
+
+async def rename(desk: Desk, chapter: ChapterId) -> None:
+    await desk.project.carry_out(EditChapter(chapter, title="Chapter 3: Later"))
+
+
+async def move(desk: Desk, chapter: ChapterId) -> None:
+    await desk.project.carry_out(EditChapter(chapter, position=1))
+
+
+async def delete_and_undelete(desk: Desk, chapter: ChapterId) -> None:
+    await desk.project.carry_out(EditChapter(chapter, deleted=True))
+    await desk.project.carry_out(EditChapter(chapter, deleted=False))
+
+
+async def split_and_merge(desk: Desk, chapter: ChapterId) -> None:
+    await split(desk, chapter)
+    made = next(each for each in await desk.project.chapters() if each.title == "Thaw")
+    await desk.project.carry_out(MergeChapters(chapter, made.id))
+
+
+CHANGES = (rename, move, delete_and_undelete, split, split_and_merge)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_an_assignment_by_hand_holds_whatever_becomes_of_the_chapter(folder: Path, change: Change) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        second = await hand_made(desk)
+        await change(desk, second)
+        outline, _version = await desk.project.outline()
+        assert outline.beats(second) == "- B\n\n- Someone dies."
+        assert outline.of(second)[-1].by == "hand"
+        others = {each.title: outline.beats(each.id) for each in outline.chapters if each.id != second}
+        assert others == {"Rain": "- A1\n- A2", "Wind": "- C"} | ({"Thaw": ""} if "Thaw" in others else {})
+
+
+async def test_an_assignment_holds_when_first_the_words_and_then_the_heading_change(folder: Path) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        second = await hand_made(desk)
+        text = TEXT.replace("- Someone dies.", "- Nobody dies.")
+        await desk.project.carry_out(WriteMeta("outline", text))
+        await desk.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
+        assert (await beats(desk))["Snow"] == "- B\n\n- Nobody dies."
+        await desk.project.carry_out(WriteOutlinePart("- Everybody dies.", "Thoughts"))
+        await desk.project.carry_out(WriteMeta("outline", TEXT.replace("Ideas\n- Someone", "Ends\n- Everybody")))
+        outline, _version = await desk.project.outline()
+        assert outline.beats(second) == "- B\n\n- Everybody dies."
+
+
+RAW = "\ufeff- A\r\n- \x1b[31mB\x00\r- C\x0c\x85\u202e\u200b.\r\n"
+"""With a byte order mark, the line ends of two systems, and controls."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        lambda _chapter: WriteMeta("outline", RAW),
+        lambda _chapter: WriteOutlinePart(RAW),
+        lambda _chapter: WriteOutlinePart(RAW, volume="Dusk"),
+        lambda chapter: WriteOutlinePart(RAW, chapter=chapter),
+    ],
+    ids=["whole", "the book's own words", "volume", "chapter"],
+)
+async def test_all_ways_of_writing_give_the_same_clean_text(
+    folder: Path, command: Callable[[ChapterId], WriteMeta | WriteOutlinePart]
+) -> None:
+    await make(folder)
+    async with opened(folder) as desk:
+        await begin_volumes(desk, "")
+        await desk.project.carry_out(command(await desk.chapter(1)))
+        outline, _version = await desk.project.outline()
+        assert [outline.outline.body(part).strip() for part in outline.outline.parts if outline.outline.body(part)] == [
+            "- A\n- B\n- C."
+        ]
+        assert outline.text == clean(outline.text) and "\r" not in outline.text

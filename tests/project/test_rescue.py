@@ -19,7 +19,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.rescue import Rescue
 from flowcabal_tui.project.book.rescue_out import PROJECT, REPORT, described, take_out
-from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, WriteChapter, WriteMeta
+from flowcabal_tui.protocol import AddChapter, AssignOutline, EditChapter, PutEntity, WriteChapter, WriteMeta
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import both, make, opened
 
@@ -236,3 +236,26 @@ async def test_links_and_names_of_a_stranger_lead_nowhere(novel: Path, tmp_path:
     out = await taken_out(novel)
     assert not [path for path in out.rglob("*") if path.is_file() and b"The key of the house." in path.read_bytes()]
     assert {path.name for path in tmp_path.iterdir()} >= {"out", "novel"} and not list(tmp_path.glob("*escaped*"))
+
+
+async def test_parts_of_the_outline_stay_with_their_chapters(novel: Path) -> None:
+    outline = "## Ends\n- Everybody leaves.\n\n## Ghosts\n- Nobody stays.\n"
+    async with opened(novel) as desk:
+        await desk.project.carry_out(WriteMeta("outline", outline))
+        await desk.project.carry_out(AssignOutline("Ends", 1, await desk.chapter(7)))
+        (deleted,) = await desk.project.deleted_chapters()
+        await desk.project.carry_out(EditChapter(deleted.id, deleted=False))
+        await desk.project.carry_out(AssignOutline("Ghosts", 1, deleted.id))
+        await desk.project.carry_out(EditChapter(deleted.id, deleted=True))
+        await desk.settled()
+    header(novel)
+    out = await taken_out(novel)
+    assert "assigned to chapters: 2" in (out / REPORT).read_text("utf-8")
+    async with opened(out / PROJECT) as desk:
+        found, _version = await desk.project.outline()
+        assert (found.text, found.beats(await desk.chapter(7))) == (outline, "- Everybody leaves.")
+        assert [each.part.title for each in found.unassigned] == ["Ghosts"]
+        (deleted,) = await desk.project.deleted_chapters()
+        await desk.project.carry_out(EditChapter(deleted.id, deleted=False))
+        found, _version = await desk.project.outline()
+        assert found.beats(deleted.id) == "- Nobody stays."

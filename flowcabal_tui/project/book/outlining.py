@@ -10,7 +10,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, Outline, OutlineLink, OutlinePart
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.headings.assigning import link_to, links_of
+from flowcabal_tui.headings.assigning import link_to, links_of, renewed
 from flowcabal_tui.headings.editing import with_body, with_chapter, with_volume, with_volume_words
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import _
@@ -49,6 +49,7 @@ class Outlining:
         await self._store.book.write_meta("outline", text, expected_version=version, tasks=following(("knowledge",)))
         if added is not None:
             await self._link_new(book, added, title)
+        await self.written()
         self._changed()
 
     def _with_volume(self, book: BookOutline, volume: str, body: str) -> str:
@@ -78,6 +79,12 @@ class Outlining:
         known = await self._links()
         links = _settled(book, known)
         if links and set(links) != set(known):
+            await self._store.book.link_outline(links)
+
+    async def written(self) -> None:
+        """After another text was written: links know their parts as they are now."""
+        known = await self._links()
+        if known and (links := renewed((await self._store.book.outline()).outline, known)) != known:
             await self._store.book.link_outline(links)
 
     async def join(self, chapter: ChapterId, following_one: ChapterId) -> None:

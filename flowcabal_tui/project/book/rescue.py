@@ -23,6 +23,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.encoding import decode
 from flowcabal_tui.manuscript.mirror import MIRROR_NAME, parse_mirror
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
+from flowcabal_tui.store.book.outline import OUTLINE_LINKS, read_links
 from flowcabal_tui.store.file.lock import holder_of
 from flowcabal_tui.store.file.salvage import Found, FoundEntity, FoundVersion, Salvage
 from flowcabal_tui.store.store import DATABASE, LOCK
@@ -101,6 +102,9 @@ class Rescue:
         self.meta = {
             name: versions for name in META_NAMES if (versions := self._whole(self._versions().get(f"meta/{name}", [])))
         }
+        linked = self._whole(self._versions().get(f"meta/{OUTLINE_LINKS}", []))
+        self.outline_links = read_links(self.text(linked[-1].digest)) if linked else ()
+        """Which parts of the outline belong to which chapters, by the ids that those had."""
         self.entities: tuple[FoundEntity, ...] = tuple(
             entity for entity in self.found.entities.values() if entity.by == "hand" and not entity.removed
         )

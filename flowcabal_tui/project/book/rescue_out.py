@@ -7,13 +7,13 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectExists
-from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Author, ImportedChapter
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.os_errors import os_reason
@@ -51,6 +51,8 @@ def described(rescue: Rescue) -> Iterator[str]:
         yield _line(chapter)
     for name, versions in rescue.meta.items():
         yield _("text about the book: {name}, {n} versions").format(name=name, n=len(versions))
+    if rescue.outline_links:
+        yield _("parts of the outline that were assigned to chapters: {n}").format(n=len(rescue.outline_links))
     if rescue.entities:
         yield _("names that you wrote: {n}").format(n=len(rescue.entities))
     if rescue.loose:
@@ -127,6 +129,7 @@ def _write_files(rescue: Rescue, folder: Path) -> None:
     metadata = {
         "chapters": [asdict(one) | {"file": one.file.path.name if one.file else None} for one in rescue.chapters],
         "about": {name: [asdict(version) for version in versions] for name, versions in rescue.meta.items()},
+        "outline": [asdict(link) for link in rescue.outline_links],
         "names": [asdict(entity) for entity in rescue.entities],
     }
     _write(folder / "metadata.json", json.dumps(metadata, ensure_ascii=False, indent=2) + "\n")
@@ -186,6 +189,7 @@ async def _make_project(rescue: Rescue, source: Path, folder: Path) -> str:
 
 async def _fill(rescue: Rescue, store: Store) -> None:
     book, follow = store.book, following(AFTER_IMPORT)
+    made_of: dict[ChapterId, ChapterId] = {}
     for chapter in rescue.chapters:
         if chapter.is_lost:
             continue
@@ -199,11 +203,16 @@ async def _fill(rescue: Rescue, store: Store) -> None:
                 await book.write(identity, text, author, clean_line(version.note if version else ""), tasks=follow)
         if identity is None:
             identity = (await book.add_chapter(clean_line(chapter.title), clean_line(chapter.volume))).id
+        made_of[chapter.id] = identity
         if chapter.deleted:
             await book.delete(identity)
     for meta, versions in rescue.meta.items():
         for version in versions:
             await book.write_meta(meta, rescue.text(version.digest), _author(version))
+    if rescue.outline_links:
+        await book.link_outline(
+            [replace(one, chapter=made_of.get(one.chapter, one.chapter)) for one in rescue.outline_links]
+        )
     for entity in rescue.entities:
         if entity.kind in get_args(EntityKind):
             kind: EntityKind = entity.kind  # type: ignore[assignment]  # just looked at
