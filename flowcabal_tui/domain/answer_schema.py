@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 _UNSAID: Final = frozenset({"title", "default"})
+LONGEST_TEXT: Final = 400
+"""Characters of a sentence or a quotation: a server that keeps the schema ends what a model repeats without end."""
+
+
+def short_text(**how: Any) -> Any:
+    """A text whose schema asks for a short one; a longer one is read as well."""
+    return Field(**how, json_schema_extra={"maxLength": LONGEST_TEXT})
 
 
 def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -89,10 +90,7 @@ def usable_key(key: str | None) -> str | None:
 
 
 async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> EndpointCheck:
-    """One tiny call: does the endpoint answer? An answer without text is an answer, too.
-
-    The agents' model is also asked for a structured answer: the message says in which mode it came.
-    """
+    """One tiny call: does the endpoint answer? An answer without text is an answer, too."""
     endpoint, started = model.endpoint, clock()
     request = ModelRequest((Message("user", "Say: ok"),), purpose="doctor", max_tokens=CHECK_TOKENS)
     details = [("endpoint", endpoint.identity)]
@@ -105,16 +103,21 @@ async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> 
         if error.fault is not ModelFault.EMPTY:
             return EndpointCheck(role, False, str(error), clock() - started, tuple(details))
     message = _("{model} answers.").format(model=endpoint.model)
-    if role == "agent":
-        try:
-            how = _HOW[await _structured_mode(model)]
-            message = _("{model} answers; structured answers come {how}.").format(model=endpoint.model, how=_(how))
-        except ModelError as error:
-            why = _("{model} answers, but gives no structured answer: {why}")
-            return EndpointCheck(
-                role, False, why.format(model=endpoint.model, why=error.title), clock() - started, tuple(details)
-            )
     return EndpointCheck(role, True, message, clock() - started, tuple(details))
+
+
+async def check_structured(model: ModelPort, plain: EndpointCheck, clock: Clock = time.monotonic) -> EndpointCheck:
+    """What `check` found of the agents' model, and the mode in which it gives a structured answer."""
+    if not plain.ok:
+        return replace(plain, role="agent")
+    name, started = model.endpoint.model, clock()
+    try:
+        how = _HOW[await _structured_mode(model)]
+        message, ok = _("{model} answers; structured answers come {how}.").format(model=name, how=_(how)), True
+    except ModelError as error:
+        why = _("{model} answers, but gives no structured answer: {why}")
+        message, ok = why.format(model=name, why=error.title), False
+    return EndpointCheck("agent", ok, message, plain.seconds + clock() - started, plain.details)
 
 
 _HOW: Final[dict[StructuredMode, str]] = {

@@ -25,7 +25,7 @@ from flowcabal_tui.domain.windows import LEAST_CONTEXT, context_room
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.lexical import LexicalEmbedder
-from flowcabal_tui.models.registry import check, check_embedder, make_embedder, make_model
+from flowcabal_tui.models.registry import check, check_embedder, check_structured, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.models.vocabularies import ExactTokens, load, on_disk, vocabulary_of
 from flowcabal_tui.project.booked_model import BookedModel
@@ -243,9 +243,10 @@ class ModelDesk:
             self.spending.require_budget()
 
     async def check_all(self) -> tuple[EndpointCheck, ...]:
-        """One small call to each configured role; their windows are asked for again."""
+        """One small call to each model that a role has; their windows are asked for again."""
         await self.learn_windows(again=True)
         found: list[EndpointCheck] = []
+        answered: dict[ModelPort, EndpointCheck] = {}
         for role in ROLES:
             endpoint = self.endpoint(role)
             if endpoint is None:
@@ -258,9 +259,14 @@ class ModelDesk:
                         found.append(await check_embedder(self.embedder()))
                         continue
                     model = self.model(role)
-                    if role == "agent" and (ladder := getattr(model, "ladder", None)) is not None:
-                        ladder.known.clear()  # tried again: the server may have changed
-                    found.append(self._with_window_told(await check(model, role)))
+                    if model not in answered:
+                        answered[model] = await check(model, role)
+                    checked = replace(answered[model], role=role)
+                    if role == "agent":
+                        if (ladder := getattr(model, "ladder", None)) is not None:
+                            ladder.known.clear()  # tried again: the server may have changed
+                        checked = await check_structured(model, checked)
+                    found.append(self._with_window_told(checked))
                 except ModelError as error:
                     found.append(EndpointCheck(role, False, error.title))
         return tuple(found)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import ModelRequest
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
@@ -101,6 +103,28 @@ async def test_an_empty_line_falls_back_to_the_overview() -> None:
     made = await curator({"sentence": "  "}).l0(FIRST, overview, (), "zh", G)
     assert made.method == "extract"
     assert made.text[:5] == overview.text[:5]
+
+
+@pytest.mark.parametrize(
+    ("line", "overview", "cast", "language", "method"),
+    [
+        ("一个从未存在过的世界的幻想。", "林远清晨到白鹭渡。\n桥断了，三人决定坐船。", (LIN,), "zh", "extract"),
+        ("林远踏上旅途。", "桥断了，三人决定坐船。", (LIN,), "zh", "model"),
+        ("桥断以后他们改坐船去。", "桥断了，三人决定坐船。", (), "zh", "model"),
+        ("A fantasy of a world that has never existed.", "The lamp went out.\nThe ferry sank.", (), "en", "extract"),
+        ("The lamp fails and a ferry goes down.", "The lamp went out.\nThe ferry sank.", (), "en", "model"),
+        ("Ines grieves.", "The lamp went out.\nThe ferry sank.", (person("Ines"),), "en", "model"),
+    ],
+)
+async def test_a_line_that_has_neither_a_name_nor_words_of_the_overview_is_made_by_rule(
+    line: str, overview: str, cast: tuple[Entity, ...], language: str, method: str
+) -> None:
+    made = await Curator(None, FakeTokens()).l1(FIRST, TEXT, (LIN,), "zh", G)
+    made = replace(made, text=overview)
+    asked = await curator({"sentence": line}).l0(FIRST, made, cast, language, G)
+    said = await curator({"sentence": ""}).l0(FIRST, made, cast, language, G, line)
+    assert asked.method == said.method == method
+    assert (asked.text == line) is (method == "model")
 
 
 async def test_sources_change_with_their_text_and_nothing_else() -> None:

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, Usage
 from flowcabal_tui.models.bounds import bound_of
 from flowcabal_tui.models.http_model import HttpModel
-from flowcabal_tui.models.registry import check, check_embedder, cost, make_embedder, make_model
+from flowcabal_tui.models.registry import check, check_embedder, check_structured, cost, make_embedder, make_model
 from tests.faultserver import FaultServer
 from tests.models.conftest import KEY, MakeModel, Waits
 
@@ -177,7 +177,8 @@ class TestEmbedder:
 
 async def test_the_agents_model_is_also_asked_for_a_structured_answer(server: FaultServer, make: MakeModel) -> None:
     server.push({"content": "ok"}, {"content": '{"ok": true}'})
-    found = await check(make("openai"), "agent")
+    model = make("openai")
+    found = await check_structured(model, await check(model, "agent"))
     assert found.ok and "schema" in found.message
     server.push({"content": "ok"}, {"content": "no", "times": 3})
-    assert not (await check(make("openai"), "agent")).ok
+    assert not (await check_structured(model, await check(model, "agent"))).ok

@@ -203,6 +203,30 @@ def test_names_have_a_longest_length_in_the_schema_and_a_longer_one_is_still_rea
     assert found is not None and not problem
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def test_each_text_has_a_longest_length_in_the_schema_and_a_longer_one_is_still_read(shape: type[BaseModel]) -> None:
+    """A small model repeats a sentence as well as a name."""
+    free = [part for part in _strings(answer_schema(shape)) if "enum" not in part and "maxLength" not in part]
+    assert not free or shape is SceneAnswer  # the items of one of its lists are names
+    whole = _lengthened(good(shape))
+    assert shape.model_validate(whole)
+
+
+_LONG = frozenset({"quote", "sentence", "draft_quote", "source_quote", "detail", "text"})
+
+
+def _strings(schema: Any) -> list[dict[str, Any]]:
+    parts = schema if isinstance(schema, list) else list(schema.values()) if isinstance(schema, dict) else []
+    own = [schema] if isinstance(schema, dict) and schema.get("type") == "string" else []
+    return own + [found for part in parts for found in _strings(part)]
+
+
+def _lengthened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: part * 99 if name in _LONG else _lengthened(part) for name, part in value.items()}
+    return [_lengthened(part) for part in value] if isinstance(value, list) else value
+
+
 async def test_an_error_in_a_repair_loses_nothing_that_was_read(server: FaultServer, make: MakeModel) -> None:
     whole = good(Claims)
     server.push(said("tool", json.dumps({"findings": [whole["findings"][0], {"angle": "echoes"}]})), {"status": 401})

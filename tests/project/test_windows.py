@@ -133,6 +133,22 @@ async def test_a_check_asks_a_server_that_has_two_roles_once_for_its_window(fold
         assert server.asked == ["/v1/models"]
 
 
+async def test_a_check_asks_a_model_that_has_two_roles_one_plain_question(folder: Path, server: FaultServer) -> None:
+    await make_one(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        server.push({"content": '{"ok": true}', "times": -1})
+        checks = {check.role: check for check in await desk.project.check_models()}
+        assert checks["user"].ok and checks["agent"].ok and "structured" in checks["agent"].message
+        plain = [entry for entry in server.log if entry["body"]["messages"][0]["content"] == "Say: ok"]
+        assert len(plain) == 1
+        server._faults.clear()
+        server.push({"status": 401, "times": -1})
+        server.log.clear()
+        failed = {check.role: check for check in await desk.project.check_models()}
+        assert not failed["user"].ok and not failed["agent"].ok
+        assert len(server.log) == 1
+
+
 async def test_samples_of_the_writers_pages_count_as_part_of_the_prompt(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from flowcabal_tui.domain.answer_schema import short_text
 from flowcabal_tui.domain.model_calls import StructuredAnswer
 from flowcabal_tui.domain.run import AngleCheck
 
@@ -14,8 +15,8 @@ from flowcabal_tui.domain.run import AngleCheck
 class QuotedSentence(BaseModel):
     """A sentence and the words of the chapter that it rests on."""
 
-    sentence: str
-    quote: str
+    sentence: str = short_text()
+    quote: str = short_text()
 
 
 class Overview(StructuredAnswer):
@@ -27,21 +28,21 @@ class Overview(StructuredAnswer):
 class Line(BaseModel):
     """The answer to `curator.l0`."""
 
-    sentence: str
+    sentence: str = short_text()
 
 
 class SourcedSentence(BaseModel):
     """A sentence of a profile and the words of a source that it rests on."""
 
-    sentence: str
-    source_id: str = ""
-    quote: str
+    sentence: str = short_text()
+    source_id: str = short_text(default="")
+    quote: str = short_text()
 
 
 class ProfileAnswer(StructuredAnswer):
     """The answer to `curator.profile`."""
 
-    summary: str = ""
+    summary: str = short_text(default="")
     sentences: list[SourcedSentence] = Field(json_schema_extra={"maxItems": 16})
 
 
@@ -49,7 +50,7 @@ class Answered(BaseModel):
     """One question of the 4-D test."""
 
     passed: bool
-    detail: str = ""
+    detail: str = short_text(default="")
 
 
 _UNANSWERED = Answered(passed=False)

@@ -27,6 +27,7 @@ from flowcabal_tui.agents.curation.curation_shapes import (
     Overview,
     QuotedSentence,
 )
+from flowcabal_tui.agents.curation.grounds import sums_up
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
@@ -123,9 +124,16 @@ class Curator:
     ) -> Derived:
         """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError.
 
-        `said` is the line that was answered already when the chapter was read: with it no question is asked.
+        `said` is the line that was answered already when the chapter was read: with it no question is asked. A line
+        that has neither a name nor words of the overview is made by rule. `entities` are those whom the chapter names.
         """
-        line = shortened(clean(said), L0_TOKENS, self.counter)
+        names = {name for entity in entities for name in entity.names}
+
+        def line_of(words: str) -> str:
+            found = shortened(clean(words), L0_TOKENS, self.counter)
+            return found if sums_up(found, overview.text, names, language) else ""
+
+        line = line_of(said)
         if self._model is not None and not line:
             values = {
                 "language": language,
@@ -134,7 +142,7 @@ class Curator:
                 "title": chapter.title,
                 "overview": overview.text,
             }
-            line = shortened(clean((await self.ask("curator.l0", values, Line)).sentence), L0_TOKENS, self.counter)
+            line = line_of((await self.ask("curator.l0", values, Line)).sentence)
         made = bool(line)
         line = line or shortened(overview.text, L0_TOKENS, self.counter)
         source = self.l0_source(chapter, overview)

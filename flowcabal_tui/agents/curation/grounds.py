@@ -21,6 +21,8 @@ _STEM: Final = 5
 """Letters that words must share: carries and carried."""
 _LEAST_CHARACTERS: Final = 2
 """Chinese characters that count as a word in common where no pair of them is."""
+_LEAST_SHARED: Final = 2
+"""Words that a line has in common with what it sums up, if it has so many and names nobody."""
 
 
 class Grounds:
@@ -68,3 +70,16 @@ class Grounds:
         single = set(_HAN.findall(words)) - EMPTY_HAN
         shared = single & set(quote)
         return not single or any(term in quote for term in terms) or len(shared) >= min(_LEAST_CHARACTERS, len(single))
+
+
+def sums_up(line: str, text: str, names: Collection[str], language: str) -> bool:
+    """Does a line tell of `text`? It has one of the names, or words in common with the text."""
+    if any(name in line for name in names):
+        return True
+    terms = search_terms(line, (), language)
+    if language.startswith("zh"):
+        shared = sum(term in text for term in terms)
+    else:
+        stems = {word.lower()[:_STEM] for word in _WORD.findall(text)}
+        shared = sum(term.lower()[:_STEM] in stems for term in terms)
+    return shared >= max(1, min(_LEAST_SHARED, len(terms)))

@@ -7,6 +7,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
+from flowcabal_tui.domain.answer_schema import short_text
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import StructuredAnswer
 
@@ -49,7 +50,7 @@ class NamedThing(Said):
     kind: EntityKind = "character"
     name: str = _name()
     aliases: list[str] = _names()
-    quote: str = ""
+    quote: str = short_text(default="")
 
 
 class SaidRelation(Said):
@@ -59,51 +60,51 @@ class SaidRelation(Said):
     kind: str = _name()
     target: str = _name()
     directed: bool = True
-    quote: str = ""
+    quote: str = short_text(default="")
 
 
 class SaidFact(Said):
     """Something that holds from the chapter on."""
 
-    text: str
+    text: str = short_text()
     about: list[str] = _names()
     attribute: str = _name(default="")
     secret: bool = False
     known_by: list[str] = _names()
-    quote: str = ""
+    quote: str = short_text(default="")
 
 
 class SaidPromise(Said):
     """Something planted."""
 
-    text: str
+    text: str = short_text()
     about: list[str] = _names()
-    quote: str = ""
+    quote: str = short_text(default="")
 
 
 class SaidMoment(Said):
     """An event and its time."""
 
-    text: str
+    text: str = short_text()
     about: list[str] = _names()
-    when: str = ""
-    quote: str = ""
+    when: str = _name(default="")
+    quote: str = short_text(default="")
 
 
 class SaidSequel(Said):
     """What the chapter does to an open line of the question."""
 
-    open: str
-    learned_by: str = ""
-    quote: str = ""
+    open: str = _name()
+    learned_by: str = _name(default="")
+    quote: str = short_text(default="")
 
 
 class Use(Said):
     """One question of the 4-D test."""
 
-    question: str
+    question: str = _name()
     passed: bool
-    detail: str = ""
+    detail: str = short_text(default="")
 
 
 class StoryAnswer(Said, StructuredAnswer):
@@ -119,7 +120,7 @@ class StoryAnswer(Said, StructuredAnswer):
     moments: list[SaidMoment] = _few()
     sequels: list[SaidSequel] = _few()
     sentences: list[QuotedSentence] = Field(default_factory=list, json_schema_extra={"maxItems": 12})
-    line: str = ""
+    line: str = short_text(default="")
     keeping: list[Use] = Field(default_factory=list, json_schema_extra={"maxItems": 4})
 
     @field_validator("keeping", mode="before")
