@@ -50,8 +50,8 @@ class Queries:
             attempts, chosen = [Attempt(1, output.text, found.digest, Digest(""))], 1
         asked = await self._store.runs.question(found.question) if found.question else None
         state = found.state
-        if state in UNDER_WAY:
-            state = node_state_in((await self._store.runs.summary(run)).state, state)
+        if state in UNDER_WAY and await self._store.runs.is_interrupted(run):
+            state = node_state_in("interrupted", state)
         return NodeView(
             run=run,
             node=node,
@@ -68,7 +68,7 @@ class Queries:
 
     async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:
         """What the log says of a node, or of one inside of another, and its attempts."""
-        nodes = fold(await self._store.runs.history(run)).nodes
+        nodes = fold(await self._store.runs.node_history(run, node)).nodes
         if node not in nodes and node not in {one.id for one in workflow.nodes}:
             raise no_node(workflow, node)
         found = nodes.get(node) or NodeFold()

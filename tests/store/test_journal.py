@@ -13,11 +13,14 @@ from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.store.store import Store
+from tests.effort import effort
 
 RUN, NODE = RunId("r1"), NodeId("草稿")
 FLOW = Workflow(id="章", version=3, nodes=(Node(id=NODE),))
+FAILED = {"title": "No answer.", "detail": ""}
 REQUEST = RunRequest(FLOW.reference, ChapterId("c1"), (("input.wish", "雪"),))
 
 
@@ -57,6 +60,44 @@ async def test_events_come_back_in_order_as_they_were(store, clock):
     assert history[1].at == at
     assert [event.seq for event in history] == sorted({event.seq for event in history})
     assert await store.runs.history(RunId("other")) == ()
+
+
+async def test_the_history_of_a_node_folds_as_that_of_the_run(store):
+    served = {"nodes": {NODE: {"digest": "d", "form": "json"}, "other": "e"}}
+    await begin(store)
+    await store.runs.record(
+        RunEvent(RUN, "attempt-started", NODE, 1, {"model": "m"}),
+        RunEvent(RUN, "node-done", NodeId("循环/1/草稿"), 1, {"digest": "x"}),
+        RunEvent(RUN, "run-ended", payload={"state": "cancelled"}),
+        RunEvent(RUN, "run-resumed"),
+        RunEvent(RUN, "nodes-served", payload=served),
+        RunEvent(RUN, "nodes-served", payload={"nodes": {f"{NODE}/1/a": "f"}}),
+    )
+    history = await store.runs.node_history(RUN, NODE)
+    assert [event.kind for event in history] == ["attempt-started", "run-ended", "run-resumed", "nodes-served"]
+    assert fold(history).nodes == {NODE: fold(await store.runs.history(RUN)).nodes[NODE]}
+
+
+async def test_reading_a_node_costs_the_same_whatever_the_rest_of_its_run_did(store):
+    async def cost(rounds: int) -> int:
+        run = RunId(f"run of {rounds}")
+        await begin(store, run)
+        for number in range(rounds):
+            inner = NodeId(f"循环/{number}/草稿")
+            await store.runs.record(
+                RunEvent(run, "attempt-started", inner, 1, {"key": "k"}), RunEvent(run, "node-failed", inner, 1, FAILED)
+            )
+        served = {f"循环/{number}/题": "d" for number in range(rounds)}
+        await store.runs.record(
+            RunEvent(run, "nodes-served", payload={"nodes": served}), RunEvent(run, "attempt-started", NODE, 1)
+        )
+        with effort() as counted:
+            view = await Queries(store).node(run, NODE)
+        assert view.state == "running"
+        return counted.calls
+
+    few = [await cost(rounds) for rounds in (3, 30)][-1]
+    assert await cost(300) < 1.2 * few
 
 
 async def test_a_paid_result_is_never_overwritten(store):

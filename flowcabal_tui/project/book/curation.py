@@ -88,7 +88,7 @@ class Curation:
         """Keeps an attempt of a run. Keeping the same text for the same place again changes nothing."""
         run = await self._store.runs.run_request(command.run)
         workflow = await self._store.runs.workflow_of(command.run)
-        node = fold(await self._store.runs.history(command.run)).node(command.node)
+        node = fold(await self._store.runs.node_history(command.run, command.node)).node(command.node)
         made = {number: attempt.done for number, attempt in node.attempts.items() if attempt.done}
         if not made and node.state == "done":  # a node that makes no attempts of its own: its output is the only one
             made[1] = {"digest": node.digest, "form": node.form}

@@ -215,7 +215,8 @@ class Steps:
         for kept in await self._store.book.kept(chapter.id):
             if not kept.run or kept.digest != chapter.digest:
                 continue
-            attempts = fold(await self._store.runs.history(RunId(kept.run))).node(NodeId(kept.node)).attempts
+            run, node = RunId(kept.run), NodeId(kept.node)
+            attempts = fold(await self._store.runs.node_history(run, node)).node(node).attempts
             said = attempts[kept.attempt].evaluated() if kept.attempt in attempts else None
             for check in said.checks if said else ():
                 findings = [one for one in check.findings if one.signature not in waived]

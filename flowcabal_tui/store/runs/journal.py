@@ -24,6 +24,7 @@ from flowcabal_tui.store.runs.states import put_state
 Clock = Callable[[], datetime]
 _NO_USAGE: Final = "{}"
 _FREE: Final = Usage()
+_OF_ALL_NODES: Final = "('run-resumed', 'run-ended', 'nodes-served')"
 _RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
 
@@ -68,10 +69,17 @@ class Journal:
         rows = await self._database.rows(
             "SELECT kind, node, attempt, payload, seq, at FROM event WHERE run=? ORDER BY seq", (run,)
         )
-        return tuple(
-            RunEvent(run, kind, NodeId(node), attempt, json.loads(unpack(payload)), seq, datetime.fromisoformat(at))
-            for kind, node, attempt, payload, seq, at in rows
+        return tuple(_event(run, row) for row in rows)
+
+    async def node_history(self, run: RunId, node: NodeId) -> tuple[RunEvent, ...]:
+        """The events of one node, and what those of the whole run say of it, in order."""
+        select = "SELECT kind, node, attempt, payload, seq, at FROM event WHERE run=:run"
+        rows = await self._database.rows(
+            f"{select} AND node=:node UNION ALL {select} AND node='' AND kind IN {_OF_ALL_NODES} ORDER BY seq",
+            {"run": run, "node": node},
         )
+        named = json.dumps(node, ensure_ascii=False)
+        return tuple(_event(run, row, node) for row in rows if row[0] != "nodes-served" or named in unpack(row[3]))
 
     async def result(self, key: Digest) -> StoredResult | None:
         """The paid output under a content key."""
@@ -246,6 +254,15 @@ class Journal:
 
     def _now(self) -> str:
         return self._clock().isoformat()
+
+
+def _event(run: RunId, row: Row, only: NodeId | None = None) -> RunEvent:
+    """The event of a row; with `only`, one that tells what was served tells it of that node alone."""
+    kind, node, attempt, body, seq, at = row
+    payload = json.loads(unpack(body))
+    if only is not None and kind == "nodes-served":
+        payload["nodes"] = {path: said for path, said in payload["nodes"].items() if path == only}
+    return RunEvent(run, kind, NodeId(node), attempt, payload, seq, datetime.fromisoformat(at))
 
 
 def _forget_chunks(connection: sqlite3.Connection, run: RunId, node: NodeId, attempt: int) -> None:

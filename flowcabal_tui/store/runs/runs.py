@@ -78,6 +78,15 @@ class Runs(Journal):
             raise KeyError(run)
         return found[0]
 
+    async def is_interrupted(self, run: RunId) -> bool:
+        """Has the run no end, although nobody carries it on?"""
+        if self._database.read_only:
+            return (await self.summary(run)).state == "interrupted"
+        last = await self._database.row(
+            f"SELECT kind FROM event WHERE run=? AND node='' AND kind IN {_RUN_KINDS} ORDER BY seq DESC LIMIT 1", (run,)
+        )
+        return last is not None and last[0] != "run-ended" and run not in self._live
+
     def _summary(self, row: Row, end: Row, marks: list[Row]) -> RunSummary:
         run, workflow, chapter, at, generation = row
         kind, ended, entered, resumed = end
