@@ -1,12 +1,4 @@
-"""What can go wrong with an action.
-
-ActionError
-  ActionFileError  : a registry or simulation file that cannot be used
-  UnknownAction    : names the closest one
-  ActionDisabled, ActionForbidden, ApprovalRequired, ActionUnbound, BadParams   : nothing was started
-  SimulationError  : a template names a parameter that is not there
-  ActionFailed     : it was started; TimedOut, BadOutput
-"""
+"""What can go wrong with an action. Nothing was started, except where an ActionFailed is raised."""
 
 from __future__ import annotations
 

@@ -1,30 +1,21 @@
 """What can go wrong, as the user sees it.
 
-FlowCabalError
-  ProjectError     : ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew, ProjectDamaged,
-                     UnsafeFileSystem, UnsafeFile, VersionConflict, DiskFull, ProjectNotConfirmed
-  SettingsError    : names file, line and the nearest known key
-  WorkflowError    : a workflow document that cannot run
-    BindingError     : a reference that yields nothing; names what there is
-      TooLarge       : what references put together exceeds the bounds (`domain/sizes.py`)
-    ExpressionError  : an expression that cannot be read or is refused, with its column
-    ConditionError   : values that cannot be compared
-    DialectError     : a document that cannot be read, with line and column (`dialects/report.py`)
-      Mistakes       : all mistakes of a FlowCabal document at once (`dialects/flowcabal/documents.py`)
-  RunError         : UnknownName, ContextOverflow, StaleQuestion, StepFailed
-    BudgetExceeded   : a cap on money or tokens
-      LimitReached   : the next call could pass the amount that was agreed to; a person is asked
-    EmbeddingsNotAgreed : texts would go to an embedding model without the user's consent (`project/consent.py`)
-    BadArgument      : words on the command line that mean nothing (`cli/answers.py`)
-  ModelError       : one class; `fault` says which kind, see ModelFault
-  KnowledgeError   : OpenViking is absent, down or refused; never stops a run
-    KnowledgePending : a search that would cost something, in a view that spends nothing
-    KnowledgeMissing, KnowledgeBusy : of the client (`viking/client.py`)
-  ManuscriptError  : a file that cannot be read as a novel
-  HelperFailed     : work in the helper process that took too long, needed too much memory, or died
-  ActionError      : drawn in `actions/errors.py`
-  ItemError        : an item that cannot be worked on (`nodes/kinds/item_kinds.py`)
-  PictureError     : a picture that cannot be made here (`drawing/raster.py`)
+Each line names the direct subclasses of a class; the docstring of a class says what it means.
+
+FlowCabalError: ProjectError, SettingsError, WorkflowError, RunError, KnowledgeError, ManuscriptError, HelperFailed,
+    ModelError, ActionError, ItemError, PictureError
+ProjectError: ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew, ProjectDamaged,
+    UnsafeFileSystem, UnsafeFile, VersionConflict, DiskFull, ProjectNotConfirmed
+WorkflowError: BindingError, ExpressionError, ConditionError, DialectError
+BindingError: TooLarge
+DialectError: Mistakes
+RunError: UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed, EmbeddingsNotAgreed, BadArgument
+UnknownName: Gone
+BudgetExceeded: LimitReached
+KnowledgeError: KnowledgePending, KnowledgeMissing, KnowledgeBusy, _AlreadyThere
+ActionError: ActionFileError, UnknownAction, ActionDisabled, ActionForbidden, ApprovalRequired, ActionUnbound,
+    BadParams, SimulationError, ActionFailed
+ActionFailed: TimedOut, BadOutput
 
 `exit_code` is the code with which the command line ends: the table is in docs/guide/en.md.
 Each says what happened (`title`), what was kept or found (`detail`), and what to do (`advice`).

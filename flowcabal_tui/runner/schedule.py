@@ -1,4 +1,9 @@
-"""Starts each node of a graph the moment its own inputs are final, the one with the longest way behind it first."""
+"""Starts each node of a graph once all nodes before it are settled, the one with the longest way behind it first.
+
+Settled is a node that has an output, or that is skipped: no edge to it was taken, or an output that it needs is missing
+because a node was skipped (all of them, for a kind that joins). An edge with a condition is taken when the output of
+its source has the condition as its `label`.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +48,7 @@ class Nodes(Protocol):
         ...
 
     def skipped(self, path: NodeId) -> None:
-        """It stands on a branch that was not taken."""
+        """No branch to it was taken, or an output that it needs is missing for that reason."""
         ...
 
     def refused(self, path: NodeId) -> bool:
@@ -202,7 +207,7 @@ class Schedule:
 
 
 def _label(output: Output) -> str:
-    """The branch that an output takes: its `label`, else its `result` as "true" or "false"."""
+    """The branch that an output takes: the `label` of its value; "" when it has none."""
     value = output.value
     label = value.get("label") if isinstance(value, dict) else None
     return str(label) if label is not None else ""

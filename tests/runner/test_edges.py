@@ -8,9 +8,11 @@ import pytest
 
 from flowcabal_tui.domain.errors import DiskFull, ModelError, ModelFault
 from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import Endpoint, RetryWait
 from flowcabal_tui.domain.run import Decision, Evaluation
+from flowcabal_tui.domain.workflow import Edge
 from flowcabal_tui.protocol import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged
 from flowcabal_tui.runner.fold import fold
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
@@ -32,6 +34,16 @@ async def test_a_cancel_that_comes_before_the_first_step_of_a_node_ends_the_run(
         "a": "cancelled",
         "b": "blocked",
     }
+
+
+@pytest.mark.parametrize(("value", "state"), [('{"label": "true"}', "done"), ('{"result": true}', "skipped")])
+async def test_the_label_of_an_output_says_which_branch_it_takes(value: str, state: str):
+    bench = Bench(FakeModel(echo))
+    branch = Edge(source=NodeId("a"), target=NodeId("b"), condition="true")
+    document = flow(prompt("a", "x", context=False), prompt("b", "y", context=False), edges=(branch,))
+    run = await bench.run(document, scope={"pins": {"a": Output(value, "json")}})
+    await run.execute()
+    assert fold(bench.journal.events).nodes[NodeId("b")].state == state
 
 
 async def test_equal_requests_side_by_side_are_paid_for_once():
