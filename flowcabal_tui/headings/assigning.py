@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -16,6 +18,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.headings.rules import heading_of, is_apart, title_words
 
 _BETWEEN: Final = 0.5
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
 Found = dict[int, tuple[tuple[ChapterId, ...], Fit]]
 
 
@@ -97,9 +100,10 @@ def _linked(outline: Outline, links: Sequence[OutlineLink]) -> list[int]:
     return found
 
 
+@lru_cache(maxsize=32_768)
 def _key(title: str) -> str:
     """A title as it is compared: without case, spaces, punctuation and width."""
-    return "".join(c for c in unicodedata.normalize("NFKC", title).casefold() if c.isalnum())
+    return _NO_LETTERS.sub("", (title if title.isascii() else unicodedata.normalize("NFKC", title)).casefold())
 
 
 def _once(keys: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -111,11 +115,12 @@ def _once(keys: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 def _by_title(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found: Found) -> None:
     """The whole title first, then the title without its number, where only one heading and one chapter have it."""
-    for view in (lambda title: title, title_words):
+    for is_short in (False, True):
         free = [(at, part) for at, part in enumerate(parts) if part.kind == "chapter" and at not in found]
         taken = {chapter for given, _by in found.values() for chapter in given}
-        wanted = _once((_key(view(part.title)), at) for at, part in free)
-        there = _once((_key(view(chapter.title)), at) for at, chapter in enumerate(chapters))
+        wanted = _once((_key(part.words if is_short else part.title), at) for at, part in free)
+        titles = ((title_words(each.title) if is_short else each.title, at) for at, each in enumerate(chapters))
+        there = _once((_key(title), at) for title, at in titles)
         for key, at in wanted.items():
             if key in there and (chapter := chapters[there[key]].id) not in taken:
                 found[at] = ((chapter,), "title")
@@ -134,10 +139,10 @@ def _by_number(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found:
                 continue
             numbers = range(part.number, (part.last or part.number) + 1)
             given = tuple(table[number] for number in numbers if number in table)
-            words = _key(part.words)
-            if part.last is None and given and given[0] in taken and words and titles[given[0]] != words:
+            if not given:
                 continue
-            if given:
+            words = _key(part.words) if part.last is None and given[0] in taken else ""
+            if not words or titles[given[0]] == words:
                 found[at] = (given, "number")
 
 

@@ -12,38 +12,56 @@ from flowcabal_tui.headings.lines import Line, bare_numbers
 from flowcabal_tui.headings.rules import LONGEST, Heading, heading_of, possible_headings
 
 _MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
+_MARKED: Final = re.compile("^#", re.MULTILINE)
 _CHAPTER_UNITS: Final = "章回话話"
 _PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
-def heading_lines(
-    text: str, *, bare: bool, places: Sequence[int] | None = None, is_outline: bool = False
-) -> list[Line]:
-    """Every line with its Markdown level (0: none) and what it says as a heading.
-
-    `places` are those of `possible_headings`, where they are known. In an outline a heading that says that it is a
-    volume is one, even where there is hardly a chapter; a novel may call its chapters Part One and Part Two.
-    """
+def heading_lines(text: str, *, bare: bool) -> list[Line]:
+    """Every line of a novel with its Markdown level (0: none) and what it says as a heading."""
+    possible = frozenset(possible_headings(text))
     lines: list[Line] = []
-    possible = frozenset(possible_headings(text) if places is None else places)
     after = 0
     for raw in text.split("\n"):
         at, after = after, after + len(raw) + 1
-        if at not in possible and raw[:1] != "#":
-            lines.append(Line(raw, 0, None))
-            continue
-        mark = _MARK.match(raw)
-        said = mark[2].strip() if mark else raw.strip()
-        heading = heading_of(said) if len(said) <= LONGEST or raw[:1] in "Cc" else None
-        if heading and heading.trust == "bare" and not (bare or mark):
-            heading = None
-        if mark and said and heading is None:
-            heading = Heading("chapter", said, trust="habit")
-        lines.append(Line(raw, len(mark[1]) if mark else 0, heading))
-    return _without_running_text(_by_unit(_by_level(lines, is_outline)))
+        is_possible = at in possible or raw[:1] == "#"
+        lines.append(_line(raw, at, bare) if is_possible else Line(raw, 0, None, at))
+    return _without_running_text(_by_unit(_by_level(lines, is_outline=False)))
 
 
-def _by_level(lines: list[Line], is_outline: bool) -> list[Line]:
+def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[Line]:
+    """The same of an outline; lines that cannot be headings are one `Line` as far as they follow each other.
+
+    `places` are those of `possible_headings`. A heading that says that it is a volume is one, even where there is
+    hardly a chapter; a novel may call its chapters Part One and Part Two.
+    """
+    lines: list[Line] = []
+    after = 0
+    for at in sorted({*places, *(match.start() for match in _MARKED.finditer(text))}):
+        if at > after:
+            lines.append(Line(text[after : at - 1], 0, None, after))
+        end = text.find("\n", at)
+        raw = text[at : end if end >= 0 else len(text)]
+        lines.append(_line(raw, at, bare))
+        after = at + len(raw) + 1
+    if after < len(text):
+        lines.append(Line(text[after:], 0, None, after))
+    return _without_running_text(_by_unit(_by_level(lines, is_outline=True)))
+
+
+def _line(raw: str, at: int, bare: bool) -> Line:
+    """A line that may be a heading."""
+    mark = _MARK.match(raw)
+    said = mark[2].strip() if mark else raw.strip()
+    heading = heading_of(said) if len(said) <= LONGEST or raw[:1] in "Cc" else None
+    if heading and heading.trust == "bare" and not (bare or mark):
+        heading = None
+    if mark and said and heading is None:
+        heading = Heading("chapter", said, trust="habit")
+    return Line(raw, len(mark[1]) if mark else 0, heading, at)
+
+
+def _by_level(lines: list[Line], *, is_outline: bool) -> list[Line]:
     """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
     marked = [line for line in lines if line.level and line.heading]
     if not marked:

@@ -13,11 +13,12 @@ _LEAST_COUNTED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with its Markdown level (0: none) and what it says as a heading."""
+    """A line with its Markdown level (0: none) and what it says as a heading; `at` is where it begins in the text."""
 
     text: str
     level: int
     heading: Heading | None
+    at: int = 0
 
 
 def bare_numbers(lines: Sequence[Line]) -> frozenset[int]:

@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.outline import Outline, OutlinePart, PartKind
 from flowcabal_tui.headings.contents import without_contents
-from flowcabal_tui.headings.levels import heading_lines
+from flowcabal_tui.headings.levels import outline_lines
 from flowcabal_tui.headings.lines import Line
 from flowcabal_tui.headings.numerals import NUMERAL, chinese_number, leading_number
 from flowcabal_tui.headings.rules import heading_of, possible_headings, title_words
@@ -61,32 +61,22 @@ def read_outline(text: str) -> Outline:
 def _headed(text: str) -> Iterator[_Found]:
     """By the rules of imports; a number alone only where nothing else is a chapter's heading."""
     places = possible_headings(text)
-    lines = heading_lines(text, bare=False, places=places, is_outline=True)
-    headed = {at for at, line in _with_offsets(lines) if line.heading}
+    lines = outline_lines(text, places, bare=False)
+    headed = {line.at for line in lines if line.heading}
     own = {at: each for at in places if (each := _several(text, at) or (None if at in headed else _at_once(text, at)))}
     chapters = [line.heading for line in lines if line.heading and line.heading.kind == "chapter"]
     if not own and len(chapters) <= 1 and not any(each.number is not None for each in chapters):
-        counted = heading_lines(text, bare=True, places=places, is_outline=True)
+        counted = outline_lines(text, places, bare=True)
         lines = counted if sum(_is_chapter(line) for line in counted) > 1 else lines
     kept, listed = without_contents(lines)
-    remains = {id(line) for line in kept} if listed else None
-    for at, line in _with_offsets(lines):
-        if at in own:
-            yield own[at]
-        elif (said := line.heading) is None:
-            continue
-        elif remains is None or id(line) in remains:
-            kind: PartKind = "volume" if said.kind == "volume" else "chapter"
-            end = at + len(line.text)
-            yield _Found(kind, said.title, Span(at, end), end, said.number, line.level, volume=said.volume)
-
-
-def _with_offsets(lines: Iterable[Line]) -> Iterator[tuple[int, Line]]:
-    """Each line with the place in the text where it begins."""
-    at = 0
+    remains = {line.at for line in kept} if listed else None
     for line in lines:
-        yield at, line
-        at += len(line.text) + 1
+        if line.at in own:
+            yield own[line.at]
+        elif (said := line.heading) is not None and (remains is None or line.at in remains):
+            kind: PartKind = "volume" if said.kind == "volume" else "chapter"
+            end = line.at + len(line.text)
+            yield _Found(kind, said.title, Span(line.at, end), end, said.number, line.level, volume=said.volume)
 
 
 def _is_chapter(line: Line) -> bool:

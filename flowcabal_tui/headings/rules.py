@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_letters
 from typing import Final, Literal
 
 from flowcabal_tui.headings.numerals import NUMERAL, chinese_number, leading_number
@@ -43,10 +44,13 @@ _APART_EN: Final = re.compile(
 )
 _BARE_ZH: Final = re.compile(rf"^(?P<number>{NUMERAL})(?:\s*[、.．:：]\s*|\s+|$)(?P<title>.{{0,30}})$")
 _BARE_EN: Final = re.compile(r"^(?P<number>[0-9]{1,3}|[IVXLC]+)(?:\.?|[.:)]?\s+(?P<title>[A-Z‘“].{0,60}[^.,;:]))$")
+_LETTERS: Final = frozenset(ascii_letters)
 _JOINTS: Final = " \t\u3000:：、.．·—–-_|/"
 _ORNAMENT: Final = "—–-=*~～_◆◇★☆■□●○※▲△▼▽♦❖§+#"
 _BRACKETED: Final = re.compile(r"^[（(\[〈「『〔<]\s*(?P<core>[^）)\]〉」』〕>]+?)\s*[）)\]〉」』〕>]\s*(?P<rest>.*)$")
 _BEFORE: Final = re.compile(rf"^(?:正文卷?|《[^》]{{1,30}}》)\s*(?=第|卷|{NUMERAL}章)")
+_BARE_LINE: Final = re.compile(r"[A-Za-z0-9][\x21-\x7e]*(?: [\x21-\x7e]+)*(?<![-=*~_#+])")
+"""Words of plain ASCII with one blank between them, no ornament at an end."""
 _PLAIN: Final = {
     **{ord(wide): ord(wide) - 0xFEE0 for wide in "０１２３４５６７８９"},
     **{code: code - 0xFEE0 for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))},
@@ -122,7 +126,7 @@ def title_words(title: str) -> str:
 @lru_cache(maxsize=16_384)
 def _after_number(title: str) -> str | None:
     """What follows the number of a title; None when it has none."""
-    if found := _CHAPTER_ZH.match(title) or _VOLUME_ZH.match(title):
+    if title[:1] not in _LETTERS and (found := _CHAPTER_ZH.match(title) or _VOLUME_ZH.match(title)):
         return found["rest"].strip(_JOINTS)
     if found := _UNITS_EN.match(title):
         number, rest = leading_number(title[found.end() :])
@@ -139,6 +143,8 @@ def is_apart(title: str) -> bool:
 
 def _undecorated(line: str) -> str:
     """Without ornaments and brackets around it, and without what stands before the number (正文, the book's name)."""
+    if _BARE_LINE.fullmatch(line):
+        return line
     line = " ".join(line.translate(_PLAIN).split(" ")).strip()
     bare = line.strip(_ORNAMENT + " \t\u3000")
     if bare != line and (line[:1] in _ORNAMENT or line[-1:] in _ORNAMENT):

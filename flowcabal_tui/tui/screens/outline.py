@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 from textual import on
@@ -63,13 +63,19 @@ class OutlineDoors(Protocol):
     async def write_all(self, text: str, version: int) -> None: ...
 
 
-class _Row(NamedTuple):
-    """A row of the list: what it is of, the sign before it, its words and the dim words after them."""
-
-    id: str
-    sign: str
-    title: str
-    words: str
+def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> Option:
+    """A row of the list with the sign before its words and the dim words after them. `titles` are of the chapters."""
+    words = f" · {_('nothing in the outline yet')}"
+    if name.startswith(_NEW):
+        return Option(HangingRow("+   ", titles[ChapterId(name.removeprefix(_NEW))], words), id=name)
+    if name.startswith(_NEW_VOLUME):
+        volume = book.volumes[int(name.removeprefix(_NEW_VOLUME))]
+        return Option(HangingRow("+ ", _("volume {name}").format(name=one_line(volume)), words), id=name)
+    each = book.placed[int(name)]
+    title = one_line(each.part.title) or _("The whole book")
+    indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
+    words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
+    return Option(HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words), id=name)
 
 
 class BeatsScreen(TypedScreen[str]):
@@ -164,29 +170,30 @@ class OutlineScreen(ModalScreen[None]):
 
     async def _read(self, *, first: bool = False) -> None:
         self._book, self._version = await self._doors.outline()
-        lines = self.query_one(PickList)
-        rows = [*self._rows(self._book)]
-        at = self._first_row(self._book, rows) if first else lines.highlighted or 0
-        self.query_one(".head", Static).update(self._words(self._book))
+        book, lines = self._book, self.query_one(PickList)
+        names = [*self._names(book)]
+        at = self._first_row(book, names) if first else lines.highlighted or 0
+        self.query_one(".head", Static).update(self._words(book))
+        titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
         near = slice(max(0, at - _IN_SIGHT), at + _IN_SIGHT)
-        if len(rows) > 2 * _IN_SIGHT:  # the height of each row takes time: those in sight come first
-            self._fill(rows[near], at - near.start)
+        if len(names) > 2 * _IN_SIGHT:  # the words and the height of each row take time: those in sight come first
+            self._fill([_row(book, titles, name) for name in names[near]], at - near.start)
             drawn = asyncio.Event()
             self.call_after_refresh(drawn.set)
             await drawn.wait()
             at = near.start + (lines.highlighted or 0)
-        self._fill(rows, at)
+        self._fill([_row(book, titles, name) for name in names], at)
 
-    def _fill(self, rows: Sequence[_Row], at: int) -> None:
+    def _fill(self, rows: Sequence[Option], at: int) -> None:
         lines = self.query_one(PickList)
-        lines.set_options([Option(HangingRow(row.sign, row.title, row.words), id=row.id) for row in rows])
+        lines.set_options(rows)
         lines.highlighted = min(at, lines.option_count - 1)
 
-    def _first_row(self, book: BookOutline, rows: Sequence[_Row]) -> int:
+    def _first_row(self, book: BookOutline, names: Sequence[str]) -> int:
         """The row of the chapter in view."""
-        own = [at for at, each in enumerate(book.placed) if self._chapter in each.chapters]
-        new = (at for at, row in enumerate(rows) if row.id == f"{_NEW}{self._chapter}")
-        return next(iter((*own, *new)), 0)
+        own = (at for at, each in enumerate(book.placed) if self._chapter in each.chapters)
+        new = (at for at, name in enumerate(names) if name == f"{_NEW}{self._chapter}")
+        return next(own, next(new, 0))
 
     @staticmethod
     def _words(book: BookOutline) -> str:
@@ -195,20 +202,15 @@ class OutlineScreen(ModalScreen[None]):
         return f"{_('Outline')} · {words.format(n=left)}" if left else _("Outline")
 
     @staticmethod
-    def _rows(book: BookOutline) -> Iterator[_Row]:
-        titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
-        for at, each in enumerate(book.placed):
-            title = one_line(each.part.title) or _("The whole book")
-            indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
-            words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
-            yield _Row(str(at), f"{'!' if each.is_unassigned else ' '} {indent}", title, words)
-        words = f" · {_('nothing in the outline yet')}"
+    def _names(book: BookOutline) -> Iterator[str]:
+        """The ids of all rows: the parts by their places, then the volumes and chapters that have none."""
+        yield from map(str, range(len(book.placed)))
         new = {name: at for at, name in enumerate(book.volumes) if book.part_of_volume(name) is None}
         for chapter in book.chapters:
             if (at := new.pop(chapter.volume, -1)) >= 0:
-                yield _Row(f"{_NEW_VOLUME}{at}", "+ ", _("volume {name}").format(name=one_line(chapter.volume)), words)
+                yield f"{_NEW_VOLUME}{at}"
             if not book.of(chapter.id):
-                yield _Row(f"{_NEW}{chapter.id}", "+   ", titles[chapter.id], words)
+                yield f"{_NEW}{chapter.id}"
 
     def _current(self) -> PartOf:
         """What the row under the cursor is of."""
