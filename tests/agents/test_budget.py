@@ -199,3 +199,36 @@ def test_a_passage_ends_where_what_is_there_begins() -> None:
     assert TEXT[300:400] in suffix
     assert TEXT[149:152] not in suffix
     assert TEXT[298:302] not in suffix
+
+
+SENTENCES = "".join(f"{TEXT[at : at + 9]}。" for at in range(0, 396, 9))
+"""A chapter of 440 characters, in sentences of ten."""
+
+
+def ending(start: int) -> Candidate:
+    """The end of a chapter, which may begin earlier."""
+    whole = Candidate("manuscript/c1", "", "", "L2", "near", SENTENCES, 1, 0, len(SENTENCES), of=len(SENTENCES))
+    return replace(whole, text=SENTENCES[start:], start=start, cut="end", larger=whole)
+
+
+@pytest.mark.parametrize(("budget", "whole"), [(380, False), (1_000, True)])
+def test_the_last_pages_begin_earlier_where_budget_is_left(budget: int, whole: bool) -> None:
+    roomy = ledger(budget, {"near": 0.4})
+    roomy.fill("near", [ending(400)])
+    assert spans(roomy) == {(400, 440)}
+    roomy.spend_rest()
+    (last,) = roomy.sources()
+    assert last.end == 440 and (last.start == 0 if whole else 100 < last.start <= 250)
+    assert (last.kept, last.of) == (440 - last.start, 440)
+    text = roomy.render()[1]
+    assert SENTENCES[last.start :] in text and ("篇幅所限" in text) == (not whole)
+    assert roomy.measure(*roomy.render()) <= budget
+
+
+def test_what_was_refused_comes_before_earlier_pages() -> None:
+    tight = ledger(480, {"near": 0.3, "far": 0.1})
+    tight.fill("near", [ending(400)])
+    tight.fill("far", [passage(0, 180, 0, "manuscript/c2")])
+    tight.spend_rest()
+    assert ("manuscript/c2", 180) in {(source.uri, source.end) for source in tight.sources()}
+    assert tight.measure(*tight.render()) <= 480

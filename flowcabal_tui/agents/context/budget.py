@@ -54,6 +54,8 @@ _TRIES: Final = 3
 _GIVING: Final[frozenset[BudgetClass]] = frozenset({"far", "summaries"})
 """Classes that give up what the notes take beyond their share."""
 _LEAST_CUT: Final = 60
+_ROUNDING: Final = 8
+"""Tokens by which the count of a block may differ from the sum of its parts."""
 _LEAST_REST: Final = 80
 _MOST_DROPPED: Final = 80
 
@@ -130,7 +132,7 @@ class Ledger:
     def spend_rest(self) -> None:
         """Offers what no class used to what was taken smaller, then to what was over its share, then to excerpts.
 
-        Excerpts become whole passages by rank. What still waits is dropped.
+        Excerpts become whole passages by rank, and the last pages begin earlier. What still waits is dropped.
         """
         reduced, self._reduced = self._reduced, []
         for whole, taken in reduced:
@@ -245,7 +247,7 @@ class Ledger:
         self._frame -= max(0, self._budget - spent - self.left)
 
     def _grow(self, at: int) -> None:
-        """Shows of a chosen excerpt's passage all that is not there yet, where there is room."""
+        """Shows, where there is room, what is not there yet of an excerpt's passage or before the last pages."""
         chosen = self._chosen[at]
         taken = chosen.candidate
         if (larger := taken.larger) is None:
@@ -253,9 +255,17 @@ class Ledger:
         spans = self._spans[taken.uri]
         start = max(larger.start, *(end for _start, end in spans if end <= taken.start), 0)
         end = min(larger.end, *(start for start, _end in spans if start >= taken.end), larger.end)
-        grown = replace(larger, text=larger.text[start - larger.start : end - larger.start], start=start, end=end)
-        more = self._counter.count(grown.continued) - self._counter.count(taken.continued)
-        if grown.text == taken.text or more > self.left:
+        text = larger.text[start - larger.start : end - larger.start]
+        if taken.cut:
+            room = max(0, self._counter.count(taken.text) + self.left - _ROUNDING)
+            start += cut(text, room, self._counter, keep_end=True).start
+            text = larger.text[start - larger.start : end - larger.start]
+        grown = replace(larger, text=text, start=start, end=end, cut=taken.cut if start > larger.start else "")
+        if taken.cut:
+            more = self._counter.count(grown.block(self._language)) - self._counter.count(taken.block(self._language))
+        else:
+            more = self._counter.count(grown.continued) - self._counter.count(taken.continued)
+        if len(grown.text) <= len(taken.text) or more > self.left:
             return
         self._chosen[at] = Chosen(grown, chosen.tokens + more)
         self._used[taken.budget_class] += more

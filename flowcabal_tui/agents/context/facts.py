@@ -105,7 +105,7 @@ class _Words:
     """Puts records into words, and tells how near they are to the prompt."""
 
     def __init__(self, book: Book, reading: Reading) -> None:
-        self._book, self._chinese = book, book.view.language.startswith("zh")
+        self._book, self.chinese = book, book.view.language.startswith("zh")
         self._names = {entity.id: entity.name for entity in book.entities}
         self._places = {chapter.id: chapter.position for chapter in book.chapters}
         self._wanted = frozenset(reading.words)
@@ -118,18 +118,18 @@ class _Words:
         return self._places.get(chapter, 0) if chapter else 0
 
     def say(self, key: str, **values: object) -> str:
-        return _WORDS[key][0 if self._chinese else 1].format(**values)
+        return _WORDS[key][0 if self.chinese else 1].format(**values)
 
     def since(self, chapter: ChapterId | None, key: str = "since") -> str:
         return self.say(key, n=place) if (place := self.place(chapter)) else ""
 
     @property
     def joint(self) -> str:
-        return "、" if self._chinese else ", "
+        return "、" if self.chinese else ", "
 
     def near(self, text: str) -> int:
         """How many words of the prompt it has."""
-        return len(self._wanted & _terms(text.lower(), self._chinese))
+        return len(self._wanted & _terms(text.lower(), self.chinese))
 
     @property
     def target(self) -> int:
@@ -209,7 +209,8 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
 
 def _relation_line(relation: Relation, words: _Words) -> str:
     arrow = "→" if relation.directed else "↔"
-    return f"{words.name(relation.source)} {arrow} {words.name(relation.target)}: {relation.kind}"
+    colon = "：" if words.chinese else ": "
+    return f"{words.name(relation.source)} {arrow} {words.name(relation.target)}{colon}{relation.kind}"
 
 
 def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:

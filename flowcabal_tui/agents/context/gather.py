@@ -163,22 +163,25 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
 
 
 async def _ending(book: Book, chapter: Chapter, distance: int, counter: CountedTokens, room: int) -> Candidate:
-    """The last `room` tokens of a chapter."""
+    """The last `room` tokens of a chapter; of the previous one as much as there is room for in the end."""
     text = await book.view.chapter_text(chapter.id)
     span = cut(text, room, counter, keep_end=True)
-    return Candidate(
+    whole = Candidate(
         f"manuscript/{chapter.id}",
         chapter.title,
         _how_far(_("how it ends"), distance),
         "L2",
         "near",
-        text[span.start : span.end],
+        text,
         position=chapter.position,
-        start=span.start,
-        end=span.end,
+        start=0,
+        end=len(text),
         of=len(text),
-        cut="end" if span.start else "",
     )
+    if not span.start:
+        return whole
+    larger = whole if distance == 1 else None
+    return replace(whole, text=text[span.start :], start=span.start, cut="end", larger=larger)
 
 
 def _how_far(what: str, distance: int) -> str:
