@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from flowcabal_tui.agents.context import ContextAgent, gather
-from flowcabal_tui.agents.context.budget import SHARES, Ledger
+from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.relevance import Relevance
+from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.domain.context import BudgetClass
 from tests.agents.fakes import FakeBook, FakeTokens

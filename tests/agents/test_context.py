@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.agents.context import ContextAgent, Found
-from flowcabal_tui.agents.context.budget import SHARES, Ledger
+from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.context import BudgetClass, Injection

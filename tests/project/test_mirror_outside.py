@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.book import curation
-from flowcabal_tui.protocol import OutsideEdit, WriteChapter
+from flowcabal_tui.protocol import AddChapter, OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.book.outbox import no_tasks
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
@@ -94,6 +95,27 @@ async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(
     assert await mirror.edited_outside() == ()
     assert "Third." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")
     assert desk.told(OutsideEdit) == []
+
+
+async def test_a_file_that_is_being_written_is_no_half_file_of_a_kill(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make(folder, both(OFFLINE))
+    async with opened(folder) as desk:
+        chapter = await desk.project.carry_out(AddChapter("The Ferry"))
+        parts, fsync, swept = desk.project._parts, os.fsync, []
+
+        def sweep_and_sync(descriptor: int) -> None:
+            if not swept:
+                swept.append(desk.project._engine.submit(parts.mirror.sweep()))
+                for _turn in range(50):  # more than it takes; in the end its turn is still to come
+                    desk.project._engine.submit(parts.mirror.stamps()).result()
+            fsync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", sweep_and_sync)
+        await desk.project.carry_out(WriteChapter(chapter, FERRY))
+        await desk.settled()
+        assert swept and FERRY in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")
 
 
 async def test_half_files_that_a_kill_left_are_taken_away(desk: Desk, folder: Path) -> None:

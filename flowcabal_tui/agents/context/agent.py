@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context import facts, gather, references
-from flowcabal_tui.agents.context.budget import BESIDES, SHARES, Ledger
+from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
@@ -19,6 +19,7 @@ from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.scene import scene_lines
 from flowcabal_tui.agents.context.scene_question import NOT_ASKED, ModelSaid, SceneReader
+from flowcabal_tui.agents.context.shares import BESIDES, SHARES
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent

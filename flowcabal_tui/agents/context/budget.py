@@ -8,44 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate, preamble
+from flowcabal_tui.agents.context.shares import ALWAYS, RENDERED
 from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.prompt_parts import PartKey, closing, opening
 from flowcabal_tui.locale import _
 
-SHARES: Final[Mapping[BudgetClass, float]] = {
-    "inquiry": 0.06,
-    "beats": 0.02,
-    "meta": 0.08,
-    "outline": 0.02,
-    "entities": 0.05,
-    "facts": 0.04,
-    "profiles": 0.14,
-    "near": 0.10,
-    "last_meeting": 0.05,
-    "knowledge": 0.05,
-    "far": 0.29,
-    "summaries": 0.10,
-}
-"""Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
-RENDERED: Final[tuple[BudgetClass, ...]] = (
-    "entities",
-    "profiles",
-    "facts",
-    "summaries",
-    "far",
-    "knowledge",
-    "last_meeting",
-    "near",
-    "outline",
-    "beats",
-)
-"""The user suffix from stable to volatile, so that providers' prompt caches hit."""
-ALWAYS: Final[tuple[BudgetClass, ...]] = ("beats", "meta", "outline", "entities", "facts", "profiles")
-"""Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
-BESIDES: Final = 0.06
-"""The part of the budget that waits for what a node's prompt says beyond the chapter's words: the plan's names."""
 _WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
 """Classes that take what they need of the whole budget: their candidates are few."""
 _META_LEAST: Final = 2_000

@@ -14,8 +14,8 @@ from time import perf_counter
 from typing import Any, Final, Literal
 
 from flowcabal_tui.agents.context import ContextAgent
-from flowcabal_tui.agents.context.budget import SHARES
 from flowcabal_tui.agents.context.gather import Finder
+from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass, ContextSource
 from flowcabal_tui.domain.errors import ManuscriptError

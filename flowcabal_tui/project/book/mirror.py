@@ -43,6 +43,8 @@ class Mirror:
     def __init__(self, folder: Folder, store: Store) -> None:
         """`folder` is the project's."""
         self._project, self._store = folder, store
+        self._half_files = asyncio.Lock()
+        """Held while one is written, and while those that a kill left are removed."""
 
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
         """What was written last, empty when it is not known. The row may be a stranger's: a name is only a name."""
@@ -72,7 +74,8 @@ class Mirror:
         # Noted before it is written: a kill in between must not make our own file look like somebody's edit.
         await self._store.values.put(self._key(chapter.id), before | {"writing": written})
         try:
-            await _to_its_end(self._project.write, content.encode(), MANUSCRIPT, name)
+            async with self._half_files:
+                await _to_its_end(self._project.write, content.encode(), MANUSCRIPT, name)
             if (old := before.get("name")) and old != name:
                 await asyncio.to_thread(self._project.remove, MANUSCRIPT, old)
         except OSError as error:
@@ -144,10 +147,10 @@ class Mirror:
 
     async def sweep(self) -> None:
         """Takes away the half files that a kill left."""
-        names = await self.stamps()
-        for name in filter(_HALF_FILE.fullmatch, names):
-            with contextlib.suppress(OSError):  # it stays until it may be removed
-                await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
+        async with self._half_files:
+            for name in filter(_HALF_FILE.fullmatch, await self.stamps()):
+                with contextlib.suppress(OSError):  # it stays until it may be removed
+                    await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
 
     async def accept(self, edited: Edited) -> None:
         """Takes the file as it is for what was written last: it became a version of its own."""
