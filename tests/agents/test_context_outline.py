@@ -16,6 +16,7 @@ from flowcabal_tui.domain.story import Fact, RecordId, Story
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, OutlineScope, PromptParams, TextBlock, Workflow
 from flowcabal_tui.headings.numerals import in_chinese
+from flowcabal_tui.locale import use_language
 from flowcabal_tui.project.words import level_words
 from tests.agents.fakes import FakeBook, FakeTokens
 
@@ -207,3 +208,10 @@ async def test_a_style_guide_and_notes_of_a_megabyte_go_in_shortened_or_are_list
                 if source.of:
                     shortened = level_words(source).startswith("shortened")
                     assert shortened == (source.kept < source.of) == (f"全文共 {source.of} 字" in given)
+
+
+async def test_the_reason_of_a_passage_joins_names_as_the_language_does() -> None:
+    use_language("zh")
+    injection = await assembled(book("## 旧怨\n林远恨沈青。\n"), 1)
+    (passage,) = [each for each in sources(injection, "outline") if "林远" in each.reason and "沈青" in each.reason]
+    assert "、" in passage.reason and ", " not in passage.reason

@@ -55,7 +55,7 @@ class Summary:
 
 def reason(opened: Opened) -> str:
     """Why a passage is in, as the receipt says it."""
-    return _said(opened.level).format(terms=", ".join(opened.found))
+    return _said(opened.level).format(terms=_(", ").join(opened.found))
 
 
 def is_opened(source: ContextSource) -> bool:

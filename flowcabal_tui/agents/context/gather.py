@@ -255,9 +255,9 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
         if each.opened is not None:
             reason = drill.reason(each.opened)
         elif each.found_by:
-            reason = _("found by {terms}").format(terms=", ".join(each.found_by))
+            reason = _("found by {terms}").format(terms=_(", ").join(each.found_by))
         else:
-            reason = _("tells of {names}, seen a few chapters ago").format(names=", ".join(each.expected))
+            reason = _("tells of {names}, seen a few chapters ago").format(names=_(", ").join(each.expected))
         found.append(_cut_out(_of_passage(book, passage, reason, "far", rank), span))
     return found
 

@@ -247,7 +247,7 @@ def _unassigned(
                 continue
             count += 1
             title = _title("unassigned", language) + (f": {each.part.title}" if each.part.title else "")
-            reason = _("not assigned to a chapter; names {names}").format(names=", ".join(dict.fromkeys(named)))
+            reason = _("not assigned to a chapter; names {names}").format(names=_(", ").join(dict.fromkeys(named)))
             yield Candidate(URI, title, reason, "L2", "outline", line, start=start, end=start + len(line))
 
 
