@@ -15,7 +15,7 @@ Each request takes the first fault in the queue and uses it up; `times` lets it 
   comments                   keep-alive comments before the first event, one every `comment_delay` seconds
   raw                        text sent as the whole stream
   split                      the stream in pieces of that many bytes
-  content, reasoning, tool_calls, finish, usage (False: none), no_done        what the answer is made of
+  content, reasoning, tool_calls, finish, usage (False: none; OpenAI: counts), no_done        what the answer is made of
 """
 
 from __future__ import annotations
@@ -319,7 +319,8 @@ def arguments(call: Json) -> str:
 class OpenAI(Dialect):
     def usage(self) -> Json:
         counts = {"prompt_tokens": self.tokens_in, "completion_tokens": self.tokens_out}
-        return {} if self.fault.get("usage") is False else {"usage": counts}
+        said = self.fault.get("usage", counts)
+        return {} if said is False else {"usage": said}
 
     def whole(self) -> Json:
         message: Json = {"role": "assistant", "content": "".join(self.text), "reasoning_content": "".join(self.thought)}

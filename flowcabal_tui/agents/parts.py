@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection, Sequence
 from typing import Final, TypeVar
@@ -61,6 +62,12 @@ def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:
         found.append(text[:end])
         text = text[end:]
     return tuple(found) or ("",)
+
+
+def parts_at_most(length: int, question: int, room: int | None) -> int:
+    """In how many parts a text of so many tokens is read at most, beside a question of so many."""
+    left = length if room is None else max(LEAST, room - question)
+    return 1 if length <= left else math.ceil(length / (left * _FULL))
 
 
 def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[str | Fenced, ...]:

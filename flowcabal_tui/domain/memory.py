@@ -181,9 +181,10 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapQuote:
-    """What reading imported chapters with the agents' model would take, at most; answers of usual length.
+    """What reading imported chapters with the agents' model would take, at most and likely.
 
-    `cost` is None when a price is unknown. `seconds` is a guess.
+    A cost is None when a price is unknown. `seconds` is what it likely takes; None when nobody knows how fast the model
+    answers.
     """
 
     chapters: int
@@ -192,7 +193,10 @@ class BootstrapQuote:
     output_tokens: int
     cost: Decimal | None
     currency: str
-    seconds: float
+    seconds: float | None
+    likely_calls: int = 0
+    likely_tokens: int = 0
+    likely_cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,13 +184,17 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class SpendLimit:
-    """What a run may cost without asking again: tokens in and out together, and money. None: not limited."""
+    """What a run or a reading may cost without asking again: tokens in and out together, and money. None: not limited.
+
+    `calls` are those from now on; a repeated one counts again.
+    """
 
     tokens: int | None = None
     cost: Decimal | None = None
     currency: str = ""
     answer: int = 0
     """Tokens that a text of a node was taken to have at most where the model is sent no limit; 0: the usual number."""
+    calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

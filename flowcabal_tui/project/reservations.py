@@ -65,6 +65,8 @@ class RunSpending:
     spent: Totals
     answers: int = 0
     """How often a person was asked and has answered."""
+    sent: int = 0
+    """Calls that were begun since it is held."""
 
 
 class Reservations:
@@ -106,11 +108,12 @@ class Reservations:
         while True:
             require()
             of_run = [each for each in self._under_way if each.run is not None and each.run == asked.run]
-            if not self._fits_run(asked, of_run):
+            if self._no_call_left(asked) or not self._fits_run(asked, of_run):
                 if not of_run:
                     raise self._reached(asked)
             elif (self._fits_project(asked, self._under_way) and self._fits_job(asked, of_run)) or not self._under_way:
                 self._under_way.add(asked)
+                self._sent(asked)
                 return
             self._changed.clear()
             await self._changed.wait()
@@ -118,8 +121,19 @@ class Reservations:
     def require_again(self, asked: Reservation) -> None:
         """A call repeats a failed try. Raises LimitReached when that could take its run past the limit."""
         asked.starts_again()
-        if not self._fits_run(asked, [each for each in self._under_way if each.run == asked.run and each is not asked]):
+        if self._no_call_left(asked) or not self._fits_run(
+            asked, [each for each in self._under_way if each.run == asked.run and each is not asked]
+        ):
             raise self._reached(asked)
+        self._sent(asked)
+
+    def _no_call_left(self, asked: Reservation) -> bool:
+        held = self.runs.get(asked.run) if asked.run is not None else None
+        return held is not None and held.limit.calls is not None and held.sent >= held.limit.calls
+
+    def _sent(self, asked: Reservation) -> None:
+        if asked.run is not None and (held := self.runs.get(asked.run)) is not None:
+            held.sent += 1
 
     def enlarge(self, asked: Reservation, output_tokens: int) -> None:
         """Reserves a longer answer for a call that is under way.
@@ -155,6 +169,8 @@ class Reservations:
             limit = replace(limit, cost=most)
         if limit.tokens is not None:
             limit = replace(limit, tokens=max(limit.tokens, _tokens(spent)) + max(agreed.tokens or 0, asked.tokens))
+        if limit.calls is not None:
+            limit = replace(limit, calls=held.sent + max(1, agreed.calls or 0))
         held.limit = limit
         self._changed.set()
         return limit

@@ -155,6 +155,10 @@ class MonitorPort(Protocol):
         """Tokens of one question of a check, with its tools and without the draft, at most."""
         ...
 
+    def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
+        """In how many parts a draft of so many tokens is checked at most."""
+        ...
+
 
 class DoubtsPort(Protocol):
     """What can be said of an answer without a model."""

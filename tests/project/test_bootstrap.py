@@ -16,7 +16,9 @@ import pytest
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.domain.model_calls import Endpoint
-from flowcabal_tui.project.memory.bootstrap_plan import quote
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.memory.bootstrap_plan import Price, quote
+from flowcabal_tui.project.memory.bootstrap_words import quoted
 from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
@@ -127,6 +129,7 @@ async def test_an_overview_that_could_not_be_read_is_not_asked_for_again_for_its
     await imported(folder, server, concurrency=1)
     async with opened(folder) as desk:
         server.push({}, {"content": "No.", "times": 3})  # the story, then the overview in each of the three modes
+        server.push({"content": json.dumps({"sentence": "Ines Marlow waits for the ferry of Saltreach."})})
         await desk.project.carry_out(StartBootstrap(last=1))
         status = await ended(desk)
         assert status.failed == 1
@@ -315,10 +318,61 @@ async def test_a_reading_that_goes_on_elsewhere_is_seen_as_running(folder: Path,
             assert status is not None and status.state == "running"
 
 
+async def test_a_reading_whose_answers_are_all_cut_stays_within_the_most_of_its_quote(
+    folder: Path, server: FaultServer
+) -> None:
+    """Long chapters in a small window are read in parts, and each part is asked for three times."""
+    await make(folder, both(endpoint(server, context_window=4_096, max_output=256, **PRICE)))
+    long = {f"Chapter {n} The Ferry": f"Ines Marlow waited for ferry {n} of Saltreach. " * 300 for n in (1, 2)}
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", long))))
+        await desk.settled()
+        server.push({"content": '{"entities": [], "relations": []', "finish": "length", "times": -1})
+        quote = await desk.project.quote_bootstrap()
+        assert quote.likely_calls < quote.calls and (quote.likely_cost or 0) < (quote.cost or 0)
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert 35 < calls(server) <= quote.calls
+        assert status.spent.input_tokens <= quote.input_tokens
+        assert (status.spent.cost or 0) <= (quote.cost or 0)
+
+
+async def test_a_reading_that_would_pass_the_most_of_its_quote_waits_until_somebody_goes_on(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server, concurrency=1)
+    server.push({"usage": {"prompt_tokens": 10**8, "completion_tokens": 10}})
+    async with opened(folder) as desk:
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk, "paused")
+        assert "most of its quote" in status.reason and calls(server) == 1
+        desk.events.clear()
+        await desk.project.carry_out(StartBootstrap())
+        status = await ended(desk)
+        assert status.done == status.total
+
+
+async def test_a_quote_names_a_time_only_when_a_reading_has_shown_how_fast_the_model_is(
+    folder: Path, server: FaultServer
+) -> None:
+    await imported(folder, server)
+    async with opened(folder) as desk:
+        before = await desk.project.quote_bootstrap()
+        assert before.seconds is None and "about" not in quoted(before)
+        await desk.project.carry_out(StartBootstrap(last=2))
+        await ended(desk)
+        after = await desk.project.quote_bootstrap()
+        assert after.seconds is not None and "about" in quoted(after)
+
+
 def test_a_quote_takes_no_cache_to_help_and_pays_for_what_is_written_into_one() -> None:
     plain = Endpoint("openai", "m", price_in=Decimal(1), price_out=Decimal(2))
     cheap_hits = replace(plain, price_cached=Decimal("0.1"))
     writes = replace(cheap_hits, provider="anthropic")
-    least, same, most = (quote(2, Counter(story=2), 1_000, each) for each in (plain, cheap_hits, writes))
-    assert least.cost == same.cost is not None
-    assert most.cost == least.cost + Decimal(least.input_tokens) / 4 / 1_000_000
+    counter = TokenEstimator()
+    least, same, most = (
+        quote(Counter(story=2), (500, 500), Price(counter, each)) for each in (plain, cheap_hits, writes)
+    )
+    assert least.likely_cost == same.likely_cost is not None and least.cost == same.cost
+    sent = least.likely_tokens - 2 * 2_000
+    assert most.likely_cost == least.likely_cost + Decimal(sent) / 4 / 1_000_000

@@ -31,7 +31,7 @@ class ImportedWorkbench(FakeWorkbench):
         return self.status
 
     async def quote_bootstrap(self) -> BootstrapQuote:
-        return BootstrapQuote(12, 90, 200_000, 60_000, Decimal("3.20"), "USD", 900.0)
+        return BootstrapQuote(12, 90, 200_000, 60_000, Decimal("3.20"), "USD", 900.0, 30, 70_000, Decimal("1.00"))
 
 
 async def test_the_price_is_shown_before_anything_is_sent(tmp_path) -> None:

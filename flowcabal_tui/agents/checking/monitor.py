@@ -20,7 +20,7 @@ from flowcabal_tui.agents.checking.claims import Claims
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, pieces, room_of, tokens_of
+from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, room_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
@@ -91,6 +91,12 @@ class Monitor:
         question = ModelRequest((Message("user", "\n".join(words)),))
         taken = tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter, endpoint)
         return taken + SOURCE_TOKENS + NAMES_TOKENS
+
+    def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
+        """In how many parts a draft of so many tokens is checked at most; the sources leave two thirds of the room."""
+        room = room_of(endpoint)
+        frame = self.question_tokens(endpoint) - SOURCE_TOKENS
+        return parts_at_most(draft, 0, None if room is None else max(LEAST, 2 * (room - frame) // 3))
 
     async def check_text(
         self,

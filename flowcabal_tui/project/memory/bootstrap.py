@@ -15,12 +15,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
+from flowcabal_tui.agents.curation.arcs import arcs_of
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.errors import (
     BudgetExceeded,
     DiskFull,
     FlowCabalError,
     Gone,
+    LimitReached,
     ModelError,
     ModelFault,
     RunError,
@@ -34,6 +36,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory import bootstrap_plan as plan
 from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES, Background
+from flowcabal_tui.project.memory.bootstrap_limit import hold, known_pace, learn_pace, past_quote
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.spending import PAYING_RUN
@@ -111,7 +114,7 @@ class Bootstrap:
         return await self._store.records.read() | {task.subject for task in to_come if task.kind == "story"}
 
     async def quote(self, first: int | None, last: int | None) -> BootstrapQuote:
-        """What it would take at most; of a reading that is paused, what is left.
+        """What it would take, likely and at most; of a reading that is paused, what is left.
 
         Raises RunError for other chapters than those of a paused reading, and ModelError(NOT_CONFIGURED).
         """
@@ -122,10 +125,12 @@ class Bootstrap:
         else:
             to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned) if self._job else []
         wanted = {row.subject for row in rows if row.kind in plan.CHAPTER_STEPS}
-        chapters = [chapter.id for chapter in await self._store.book.chapters() if chapter.id in wanted]
-        texts = [await self._store.book.text(chapter) for chapter in chapters]
+        written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        texts = [await self._store.book.text(chapter.id) for chapter in written if chapter.id in wanted]
         lengths = await asyncio.to_thread(lambda: [self._models.counter.count(text) for text in texts])
-        return plan.quote(len(chapters), plan.calls_at_most((*rows, *to_come)), sum(lengths), endpoint)
+        asked = plan.questions((*rows, *to_come), arcs_of(written))
+        pace = await known_pace(self._store, endpoint)
+        return plan.quote(asked, lengths, plan.Price(self._models.counter, endpoint, pace))
 
     async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
         """The open steps of the reading that is to be gone on with: one that paused, or of which steps failed."""
@@ -159,6 +164,7 @@ class Bootstrap:
                 _("Nothing was sent."),
                 _("Set price_in and price_out of the agent's model in flowcabal.toml."),
             )
+        quote = await self.quote(first, last)
         job = self._job
         if job and await self._unfinished(first, last) is not None:
             await self._store.jobs.move(job.id, ("failed", "cancelled", "waiting", "running"), "waiting")
@@ -166,6 +172,7 @@ class Bootstrap:
         else:
             job = await self._new(await self.unread(first, last), max_cost)
         await self._put(replace(job, state="running", reason=""))
+        await hold(self._store, self._models, RunId(job.id), quote)
         self._unwritten = None
         self._worker = asyncio.create_task(self._work(), name="bootstrap")
         return job.id
@@ -214,8 +221,7 @@ class Bootstrap:
 
     async def status(self) -> BootstrapStatus | None:
         """None when there never was a reading."""
-        job = self._job
-        if job is None:
+        if (job := self._job) is None:
             return None
         rows = await self._store.jobs.open(job.id)
         undone, failed = plan.undone(rows), sum(row.state in ("failed", "cancelled") for row in rows)
@@ -257,12 +263,15 @@ class Bootstrap:
         PAYING_RUN.set(RunId(job.id))
         self._models.spending.cap(RunId(job.id), job.max_cost, await self._store.usage.totals(RunId(job.id)))
         self._weight_done, self._began = 0.0, time.monotonic()
+        before, endpoint = await self._store.usage.totals(RunId(job.id)), self._models.model("agent").endpoint
         try:
             reason = await self._all(job)
+            await learn_pace(self._store, endpoint, RunId(job.id), before, time.monotonic() - self._began)
             await self._steps(None).enqueue_story()
             self._wake()
         except FlowCabalError as error:  # the store cannot be read or written just now
             reason, self._unwritten = error.title, error
+        self._models.spending.reservations.release_run(RunId(job.id))
         state: Literal["paused", "done"] = "paused" if reason or self._stopping.is_set() else "done"
         self._stopping.clear()
         try:
@@ -316,7 +325,7 @@ class Bootstrap:
             await self._steps(begun.pinned).do(begun)
             await self._done(task)
         except (BudgetExceeded, SettingsError, DiskFull) as error:
-            reason = error.title
+            reason = past_quote() if isinstance(error, LimitReached) else error.title
             self._unwritten = error if isinstance(error, DiskFull) else self._unwritten
             await self._store.outbox.set_state(task.id, "waiting", reason)
         except ModelError as error:

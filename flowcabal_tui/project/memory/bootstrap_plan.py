@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal
 
-from flowcabal_tui.agents.curation.arcs import LONGEST, STEP
+from pydantic import BaseModel
+
+from flowcabal_tui.agents.curation.arcs import StoryArc
+from flowcabal_tui.agents.curation.curation_shapes import Line, Overview, ProfileAnswer
+from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.parts import parts_at_most, room_of
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind
-from flowcabal_tui.domain.model_calls import Endpoint, Usage
+from flowcabal_tui.domain.model_calls import Endpoint, TokenCounter, Usage
+from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.models.bounds import bound_of, output_bound, structured_extra, with_margin
 from flowcabal_tui.models.registry import cost
+from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
 
 CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")
 BLOCK: Final = 10
 """Chapters between two states of a profile."""
-_PROMPT: Final[dict[TaskKind, int]] = {"story": 4_000, "l1": 1_200, "l0": 1_200, "profile": 7_000, "arc": 7_000}
-"""Tokens of a step's question at most, beside the chapter's text."""
+_PROMPT: Final[dict[TaskKind, int]] = {"story": 4_000, "l1": 1_200, "l0": 1_200, "profile": 2_000, "arc": 2_000}
+"""Tokens of a step's question at most, beside the chapter's text or its sources."""
+_SOURCES: Final = 5_000
+"""Tokens of the passages that a profile or an arc is written from, at most."""
+_SHAPES: Final[dict[TaskKind, type[BaseModel]]] = {
+    "story": StoryAnswer,
+    "l1": Overview,
+    "l0": Line,
+    "profile": ProfileAnswer,
+    "arc": ProfileAnswer,
+}
 _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 800, "l0": 80, "profile": 800, "arc": 800}
 """Tokens of a usual answer."""
 _READS_CHAPTER: Final = ("story", "l1")
@@ -94,11 +111,12 @@ def _row(kind: TaskKind) -> BackgroundTask:
     return BackgroundTask(0, kind, "", Digest(""), "waiting")
 
 
-def calls_at_most(rows: Iterable[BackgroundTask]) -> Counter[TaskKind]:
-    """A call for each step, but for arcs, which are told once for each tenth chapter, at their end and in the whole."""
-    calls = Counter(row.kind for row in rows)
-    calls["arc"] *= LONGEST // STEP + 1
-    return calls
+def questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) -> Counter[TaskKind]:
+    """A question for each step; but an arc is told at each tenth chapter, at its end, and may then change the whole."""
+    found = Counter(row.kind for row in rows)
+    if found["arc"]:
+        found["arc"] = max(found["arc"], sum(len(arc.parts()) + 1 + arc.closed for arc in arcs))
+    return found
 
 
 def weight(kinds: Iterable[TaskKind]) -> float:
@@ -106,22 +124,71 @@ def weight(kinds: Iterable[TaskKind]) -> float:
     return sum(_CALL_SECONDS + _ANSWER.get(kind, 0) / _TOKENS_A_SECOND for kind in kinds)
 
 
-def quote(chapters: int, calls: Counter[TaskKind], text_tokens: int, endpoint: Endpoint) -> BootstrapQuote:
-    """`text_tokens` is the length of all chapters together; those that are left are taken to be as long as the mean."""
-    mean = text_tokens / max(1, chapters)
-    sent = sum(_PROMPT.get(kind, 0) * n for kind, n in calls.items())
-    sent += round(mean * sum(calls[kind] for kind in _READS_CHAPTER))
-    received = sum(_ANSWER.get(kind, 0) * n for kind, n in calls.items())
-    one_by_one = weight(["story"]) * calls["story"]
-    side_by_side = weight(calls.elements()) / endpoint.concurrency
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What questions are counted with. `pace` is in seconds a token, as an earlier reading took; None: not known."""
+
+    counter: TokenCounter
+    endpoint: Endpoint
+    pace: float | None = None
+
+
+def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint) -> Spend:
+    """What so many questions likely take: answers of usual length, nothing repeated. `lengths` are the chapters'."""
+    calls = sent = received = 0
+    for kind, number in asked.items():
+        for length, times in _texts(kind, number, lengths):
+            parts = parts_at_most(length, _PROMPT[kind], room_of(endpoint)) if kind != "l0" else 1
+            calls += parts * times
+            sent += (parts * _PROMPT[kind] + length) * times
+            received += parts * _ANSWER[kind] * times
+    spent = cost(endpoint, Usage(sent, received, 0, sent))  # no cache is taken to help
+    return Spend(calls, sent, received, spent)
+
+
+def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Spend:
+    """The same with every part, repair and repetition after a failed call, and answers as long as they may be."""
+    endpoint, counter, room = price.endpoint, price.counter, room_of(price.endpoint)
+    out, tries = output_bound(endpoint, None), (1 + REPAIRS) * (1 + endpoint.retries)
+    most = Spend()
+    for kind, number in asked.items():
+        extra = structured_extra(counter, endpoint, _SHAPES[kind])
+        for length, times in _texts(kind, number, lengths):
+            parts = parts_at_most(with_margin(counter, length), _PROMPT[kind], room) if kind != "l0" else 1
+            prompt = _PROMPT[kind] + length
+            sent = with_margin(counter, (prompt if room is None or parts == 1 else min(prompt, room)) + extra)
+            one = bound_of(endpoint, sent, out)
+            most = most.plus(Spend(1, one.input_tokens, one.output_tokens, one.cost).times(parts * tries * times))
+    return most
+
+
+def _texts(kind: TaskKind, number: int, lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """How long the texts of so many questions are, and how many have that length."""
+    if kind not in _READS_CHAPTER or not lengths:
+        yield _SOURCES if kind in ("profile", "arc") else 0, number
+        return
+    known = sorted(lengths, reverse=True)
+    yield from Counter(known[:number]).items()
+    if number > len(known):
+        yield known[0], number - len(known)
+
+
+def quote(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> BootstrapQuote:
+    """`lengths` are the tokens of the chapters that are to be read."""
+    usual, most = likely(asked, lengths, price.endpoint), at_most(asked, lengths, price)
+    tokens = usual.input_tokens + usual.output_tokens
+    seconds = None if price.pace is None else price.pace * tokens
     return BootstrapQuote(
-        chapters=chapters,
-        calls=sum(calls.values()),
-        input_tokens=sent,
-        output_tokens=received,
-        cost=cost(endpoint, Usage(sent, received, 0, sent)),  # no cache is taken to help
-        currency=endpoint.currency,
-        seconds=_OFFLINE_SECONDS * calls.total() if endpoint.provider == "offline" else max(one_by_one, side_by_side),
+        chapters=len(lengths),
+        calls=most.calls,
+        input_tokens=most.input_tokens,
+        output_tokens=most.output_tokens,
+        cost=most.cost,
+        currency=price.endpoint.currency,
+        seconds=_OFFLINE_SECONDS * usual.calls if price.endpoint.provider == "offline" else seconds,
+        likely_calls=usual.calls,
+        likely_tokens=tokens,
+        likely_cost=usual.cost,
     )
 
 

@@ -10,16 +10,21 @@ from flowcabal_tui.locale import _
 
 def quoted(quote: BootstrapQuote) -> str:
     """In one line."""
-    return _(
-        "{chapters} chapters: at most {calls} calls, {sent} tokens in and about {received} out, {cost}, about {time}"
-    ).format(
+    likely = _("{chapters} chapters: likely {calls} calls, {tokens} tokens, {cost}").format(
         chapters=quote.chapters,
-        calls=quote.calls,
+        calls=f"{quote.likely_calls:,}",
+        tokens=f"{quote.likely_tokens:,}",
+        cost=_money(quote.likely_cost, quote.currency),
+    )
+    if quote.seconds is not None:
+        likely += _(", about {time}").format(time=_duration(quote.seconds))
+    most = _("at most {calls} calls, {sent} tokens in, {received} out, {cost}").format(
+        calls=f"{quote.calls:,}",
         sent=f"{quote.input_tokens:,}",
         received=f"{quote.output_tokens:,}",
         cost=_money(quote.cost, quote.currency),
-        time=_duration(quote.seconds),
     )
+    return _("{likely}; {most}").format(likely=likely, most=most)
 
 
 def _money(cost: Decimal | None, currency: str) -> str:

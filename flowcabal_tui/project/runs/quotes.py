@@ -43,8 +43,7 @@ class Quotes:
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":
             calls: Counter[TaskKind] = Counter({"story": 1, "l1": 1, "l0": 1, "profile": agents.profiles})
-            read = bootstrap_plan.quote(1, calls, length, endpoint)
-            spend = spend.plus(Spend(read.calls, read.input_tokens, read.output_tokens, read.cost))
+            spend = spend.plus(bootstrap_plan.likely(calls, (length,), endpoint))
         if (embedding := self._models.paid_embedding()) is not None:
             price = None if embedding.price_in is None else embedding.price_in * length / 1_000_000
             spend = spend.plus(Spend(1, length, 0, price))

@@ -166,13 +166,11 @@ class QuoteRun(NodeRun):
         question = self._services.monitor.question_tokens(endpoint)
         again = structured_extra(count, endpoint, Checker.shape) + limit + FINDING_TOKENS
         longest = with_margin(count, question) + round(draft.most * ESCAPED) + again
-        tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries)
-        tally.call(
-            "checks",
-            endpoint,
-            Calls(groups, question + draft.likely, AGENT_TOKENS),
-            Calls(tries, longest, limit),
-        )
+        parts = self._services.monitor.parts_at_most(endpoint, draft.most)
+        usual = self._services.monitor.parts_at_most(endpoint, draft.likely)
+        tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries) * parts
+        likely = Calls(groups * usual, question + draft.likely, AGENT_TOKENS)
+        tally.call("checks", endpoint, likely, Calls(tries, longest, limit))
 
     def _count_context(self, tally: Tally) -> None:
         agent = self._endpoint("agent")
