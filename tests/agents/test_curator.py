@@ -122,7 +122,9 @@ async def test_a_line_that_has_neither_a_name_nor_words_of_the_overview_is_made_
     made = await Curator(None, FakeTokens()).l1(FIRST, TEXT, (LIN,), "zh", G)
     made = replace(made, text=overview)
     asked = await curator({"sentence": line}).l0(FIRST, made, cast, language, G)
-    said = await curator({"sentence": ""}).l0(FIRST, made, cast, language, G, line)
+    model = FakeModel(lambda _request: {"sentence": ""})
+    said = await curator(None, model).l0(FIRST, made, cast, language, G, line)
+    assert model.requests == [], "a line that was said already is not asked for again"
     assert asked.method == said.method == method
     assert (asked.text == line) is (method == "model")
 

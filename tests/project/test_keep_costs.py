@@ -104,7 +104,10 @@ async def test_a_kept_chapter_is_read_once_for_its_story_and_its_overview(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes], "line": "They meet."}
+    said = {
+        "sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes],
+        "line": "They meet by the ferry with a ledger.",
+    }
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:
         after = await keep_a_chapter(desk, server, tmp_path, said)
@@ -112,7 +115,7 @@ async def test_a_kept_chapter_is_read_once_for_its_story_and_its_overview(
     assert (after["curator.story"], after["curator.l1"], after["curator.l0"]) == (1, 0, 0)
     assert after["curator.keep"], "the answer does not say how useful the chapter is"
     assert levels["L1"].text.splitlines() == [f"They {quote}." for quote in quotes]
-    assert levels["L0"].text == "They meet."
+    assert levels["L0"].text == "They meet by the ferry with a ledger."
 
 
 @pytest.mark.parametrize(
@@ -133,11 +136,11 @@ async def test_the_writers_own_question_for_summaries_is_asked(
     quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
     said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes]}
     async with opened(folder) as desk:
-        lines = {"line": "They meet.", "sentence": "They met there."}
+        lines = {"line": "They meet by the ferry with a ledger.", "sentence": "They met by the ferry with a ledger."}
         after = await keep_a_chapter(desk, server, tmp_path, said | lines)
         levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
     assert (after["curator.l1"], after["curator.l0"]) == asked_too
-    assert levels["L0"].text == "They met there."
+    assert levels["L0"].text == "They met by the ferry with a ledger."
 
 
 async def test_advice_that_was_given_with_the_story_is_told_and_not_asked_for(

@@ -134,7 +134,7 @@ class Curator:
             return found if sums_up(found, overview.text, names, language) else ""
 
         line = line_of(said)
-        if self._model is not None and not line:
+        if self._model is not None and not clean(said).strip():
             values = {
                 "language": language,
                 "limit": str(L0_TOKENS),
