@@ -120,6 +120,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import running
 
         return {"run": running.run, "decide": running.decide}[command]
+    if command == "session":
+        from flowcabal_tui.cli.session.command import session
+
+        return session
     if command == "bench":
         from flowcabal_tui.cli import bench
 

@@ -25,6 +25,7 @@ COMMANDS = [
     "decide",
     "runs",
     "replay",
+    "session",
     "simulate",
     "status",
     "context",
@@ -58,7 +59,7 @@ COMMANDS = [
 
 TRUSTING = (
     *("run", "decide", "keep", "import", "bootstrap", "rebuild", "profile", "delete", "undelete", "purge"),
-    *("outline", "proposals", "chapters", "workflows", "doctor"),
+    *("outline", "proposals", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -223,6 +224,10 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(replay)
     replay.add_argument("run", metavar=_("RUN"))
     replay.add_argument("--json", action="store_true", help=_("one JSON object a line"))
+    session = _add(commands, "session", _("work with a project from another program: JSON lines in and out"))
+    session.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("the project's folder"))
+    session.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
+    session.add_argument("--describe", action="store_true", help=_("print all messages and events as JSON Schema"))
     simulate = _add(commands, "simulate", _("run a workflow with the offline model and simulated actions"))
     simulate.add_argument("document", type=path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     simulate.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.protocol import Event, NodeStreaming, NodeThinking, Resync
+from flowcabal_tui.protocol import CommandDone, CommandFailed, Event, NodeStreaming, NodeThinking, Resync
 
 LIMIT: Final = 5_000
-"""Events that wait for a guest; a guest that lets more gather is told to read everything again."""
+"""Events that wait for a guest; one that lets more gather is told to read everything again, and keeps its answers."""
 PIECE: Final = 32_000
 """Characters: a longer piece is not joined to, since every joining copies it."""
 
@@ -42,7 +42,8 @@ class EventFeed:
                 if self._joined(event):
                     return
             if len(self._events) >= LIMIT:
-                self._events = [Resync()]
+                answers = [each for each in self._events if isinstance(each, CommandDone | CommandFailed)]
+                self._events = [Resync(), *answers[-LIMIT // 2 :]]
             self._events.append(event)
 
     def _joined(self, event: NodeStreaming | NodeThinking) -> bool:

@@ -43,6 +43,8 @@ UNKNOWN = [
     ("decide {book} none approve", "Waiting: none"),
     ("runs {book} none", "There is no run none."),
     ("replay {book} none", "There is no run none."),
+    ("session {nowhere}", "There is no FlowCabal project"),
+    ("session", "Name its folder, or give --describe"),
     ("simulate {nowhere}", "Cannot read"),
     ("simulate {book} none", "chapter@1"),
     ("simulate {book} chapter --decide none=approve", "Its nodes: plan, draft, polish"),

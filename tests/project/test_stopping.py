@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import RunError, StaleQuestion
-from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.ids import CommandId, NodeId, RunId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.project.feed import LIMIT, PIECE, EventFeed
 from flowcabal_tui.protocol import (
     CancelRun,
+    CommandDone,
     Decide,
     KnowledgeStatus,
+    MarksChanged,
     NodeStreaming,
+    Resync,
     RunStateChanged,
     SaveWorkflow,
     Status,
@@ -92,6 +95,17 @@ def test_a_guest_that_sleeps_gets_pieces_of_bounded_size_and_all_of_the_text() -
     events = [event for event in feed.take() if isinstance(event, NodeStreaming)]
     assert max(len(event.chunk) for event in events) <= PIECE + 10 and len(events) < LIMIT
     assert "".join(event.chunk for event in events) == "0123456789" * (3 * PIECE // 10)
+
+
+def test_a_guest_that_sleeps_too_long_keeps_the_answers_to_its_commands() -> None:
+    feed = EventFeed()
+    for number in range(3 * LIMIT):
+        feed.publish(MarksChanged("chapter", None))
+        if number % LIMIT == 7:
+            feed.publish(CommandDone(CommandId(f"c{number // LIMIT}")))
+    events = feed.take()
+    assert events[0] == Resync() and len(events) <= LIMIT + 1
+    assert [event.command for event in events if isinstance(event, CommandDone)] == ["c0", "c1", "c2"]
 
 
 async def test_the_status_tells_when_the_project_is_there_and_when_it_goes(folder: Path) -> None:
