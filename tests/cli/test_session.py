@@ -293,7 +293,7 @@ async def test_a_client_that_does_not_read_holds_up_no_run(project: Make, server
         async with opened(folder, read_only=True) as desk:
             async with asyncio.timeout(PATIENCE):
                 while not (runs := await desk.project.runs()) or runs[0].state != "waiting":  # noqa: ASYNC110
-                    await asyncio.sleep(0.1)
+                    await asyncio.sleep(0.02)
         used = int(Path(f"/proc/{client.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         assert used < 500_000_000
         assert client.process.stdin.transport.get_write_buffer_size() > 0, "it reads no further than it can answer"
