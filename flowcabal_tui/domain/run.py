@@ -236,6 +236,17 @@ class RunSummary:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RunWish:
+    """Which runs are listed: those of a `chapter` (None: of no chapter), without an end, before one, just one."""
+
+    chapter: ChapterId | Literal["any"] | None = "any"
+    unended: bool = False
+    before: RunId | None = None
+    run: RunId | None = None
+
+
+ANY_RUN: Final = RunWish()
 CallKind = Literal["writing", "checks", "inquiries", "scene", "embeddings"]
 """writing: by nodes; checks: by the Monitor; inquiries and scene: of the Context agent; embeddings: queries of the
 search."""

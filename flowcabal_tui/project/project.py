@@ -17,7 +17,7 @@ from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPrevi
 from flowcabal_tui.domain.memory import Curated, Entity, Mention, MetaName, StaleText, Totals
 from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck
 from flowcabal_tui.domain.outline import BookOutline
-from flowcabal_tui.domain.run import Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunRequest, RunSummary, RunWish
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.trust import TrustView
 from flowcabal_tui.domain.versions import (
@@ -259,8 +259,8 @@ class Project(Reading):
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
         return await self._ask(self._parts.actions.findings(workflow))
 
-    async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
-        return await self._ask(self._parts.runs.summaries(limit))
+    async def runs(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+        return await self._ask(self._parts.runs.summaries(limit, wish))
 
     async def run_workflow(self, run: RunId) -> Workflow:
         return await self._ask(self._parts.store.runs.workflow_of(run))

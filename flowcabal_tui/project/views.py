@@ -37,7 +37,7 @@ from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.proposals import ProposalReader
-from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary
+from flowcabal_tui.domain.run import ANY_RUN, Attempt, NodeState, Question, Quote, RunRequest, RunSummary, RunWish
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.trust import TrustState, TrustView
@@ -244,7 +244,7 @@ class Workbench(ProposalReader, Protocol):
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]: ...
 
-    async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]: ...
+    async def runs(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]: ...
 
     async def run_workflow(self, run: RunId) -> Workflow:
         """The document as it was when the run began."""

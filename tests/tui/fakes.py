@@ -27,7 +27,17 @@ from flowcabal_tui.domain.memory import (
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
-from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote, RunRequest, RunSummary, Spend
+from flowcabal_tui.domain.run import (
+    ANY_RUN,
+    Attempt,
+    NodeState,
+    Question,
+    Quote,
+    RunRequest,
+    RunSummary,
+    RunWish,
+    Spend,
+)
 from flowcabal_tui.domain.story import RecordId, Story
 from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
@@ -483,8 +493,15 @@ class FakeWorkbench(FakeReading):
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
         return ()
 
-    async def runs(self, limit: int = 50) -> tuple[RunSummary, ...]:
-        return tuple(self.run_rows[:limit])
+    async def runs(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+        older = [each.id for each in self.run_rows].index(wish.before) + 1 if wish.before else 0
+        return tuple(
+            each
+            for each in self.run_rows[older:]
+            if wish.chapter in ("any", each.chapter)
+            and wish.run in (None, each.id)
+            and not (wish.unended and each.state in ("done", "failed", "cancelled"))
+        )[: limit if limit >= 0 else None]
 
     async def run_workflow(self, run: RunId) -> Workflow:
         summary = next(item for item in self.run_rows if item.id == run)

@@ -15,10 +15,19 @@ from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol import BackgroundChanged, Decide, KnowledgeStatus, OutsideEdit, ResumeRun, WriteChapter
+from flowcabal_tui.protocol import (
+    BackgroundChanged,
+    Decide,
+    KnowledgeStatus,
+    OutsideEdit,
+    ResumeRun,
+    RunWorkflow,
+    WriteChapter,
+)
 from flowcabal_tui.tui.commands import ActionCommands
-from flowcabal_tui.tui.desks.runs import run_words
+from flowcabal_tui.tui.desks.run_words import run_words
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
+from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.choose import ChooseScreen
@@ -323,6 +332,57 @@ async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):
         await pilot.press("enter")
         await settled(pilot)
         assert screen_of(pilot).book.current == workbench.run_rows[0].chapter == books.chapter_id(4)
+
+
+def behind_many_runs() -> FakeWorkbench:
+    """The run of chapter 4 waits behind 120 newer runs of chapter 1, which have ended."""
+    workbench = FakeWorkbench()
+    (waiting,) = workbench.run_rows
+    newer = [replace(waiting, id=RunId(f"newer-{n}"), chapter=books.chapter_id(1), state="done") for n in range(120)]
+    for run in newer:
+        for node, _state in run.nodes:
+            workbench.node_views[run.id, node] = replace(workbench.node_views[waiting.id, node], run=run.id)
+    workbench.run_rows = [*newer, waiting]
+    return workbench
+
+
+async def test_a_run_that_waits_behind_many_newer_ones_is_shown_with_its_chapter(tmp_path):
+    async with workspace(behind_many_runs(), tmp_path) as pilot:
+        runs = screen_of(pilot).runs
+        assert screen_of(pilot).book.current == books.chapter_id(4)
+        assert (runs.run, runs.run_states[books.RUN]) == (books.RUN, "waiting")
+        await screen_of(pilot).book.open(books.chapter_id(1))
+        await runs.open_chapter(books.chapter_id(1))
+        assert (runs.run, runs.run_states[books.RUN]) == ("newer-0", "waiting")
+
+
+async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
+    workbench = behind_many_runs()
+    workbench.waiting = []
+    workbench.run_rows[-1] = replace(workbench.run_rows[-1], state="done", nodes=((books.DRAFT, "done"),))
+    async with workspace(workbench, tmp_path) as pilot:
+        screen = screen_of(pilot)
+        await screen.runs.show_run(workbench.run_rows[-1])
+        other = books.chapter_id(1)
+        screen.run_worker(screen.runs.again(other, books.DRAFT))
+        await until(pilot, lambda: any(isinstance(each, RunWorkflow) for each in workbench.sent))
+        await settled(pilot)
+        (begun,) = [each for each in workbench.sent if isinstance(each, RunWorkflow)]
+        assert begun.request.chapter == books.chapter_id(4)
+
+
+async def test_the_list_of_runs_goes_on_when_its_end_is_reached(tmp_path):
+    async with workspace(behind_many_runs(), tmp_path) as pilot:
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        rows = pilot.app.screen.query_one(PickList)
+        for read in (100, 121, 121):
+            await pilot.press("end")
+            await until(pilot, lambda read=read: rows.option_count == read)
+            await settled(pilot)
+        await pilot.press("end", "enter")
+        await settled(pilot)
+        assert screen_of(pilot).runs.run == books.RUN
 
 
 async def test_a_run_that_was_interrupted_while_it_asked_waits_for_its_answer(tmp_path):

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, 
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.prompt_text import chapter_values
-from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary, SpendLimit
+from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary, RunWish, SpendLimit
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
@@ -84,9 +84,9 @@ class RunDesk:
         """True when no run is being executed, waiting ones included."""
         return not self._runs
 
-    async def summaries(self, limit: int) -> tuple[RunSummary, ...]:
-        """The newest runs, newest first; one that is held in step mode is paused."""
-        found = await self._store.runs.summaries(limit)
+    async def summaries(self, limit: int, wish: RunWish) -> tuple[RunSummary, ...]:
+        """The runs that are wished for, newest first; one that is held in step mode is paused."""
+        found = await self._store.runs.summaries(limit, wish)
         return tuple(
             replace(run, state="paused") if run.id in self._paused and run.state == "running" else run for run in found
         )

@@ -11,7 +11,16 @@ from typing import Final
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import EventKind
-from flowcabal_tui.domain.run import NodeState, Question, RunRequest, RunState, RunSummary, node_state_in
+from flowcabal_tui.domain.run import (
+    ANY_RUN,
+    NodeState,
+    Question,
+    RunRequest,
+    RunState,
+    RunSummary,
+    RunWish,
+    node_state_in,
+)
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database, Row
@@ -33,6 +42,22 @@ _RUN_KINDS: Final = "('run-started', 'run-resumed', 'run-ended')"
 _MARKS: Final = ", ".join(f"'{kind}'" for kind in _STATES)
 
 
+_LAST: Final = (
+    f"(SELECT kind FROM event WHERE run=run.id AND node='' AND kind IN {_RUN_KINDS} ORDER BY seq DESC LIMIT 1)"
+)
+
+
+def _conditions(wish: RunWish) -> str:
+    """For the WHERE of a question about `run`; its parameters are fields of the wish."""
+    wished = {
+        "chapter IS :chapter": wish.chapter != "any",
+        f"{_LAST}<>'run-ended'": wish.unended,
+        "number<(SELECT number FROM run WHERE id=:before)": wish.before is not None,
+        "id=:run": wish.run is not None,
+    }
+    return " AND ".join(condition for condition, holds in wished.items() if holds) or "1"
+
+
 class Runs(Journal):
     """The journal, and questions about many runs at once. `holder` tells who writes to the project at this moment."""
 
@@ -40,15 +65,14 @@ class Runs(Journal):
         super().__init__(database, clock)
         self._holder = holder
 
-    async def summaries(self, limit: int = 50, *, run: RunId | None = None) -> tuple[RunSummary, ...]:
-        """The newest runs, newest first, or just one."""
-        wanted = {"limit": limit, "run": run}
+    async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+        """The runs that are wished for, newest first; `limit` -1: all of them."""
         rows = await self._database.rows(
-            "SELECT id, workflow, chapter, at, generation FROM run WHERE :run IS NULL OR id=:run"
+            f"SELECT id, workflow, chapter, at, generation FROM run WHERE {_conditions(wish)}"
             " ORDER BY number DESC LIMIT :limit",
-            wanted,
+            {"limit": limit, "run": wish.run, "chapter": wish.chapter, "before": wish.before},
         )
-        newest = "SELECT id FROM run WHERE :run IS NULL OR id=:run ORDER BY number DESC LIMIT :limit"
+        wanted, newest = {"runs": json.dumps([row[0] for row in rows])}, "SELECT value FROM json_each(:runs)"
         ends = await self._database.rows(
             f"SELECT run, kind, payload, at, max(seq) FROM event WHERE run IN ({newest})"
             f" AND node='' AND kind IN {_RUN_KINDS} GROUP BY run",
@@ -73,7 +97,7 @@ class Runs(Journal):
 
     async def summary(self, run: RunId) -> RunSummary:
         """One run. KeyError if there is none."""
-        found = await self.summaries(1, run=run)
+        found = await self.summaries(1, RunWish(run=run))
         if not found:
             raise KeyError(run)
         return found[0]
@@ -128,10 +152,7 @@ class Runs(Journal):
 
     async def unfinished(self) -> tuple[RunId, ...]:
         """Runs without an end that no process carries on, oldest first."""
-        rows = await self._database.rows(
-            f"SELECT id, (SELECT kind FROM event WHERE run=run.id AND node='' AND kind IN {_RUN_KINDS}"
-            " ORDER BY seq DESC LIMIT 1) FROM run ORDER BY number"
-        )
+        rows = await self._database.rows(f"SELECT id, {_LAST} FROM run ORDER BY number")
         return tuple(run for run, kind in rows if kind != "run-ended" and run not in self._live)
 
     async def open_questions(self) -> tuple[Question, ...]:

@@ -10,6 +10,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author, Chapter
+from flowcabal_tui.domain.run import RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
@@ -32,8 +33,8 @@ class KeepDesk:
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
         """Keeps an attempt where the template says; gives the words that tell where it went, "" when it was not."""
-        summary = next((item for item in await self._workbench.runs() if item.id == run), None)
-        target = summary.chapter if summary is not None else chapter
+        kept_run = await self._workbench.runs(1, RunWish(run=run))
+        target = kept_run[0].chapter if kept_run else chapter
         workflow = await self._workbench.run_workflow(run)
         place = await self._chapter(target)
         if place is not None and workflow.keep.kind == "chapter":

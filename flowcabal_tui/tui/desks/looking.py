@@ -16,7 +16,7 @@ from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, Tex
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.protocol import ReplaceText, RevertChange, SetScene
-from flowcabal_tui.tui.desks.run_words import run_words
+from flowcabal_tui.tui.desks.run_pages import RunPages
 from flowcabal_tui.tui.desks.spending import may_spend
 from flowcabal_tui.tui.panes.receipt import ReceiptPane
 from flowcabal_tui.tui.panes.words import one_line
@@ -156,15 +156,15 @@ class LookingDesk:
 
     async def compare_receipt(self, receipt: Receipt, workflow: Workflow | None) -> None:
         """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
-        runs = {str(run.id): run for run in await self._workbench.runs()}
-        positions = {chapter.id: chapter.position for chapter in await self._workbench.chapters()}
-        rows = tuple((name, run_words(run, positions.get(run.chapter) if run.chapter else None))
-                     for name, run in runs.items())  # fmt: skip
+        pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.chapters()})
+        rows = await pages.more()
         others = (_NOW, _("as it would be now, for another chapter"))
-        chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows)))
+        chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
         if chosen is None:
             return
-        found = await (self._imagined(receipt, workflow) if chosen == _NOW else self._of_run(receipt, runs[chosen]))
+        found = await (
+            self._imagined(receipt, workflow) if chosen == _NOW else self._of_run(receipt, pages.found[chosen])
+        )
         if found is not None:
             self._screen.query_one(ReceiptPane).compare_with(*found)
 

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary
+from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary, RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol import ConfirmModels, ResumeRun, RunWorkflow, SaveWorkflow
@@ -19,12 +19,12 @@ from flowcabal_tui.tui.desks.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.desks.keeping import KeepDesk
 from flowcabal_tui.tui.desks.preparing import preparing
 from flowcabal_tui.tui.desks.resuming import is_to_be_continued, may_continue
+from flowcabal_tui.tui.desks.run_pages import RunPages, as_waiting
 from flowcabal_tui.tui.desks.run_words import (
     INSTRUCTION,
     asks_for_wish,
     quote_words,
     refuse_without_chapter,
-    run_words,
 )
 from flowcabal_tui.tui.desks.unsaved import Unsaved, as_words
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
@@ -88,24 +88,15 @@ class RunDesk:
         """Shows the newest run of the chapter, or the template as it would run."""
         await self.put_away()
         await self._place_chapters()
-        summaries = await self._runs()
-        self.run_states = {item.id: item.state for item in summaries}
-        newest = next((item for item in summaries if item.chapter == chapter), None)
-        if newest is not None:
-            await self.show_run(newest, as_it_was=False)
+        newest = [as_waiting(run) for run in await self._workbench.runs(1, RunWish(chapter))]
+        unended = [as_waiting(run) for run in await self._workbench.runs(-1, RunWish(unended=True))]
+        self.run_states = {run.id: run.state for run in (*unended, *newest)}
+        if newest:
+            await self.show_run(newest[0], as_it_was=False)
         elif self._templates:
             chosen = self.workflow.id if self.workflow else self._templates[0].id
             known = next((item for item in self._templates if item.id == chosen), self._templates[0])
             await self.show_template(known.reference)
-
-    async def _runs(self) -> list[RunSummary]:
-        """Newest first; one that was interrupted while it asked waits for the answer, by which it goes on."""
-        return [
-            replace(run, state="waiting")
-            if run.state == "interrupted" and any(state == "waiting" for _node, state in run.nodes)
-            else run
-            for run in await self._workbench.runs()
-        ]
 
     async def _place_chapters(self) -> None:
         self._positions = {item.id: item.position for item in await self._workbench.chapters()}
@@ -276,8 +267,8 @@ class RunDesk:
             words = _("This step waits for your answer: F8. To write it anew from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
-        summary = next((item for item in await self._workbench.runs() if item.id == self.run), None)
-        chapter = summary.chapter if summary is not None else chapter
+        known = await self._workbench.runs(1, RunWish(run=self.run)) if self.run is not None else ()
+        chapter = known[0].chapter if known else chapter
         refuse_without_chapter(self.workflow, chapter)
         before = RunRequest(self.workflow.reference, chapter)
         if self.run is not None:  # what the writer wished for then holds for this attempt too
@@ -298,8 +289,7 @@ class RunDesk:
         with preparing(self._screen):
             run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
         self.following = True
-        summary = next((item for item in await self._workbench.runs() if item.id == run), None)
-        if summary is not None:
+        for summary in await self._workbench.runs(1, RunWish(run=run)):
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
@@ -339,14 +329,14 @@ class RunDesk:
 
     async def choose_run(self) -> RunSummary | None:
         """Lists earlier runs; an interrupted one can be taken up again. Gives the one that was chosen."""
-        summaries = await self._runs()
         await self._place_chapters()
-        choices = tuple((str(item.id), run_words(item, self._positions.get(item.chapter))) for item in summaries)
+        pages = RunPages(self._workbench, self._positions)
+        choices = await pages.more()
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
             return None
-        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices))
-        summary = next((item for item in summaries if item.id == chosen), None)
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices, pages.more))
+        summary = pages.found.get(chosen or "")
         if summary is None:
             return None
         await self.put_away()
@@ -366,7 +356,8 @@ class RunDesk:
             return
         await self._workbench.carry_out(ResumeRun(self.run, continues=True))
         self.following = True
-        await self.show_run(next(item for item in await self._workbench.runs() if item.id == self.run))
+        for summary in await self._workbench.runs(1, RunWish(run=self.run)):
+            await self.show_run(summary)
 
     async def compare(self, node: NodeId, number: int) -> None:
         """Two attempts side by side: this one and the one before."""
