@@ -12,6 +12,7 @@ from flowcabal_tui.domain.model_calls import UsageRecord
 
 Level = Literal["L0", "L1", "L2"]
 EntityKind = Literal["character", "location", "plot-thread", "item", "organisation"]
+EntityAuthor = Literal["hand", "agent", "discovered"]
 Freshness = Literal["waiting", "running", "fresh", "stale", "failed", "cancelled"]
 MetaName = Literal["outline", "style-guide", "world-rules", "notes"]
 META_NAMES: tuple[MetaName, ...] = ("outline", "style-guide", "world-rules", "notes")
@@ -31,7 +32,7 @@ class Entity:
     name: str
     aliases: tuple[str, ...] = ()
     note: str = ""
-    by: Literal["hand", "agent", "discovered"] = "hand"
+    by: EntityAuthor = "hand"
     first_position: int | None = None
     proposed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()

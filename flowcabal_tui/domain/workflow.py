@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.prompt_parts import PartKey
 
@@ -128,10 +129,31 @@ class Body(_Frozen):
 
 
 class Keep(_Frozen):
-    """What keeping an output means by default: as what, and whether it replaces or is appended."""
+    """What keeping an output means by default."""
 
-    kind: Literal["chapter", "scene", "outline", "note", "entity"] = "chapter"
-    mode: Literal["replace", "append"] = "replace"
+    kind: Literal["chapter", "scene", "outline", "note", "entity"] = Field(
+        "chapter", description="As what it is kept; entity: as the note of someone or something with a name."
+    )
+    mode: Literal["replace", "append"] = Field("replace", description="In the place of what is there, or behind it.")
+    entity: EntityKind | None = Field(None, description="What an entity is that is not listed yet.")
+    name: str = Field(
+        "",
+        description="The entity's name; `{{input.name}}`, `{{chapter.title}}` and `{{result_of.NODE}}` are filled in.",
+    )
+
+    @property
+    def names_entity(self) -> bool:
+        """Are the kind of the entity and its name declared?"""
+        return self.entity is not None and bool(self.name.strip())
+
+    @model_serializer(mode="wrap")
+    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without an entity it is written as it was before entities were declared, and keeps its digest."""
+        dumped: dict[str, Any] = handler(self)
+        return {name: value for name, value in dumped.items() if name not in ("entity", "name") or value}
+
+
+KEEP_EXAMPLE: Final = '"keep": {"kind": "entity", "entity": "character", "name": "{{input.name}}"}'
 
 
 class Workflow(_Frozen):

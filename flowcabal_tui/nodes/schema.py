@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
 from flowcabal_tui.domain.errors import WorkflowError
-from flowcabal_tui.domain.workflow import Body, Edge, Node, Workflow
+from flowcabal_tui.domain.workflow import Body, Edge, Keep, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.nearest import nearest
@@ -65,7 +65,7 @@ def help_text(name: str | None = None) -> str:
 
 def model_table(name: str) -> str:
     """The fields of a part of the document, such as "Edge", as a table in Markdown."""
-    found: dict[str, type[BaseModel]] = {one.__name__: one for one in (Workflow, Node, Edge, Body)}
+    found: dict[str, type[BaseModel]] = {one.__name__: one for one in (Workflow, Node, Edge, Body, Keep)}
     return "\n".join(_table(found[name], {})).rstrip()
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from flowcabal_tui.domain.aggregates import AGGREGATES
 from flowcabal_tui.domain.condition_forms import KINDS
+from flowcabal_tui.domain.workflow import KEEP_EXAMPLE
 from flowcabal_tui.nodes.schema import help_text, model_table
 from flowcabal_tui.nodes.size import MAX_BODIES, MAX_NODES
 from flowcabal_tui.nodes.validation.codes import CODES
@@ -35,6 +36,13 @@ A list of blocks makes a prompt; they are put one after the other, with the work
 
 With `"part": "plan"` (or `draft`, `wish`, `chapter`, `selection` and so on) a block stands between tags, escaped, with
 a label in the language of the book; an empty one leaves nothing behind."""
+_KEEP: Final = f"""\
+An output that is kept as an entity becomes the note of the entity of that name; where there is none, it is listed as a
+new one of the declared kind, as the model's word. Without kind and name it cannot be kept:
+
+```json
+{KEEP_EXAMPLE}
+```"""
 _BINDINGS: Final = """\
 A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.wish`, `state.hero`,
 `chapter.title`, `project.name`; inside a loop also `item`, `index`, `size`, the loop's own name for the item, and the
@@ -56,6 +64,7 @@ def language_page() -> str:
         f"## The document\n\n{model_table('Workflow')}",
         f"## Nodes, edges and graphs\n\n{_NODES}\n\n{model_table('Node')}\n\n### Edge\n\n{model_table('Edge')}"
         f"\n\n### Graph\n\nWhat stands inside a loop or a branch.\n\n{model_table('Body')}",
+        f"## What is kept\n\n{_KEEP}\n\n{model_table('Keep')}",
         f"## Prompt blocks\n\n{_BLOCKS}",
         f"## Bindings\n\n{_BINDINGS}\n\nAggregates: {aggregates}.",
         f"## Conditions\n\nThe kinds of comparison: {conditions}. Their parameters are those of the kind `condition`.",

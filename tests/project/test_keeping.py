@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import ManuscriptError, ProjectReadOnly, RunError, VersionConflict
+from flowcabal_tui.domain.errors import BindingError, ManuscriptError, ProjectReadOnly, RunError, VersionConflict
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book import curation
 from flowcabal_tui.protocol import (
@@ -21,10 +23,12 @@ from flowcabal_tui.protocol import (
     OutputPersisted,
     OutsideEdit,
     PersistOutput,
+    SaveWorkflow,
     WriteChapter,
 )
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+from tests.runner.fakes import prompt
 from tests.waiting import PATIENCE
 
 
@@ -275,3 +279,62 @@ async def test_a_chapter_stays_in_the_index_when_what_stands_is_kept_once_more(d
     await desk.project.carry_out(DeleteOutput(output))
     await desk.settled()
     assert await (await memory.view(None)).passages(chapter) == passages, "it is the writer's own text too"
+
+
+SHEET = Workflow.model_validate(
+    {
+        "id": "sheet",
+        "nodes": [prompt("draft", "Describe {{input.name}}.", context=False).model_dump(mode="json")],
+        "keep": {"kind": "entity", "entity": "location", "name": "{{input.name}}"},
+    }
+)
+
+
+async def test_an_output_that_is_kept_as_an_entity_is_of_the_kind_and_the_name_that_the_workflow_declares(
+    desk: Desk,
+) -> None:
+    await desk.project.carry_out(SaveWorkflow(SHEET))
+    run = await desk.run("sheet@1", inputs=(("name", "The Heron Inn"),))
+    await desk.keep(run, "draft")
+    await desk.settled()
+    (inn,) = [each for each in await desk.project.entities() if each.name == "The Heron Inn"]
+    (attempt,) = (await desk.view(run, "draft")).attempts
+    assert (inn.kind, inn.by, inn.note) == ("location", "agent", attempt.text)
+    again = await desk.run("sheet@1", inputs=(("name", "The Heron Inn"),), again=(NodeId("draft"),))
+    await desk.keep(again, "draft")
+    assert [each.id for each in await desk.project.entities() if each.name == "The Heron Inn"] == [inn.id]
+
+
+@pytest.mark.parametrize("keep", [{"kind": "entity"}, {"kind": "entity", "name": "x"}, {"kind": "chapter"}])
+async def test_without_a_declared_entity_the_keep_is_refused_and_nothing_is_changed(
+    desk: Desk, keep: dict[str, str]
+) -> None:
+    undeclared = Workflow.model_validate({**SHEET.model_dump(mode="json"), "keep": keep})
+    await desk.project.carry_out(SaveWorkflow(undeclared))
+    run, known = await desk.run("sheet@1", inputs=(("name", "x"),)), await desk.project.entities()
+    with pytest.raises(RunError, match="which entity") as refused:
+        await desk.keep(run, "draft", kind="entity")
+    assert '"entity": "character"' in refused.value.advice
+    assert (await desk.project.entities(), await desk.project.kept()) == (known, ())
+
+
+async def test_a_name_that_is_empty_or_cannot_be_filled_in_is_refused(desk: Desk) -> None:
+    await desk.project.carry_out(SaveWorkflow(SHEET))
+    empty = await desk.run("sheet@1", inputs=(("name", " "),))
+    with pytest.raises(RunError, match="name of the entity is empty"):
+        await desk.keep(empty, "draft")
+    bad = SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": "{{input.nobody}}"})})
+    await desk.project.carry_out(SaveWorkflow(bad))
+    run = await desk.run("sheet@2", inputs=(("name", "x"),))
+    with pytest.raises(BindingError):
+        await desk.keep(run, "draft")
+
+
+def test_a_document_that_keeps_an_undeclared_entity_opens_unchanged_and_validate_says_what_to_add() -> None:
+    old = {**SHEET.model_dump(mode="json"), "keep": {"kind": "entity", "mode": "replace"}}
+    opened_now = Workflow.model_validate(old)
+    assert opened_now.model_dump(mode="json") == old
+    (finding,) = validate(opened_now)
+    assert (finding.code, finding.field, finding.severity) == ("KEEP_ENTITY", "keep", "warning")
+    assert '"name": "{{input.name}}"' in finding.message
+    assert validate(SHEET) == ()

@@ -26,6 +26,7 @@ CODES: Final[Mapping[str, str]] = {
     "INVALID_EDGE": "VelvetFlow: an edge or a branch leads to a node, or names a branch, that is not there.",
     "INVALID_LOOP_BODY": "VelvetFlow: the body of a loop has no nodes.",
     "INVALID_SCHEMA": "The document has not the form of a workflow; the field is named.",
+    "KEEP_ENTITY": "Outputs are kept as an entity, and its kind or its name is not declared (warning).",
     "LOOP_TOO_LARGE": "Loops inside each other would run more than a million rounds (warning).",
     "MAY_NOT_RUN": "A node needs the output of a branch that may not be taken; then it is skipped too (warning).",
     "MISSING_ACTION": "An action node names no action.",

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_text import references
 from flowcabal_tui.domain.schemas import Schema
 from flowcabal_tui.domain.sizes import TooLarge
-from flowcabal_tui.domain.workflow import Body, Edge, Finding, Node, Workflow
+from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Body, Edge, Finding, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.nearest import nearest
@@ -67,6 +67,7 @@ class Walk:
         try:
             self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
             self._add(_entry(workflow))
+            self._add(_keep(workflow))
             self._add(check_state(workflow.nodes, workflow.edges))
             if self._calls and not any(key[0] in _UNREADABLE for key in self._found):
                 self._add(_library(workflow, library, self._calls))
@@ -216,6 +217,14 @@ def _of_owner(found: Finding, owner: str, field: str) -> Finding:
     """A finding about a prompt that a kind made, as one about the parameter that it was made from."""
     place = f"{field}.{found.field}" if found.field else field
     return found.model_copy(update={"node": owner, "field": place.replace("next.prompt", "next", 1)})
+
+
+def _keep(workflow: Workflow) -> Iterable[Finding]:
+    """An output that is kept as an entity needs the kind and the name of it."""
+    if workflow.keep.kind == "entity" and not workflow.keep.names_entity:
+        said = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")
+        message = said.format(example=KEEP_EXAMPLE)
+        yield Finding(code="KEEP_ENTITY", message=message, field="keep", severity="warning")
 
 
 def _entry(workflow: Workflow) -> Iterable[Finding]:

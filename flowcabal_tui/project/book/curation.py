@@ -9,12 +9,15 @@ from datetime import datetime
 from functools import partial
 
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
-from flowcabal_tui.domain.ids import ChapterId, Digest, OutputId
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.domain.origin import Rewrite
+from flowcabal_tui.domain.prompt_text import bindings, fill, node_of
+from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.mirror import Edited, Mirror
 from flowcabal_tui.protocol import (
@@ -37,6 +40,7 @@ from flowcabal_tui.store import Keeping, Store, TaskMaker
 log = logging.getLogger(__name__)
 WATCH_SECONDS = 3.0
 """Between two looks at the times of the chapters' files."""
+LONGEST_NAME = 60
 PARTIAL = "partial"
 """The tag of a kept text that was cut off."""
 AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "check", "knowledge")
@@ -109,6 +113,7 @@ class Curation:
         chapter = command.chapter or run.chapter
         if kind == "chapter" and chapter is None:
             raise RunError(_("Which chapter is this?"), "", _("Name the chapter that takes the text."))
+        subject = await self._entity_name(run, command.run, workflow) if kind == "entity" else ""
         keeping = Keeping(
             text=Output(await self._store.runs.text(Digest(done["digest"])), done.get("form", "text")).text
             if done
@@ -116,6 +121,8 @@ class Curation:
             kind=kind,
             mode=command.mode or workflow.keep.mode,
             chapter=chapter,
+            subject=subject,
+            entity=workflow.keep.entity if kind == "entity" else None,
             tags=command.tags if done else (*command.tags, PARTIAL),
             note="" if done else _("partial: the text was cut off"),
             run=command.run,
@@ -128,6 +135,29 @@ class Curation:
         self._emit(OutputPersisted(output.id, output.chapter, output.version, kept.created, command.node))
         self._changed(output.chapter)
         return output.id
+
+    async def _entity_name(self, request: RunRequest, run: RunId, workflow: Workflow) -> str:
+        """The name that the workflow declares, filled in. Raises RunError without one, BindingError for a bad path."""
+        declared = workflow.keep
+        if not declared.names_entity:
+            raise RunError(
+                _("{name} does not say which entity its output describes.").format(name=workflow.name or workflow.id),
+                _("Nothing was kept."),
+                _("Add it to the workflow: {example}").format(example=KEEP_EXAMPLE),
+            )
+        names: dict[str, object] = {"input": dict(request.inputs)}
+        if request.chapter is not None:
+            chapter = await self._store.book.chapter(request.chapter)
+            names["chapter"] = {"title": chapter.title, "number": str(chapter.position), "volume": chapter.volume}
+        texts: dict[NodeId, str] = {}
+        for node in filter(None, map(node_of, bindings(declared.name))):
+            made = fold(await self._store.runs.node_history(run, node)).node(node)
+            if made.digest:
+                texts[node] = Output(await self._store.runs.text(made.digest), made.form).text
+        name = clean(fill(declared.name, names, texts.get)).strip().partition("\n")[0][:LONGEST_NAME].strip()
+        if not name:
+            raise RunError(_("The name of the entity is empty."), _("Nothing was kept."))
+        return name
 
     async def write(self, command: WriteChapter) -> str:
         """Keeps what the writer typed, like any kept output. Raises VersionConflict; returns the version's number."""

@@ -57,9 +57,9 @@ class KnowledgeSteps:
         await self._sync().put_chapter(chapter, text, l0, l1, source=task.source)
 
     async def _entity(self, task: BackgroundTask, identity: EntityId) -> None:
-        """What a hand has written about it: names that were only found in the text tell a search nothing."""
+        """What is written about it: names that were only found in the text tell a search nothing."""
         entity = next((one for one in await self._store.memory.names() if one.id == identity), None)
-        if entity is None or entity.by != "hand":
+        if entity is None or (entity.by != "hand" and not entity.note):
             await self._sync().remove(task.subject)
             return
         uri = f"entities/{ENTITY_FOLDERS[entity.kind]}/{identity}"

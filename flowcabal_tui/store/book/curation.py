@@ -15,7 +15,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.manuscript import Author, ChapterVersion
-from flowcabal_tui.domain.memory import Curated, Entity, KeepKind, KeepMode
+from flowcabal_tui.domain.memory import Curated, Entity, EntityAuthor, EntityKind, KeepKind, KeepMode
 from flowcabal_tui.domain.text import clean, digest, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.generations import next_generation
@@ -34,13 +34,14 @@ _SUPERSEDED: Final = """SELECT 1 FROM version JOIN curated ON curated.id=output 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What is kept, and as what. `subject` names the entity (its id or a name) for kind "entity"."""
+    """What is kept, and as what. For kind "entity", `subject` is its id or name, and `entity` what a new one is."""
 
     text: str
     kind: KeepKind
     mode: KeepMode
     chapter: ChapterId | None = None
     subject: str = ""
+    entity: EntityKind | None = None
     tags: tuple[str, ...] = ()
     run: str = ""
     node: str = ""
@@ -79,8 +80,9 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
         subject, text, keeping.author, keeping.note, output=output, mode=keeping.mode, part=put_text(connection, part)
     )
     version = _append(connection, new, position, tasks, language, at)
-    if keeping.kind == "entity" and entity_now(connection, subject) is None:
-        entity = Entity(entity_id(subject), "character", _name(keeping), note=part)
+    if keeping.entity is not None and entity_now(connection, subject) is None:
+        by: EntityAuthor = "hand" if keeping.author == "human" else "agent"
+        entity = Entity(entity_id(subject), keeping.entity, clean(keeping.subject).strip(), note=part, by=by)
         put_entity_row(connection, entity, version.generation)
     connection.execute(
         f"INSERT INTO curated ({CURATED}, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
@@ -158,17 +160,16 @@ def _place(connection: sqlite3.Connection, keeping: Keeping) -> tuple[str, int]:
 
 
 def _entity(connection: sqlite3.Connection, keeping: Keeping) -> str:
-    """An entity by id or name; a new name is a new entity."""
-    name = _name(keeping)
+    """An entity by id or name; a new name is a new entity. ProjectError without a name, or a kind for a new one."""
+    name = clean(keeping.subject).strip()
     row = connection.execute(
         "SELECT id FROM entity WHERE id=:name OR name=:name ORDER BY id=:name DESC, generation DESC LIMIT 1",
         {"name": name},
     ).fetchone()
-    return entity_subject(EntityId(row[0] if row else digest_of(["entity", name])[:12]))
-
-
-def _name(keeping: Keeping) -> str:
-    return clean(keeping.subject).strip() or clean(keeping.text).strip().partition("\n")[0][:60]
+    subject = entity_subject(EntityId(row[0] if row else digest_of(["entity", name])[:12]))
+    if not name or (keeping.entity is None and entity_now(connection, subject) is None):
+        raise ProjectError(_("It is not clear which entity this is."), _("Nothing was kept."))
+    return subject
 
 
 def _curated(connection: sqlite3.Connection, output: OutputId) -> Curated:
