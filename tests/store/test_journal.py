@@ -223,13 +223,12 @@ async def test_the_history_tells_the_state_of_each_run(store, clock):
 
 
 async def test_runs_of_a_chapter_and_those_without_an_end_are_found_behind_any_number_of_newer_ones(store):
-    ended = RunEvent(RUN, "run-ended", payload={"state": "done"})
     await begin(store)
     await store.runs.record(RunEvent(RUN, "asked", NODE))
     for number in range(60):
         run = RunId(f"later-{number}")
         await store.runs.begin_run(run, replace(REQUEST, chapter=None), FLOW, Generation(7))
-        await store.runs.record(replace(ended, run=run))
+        await store.runs.record(RunEvent(run, "run-ended", payload={"state": "done"}))
     (of_chapter,) = await store.runs.summaries(1, RunWish(ChapterId("c1")))
     (unended,) = await store.runs.summaries(-1, RunWish(unended=True))
     (itself,) = await store.runs.summaries(1, RunWish(run=RUN))
