@@ -24,7 +24,7 @@ def test_an_import_offers_a_reading_and_a_reading_needs_a_yes(
     project: Make, call: Call, tmp_path: Path, server: FaultServer
 ) -> None:
     folder = project(priced(server))
-    assert "3 chapters: at most" in call("import", folder, write_chapters(tmp_path / "texts")).out
+    assert "3 chapters: likely" in call("import", folder, write_chapters(tmp_path / "texts")).out
     assert calls(server) == 0
     refused = call("bootstrap", folder)
     assert refused.code == 1 and "--yes" in refused.err
