@@ -27,6 +27,7 @@ from flowcabal_tui.protocol import (
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.desks.run_words import run_words
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
+from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
 from flowcabal_tui.tui.panes.words import length_words
 from flowcabal_tui.tui.screens.choose import ChooseScreen
@@ -368,6 +369,19 @@ async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
         await settled(pilot)
         (begun,) = [each for each in workbench.sent if isinstance(each, RunWorkflow)]
         assert begun.request.chapter == books.chapter_id(4)
+
+
+async def test_the_list_of_runs_goes_on_when_its_end_is_reached(tmp_path):
+    async with workspace(behind_many_runs(), tmp_path) as pilot:
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        rows = pilot.app.screen.query_one(PickList)
+        for read in (100, 121):
+            await pilot.press("end")
+            await until(pilot, lambda read=read: rows.option_count >= read)
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: screen_of(pilot).runs.run == books.RUN)
+        assert rows.option_count == 121
 
 
 async def test_a_run_that_was_interrupted_while_it_asked_waits_for_its_answer(tmp_path):
