@@ -25,7 +25,6 @@ from flowcabal_tui.domain.memory import (
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
-from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
 from flowcabal_tui.domain.run import (
     ANY_RUN,
@@ -154,7 +153,6 @@ class FakeWorkbench(FakeReading):
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = False
         self.drafts: dict[str, str] = {}
-        self.goals = Goals()
         self.unsaved = FakeUnsaved(self)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
@@ -565,9 +563,6 @@ class FakeWorkbench(FakeReading):
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         return tuple(EndpointCheck(role, True, "answers", 0.1) for role, _endpoint in self._info.models)
-
-    async def overview(self) -> Overview:
-        return Overview(tuple(map(ChapterStanding, self.chapter_rows)), self.goals)
 
     async def draft(self, key: str) -> str | None:
         return self.drafts.get(key)

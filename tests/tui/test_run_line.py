@@ -56,6 +56,7 @@ async def test_the_goal_is_shown_and_a_length_typed_over_it_goes_with_the_run(
 
 async def test_an_empty_field_leaves_the_length_to_the_wish_and_the_book(tmp_path: Path) -> None:
     workbench = writing()
+    workbench.goals = Goals()
     async with workspace(workbench, tmp_path) as pilot:
         _wish, length = await asked(pilot)
         usual = usual_length([row.length for row in workbench.chapter_rows[:3] if row.length])
