@@ -9,7 +9,8 @@ ProjectError: ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, Pr
 WorkflowError: BindingError, ExpressionError, ConditionError, DialectError
 BindingError: TooLarge
 DialectError: Mistakes
-RunError: UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed, EmbeddingsNotAgreed, BadArgument
+RunError: UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed, EmbeddingsNotAgreed, BadArgument,
+    BadLine
 UnknownName: Gone
 BudgetExceeded: LimitReached
 KnowledgeError: KnowledgePending, KnowledgeMissing, KnowledgeBusy, _AlreadyThere
