@@ -108,7 +108,7 @@ def test_what_each_part_brings_is_one_table(call: Call, novels: Path, queries: P
         "zh words alone",
         "zh names and words",
         "zh with vectors too",
-        *(f"zh without {name}" for name in ("near", "last_meeting", "far", "summaries")),
+        *(f"zh without {name}" for name in ("entities", "near", "last_meeting", "far", "summaries")),
     ]
     assert table[3][4].strip() == "1.000"
 

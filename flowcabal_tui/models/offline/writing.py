@@ -15,7 +15,6 @@ from flowcabal_tui.models.offline.reading import lines, terms
 from flowcabal_tui.models.offline.scene import Scene, people
 
 _PARAGRAPHS: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
-_QUOTATION: Final = re.compile(r"[^“]*?(?:[(（](?P<title>[^“]*)[)）])?[:：] ?“(?P<words>.*)”")
 _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
@@ -61,8 +60,11 @@ def mended(asked: Asked) -> str:
 
 def _quoted(line: str) -> tuple[str, str]:
     """A quotation and the title of its source; a note without quotation marks as it is."""
-    quoted = _QUOTATION.fullmatch(line.strip())
-    return (quoted["words"], quoted["title"] or "") if quoted else (line, "")
+    head, _mark, quoted = line.strip().partition("“")
+    if not quoted.endswith("”") or not head.rstrip().endswith((":", "：")):
+        return line, ""
+    title = head.replace("（", "(").replace("）", ")").partition("(")[2].rpartition(")")[0]
+    return quoted.removesuffix("”"), title
 
 
 def changed_paragraphs(asked: Asked) -> str:
