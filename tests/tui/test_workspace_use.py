@@ -20,6 +20,7 @@ from flowcabal_tui.protocol import (
     Decide,
     KnowledgeStatus,
     OutsideEdit,
+    PersistOutput,
     ResumeRun,
     RunWorkflow,
     WriteChapter,
@@ -369,6 +370,11 @@ async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
         await settled(pilot)
         (begun,) = [each for each in workbench.sent if isinstance(each, RunWorkflow)]
         assert begun.request.chapter == books.chapter_id(4)
+        workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
+        screen.run_worker(screen.runs.keep(books.RUN, books.POLISH, 1, other))
+        await until(pilot, lambda: any(isinstance(each, PersistOutput) for each in workbench.sent))
+        (kept,) = [each for each in workbench.sent if isinstance(each, PersistOutput)]
+        assert kept.chapter == books.chapter_id(4)
 
 
 async def test_the_list_of_runs_goes_on_when_its_end_is_reached(tmp_path):
