@@ -74,7 +74,8 @@ async def test_after_the_answer_everything_begins_without_a_restart(
         assert (await desk.until(TrustChanged)).state == "restricted"
         assert (await desk.until(KnowledgeStatus)).state == "off"
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        assert desk.told(BackgroundChanged) and prey.gained() == []
+        await desk.until(BackgroundChanged)
+        assert prey.gained() == []
         await desk.confirm()
         assert await state(desk) == "trusted"
         await desk.until(KnowledgeStatus, lambda event: event.state != "off")
