@@ -23,20 +23,7 @@ BudgetClass = Literal[
     "knowledge",
     "inquiry",
 ]
-BUDGET_CLASSES: tuple[BudgetClass, ...] = (
-    "meta",
-    "beats",
-    "outline",
-    "entities",
-    "facts",
-    "profiles",
-    "near",
-    "last_meeting",
-    "far",
-    "summaries",
-    "knowledge",
-    "inquiry",
-)
+BUDGET_CLASSES: tuple[BudgetClass, ...] = get_args(BudgetClass)
 SceneKind = Literal["dialogue", "battle", "turn", "journey", "daily", "unknown"]
 SCENE_KINDS: tuple[SceneKind, ...] = get_args(SceneKind)
 SceneField = Literal["who", "where", "when", "kind"]

@@ -150,3 +150,12 @@ async def test_an_outline_of_a_chapter_that_is_longer_than_is_read_says_so() -> 
     receipt = (await assemble(_outlined("沈青等船。" * 30_000), "写得冷一点。", at=2)).receipt
     assert receipt.intent.entities == ("沈青",)
     assert "The scene was read from the first 100,000 of 150,000 characters of the chapter's outline." in receipt.notes
+
+
+def test_of_many_who_are_named_people_stay_before_places() -> None:
+    places = tuple(person(f"白鹭{n}号渡", kind="location") for n in range(10, 22))
+    prompt = "，".join([*(place.name for place in places), "林远", "沈青"])
+    reading = read_intent(prompt, "", (*places, *CAST[:2]), "zh")
+    assert len(reading.cast) == 12
+    assert [entity.name for entity in reading.cast[-2:]] == ["林远", "沈青"]
+    assert [entity.name for entity in reading.cast[:10]] == [place.name for place in places[:10]]

@@ -60,7 +60,7 @@ _KIND_WORDS: Final[Mapping[SceneKind, tuple[str, str]]] = {
 """In Chinese and in English: what the prompt says stands in the language of the book, not of the screen."""
 _PERSONS: Final = ("character", "organisation")
 _MOST_BORROWED: Final = 4
-_MOST_CAST: Final = 8
+_MOST_CAST: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,18 @@ def present(
         chosen, others = [], ()
     for each in named:
         reasons.setdefault(each.id, _why_named(each, texts))
-    found = _distinct([*chosen, *named])[:_MOST_CAST]
+    found = _most(_distinct([*chosen, *named]))
     if len(found) < 2:
         near = [each for each in named_in(texts.nearby, entities)[:_MOST_BORROWED] if each not in found]
         reasons |= {each.id: _("in the last pages before") for each in near}
         found += near
     return Present(tuple(found), reasons, others)
+
+
+def _most(found: list[Entity]) -> list[Entity]:
+    """The first of them, in their order; where they are too many, people before places and things."""
+    kept = {each.id for each in sorted(found, key=lambda each: each.kind != "character")[:_MOST_CAST]}
+    return [each for each in found if each.id in kept]
 
 
 def place_of(named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Entity]) -> str:
