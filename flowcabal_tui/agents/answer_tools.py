@@ -12,8 +12,8 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.checking.claims import Claims
-from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Tool
 
 _NAMES: Final[Mapping[type[BaseModel], str]] = {Claims: "give_findings", StoryAnswer: "give_story"}

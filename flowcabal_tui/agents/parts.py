@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.prompt_library import Fenced
+from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
-from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import TokenCounter

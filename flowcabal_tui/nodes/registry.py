@@ -7,15 +7,17 @@ import importlib.util
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Final
 
-from flowcabal_tui.nodes import kinds as modules
 from flowcabal_tui.nodes.base import NodeKind
+
+_KINDS: Final = "flowcabal_tui.nodes.kinds"
 
 
 @cache
 def kind_named(name: str) -> NodeKind | None:
     """One kind. Only the module of that name is loaded if there is one: loading all holds up the screen."""
-    module = f"{modules.__name__}.{name}"
+    module = f"{_KINDS}.{name}"
     if name.isidentifier() and importlib.util.find_spec(module):
         kind: NodeKind | None = getattr(importlib.import_module(module), "KIND", None)
         if kind is not None and kind.name == name:
@@ -27,8 +29,8 @@ def kind_named(name: str) -> NodeKind | None:
 def kinds() -> dict[str, NodeKind]:
     """All kinds by name. A module offers one as `KIND`."""
     found: dict[str, NodeKind] = {}
-    for module in sorted(pkgutil.iter_modules(modules.__path__), key=lambda item: item.name):
-        kind = getattr(importlib.import_module(f"{modules.__name__}.{module.name}"), "KIND", None)
+    for module in sorted(pkgutil.iter_modules(importlib.import_module(_KINDS).__path__), key=lambda item: item.name):
+        kind = getattr(importlib.import_module(f"{_KINDS}.{module.name}"), "KIND", None)
         if kind is not None:
             found[kind.name] = kind
     for entry in entry_points(group="flowcabal_tui.nodes"):
@@ -41,4 +43,4 @@ def plug_in_of(name: str) -> str:
     """`module:class` of a kind that a plug-in offers; "" for a kind of this program, and for one that nobody offers."""
     kind = kind_named(name)
     module = "" if kind is None else type(kind).__module__
-    return "" if kind is None or module.startswith(f"{modules.__name__}.") else f"{module}:{type(kind).__qualname__}"
+    return "" if kind is None or module.startswith(f"{_KINDS}.") else f"{module}:{type(kind).__qualname__}"

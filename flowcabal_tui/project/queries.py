@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.agents.curation.arcs import ARCS, WORK, arcs_of
+from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName

@@ -20,24 +20,24 @@ from flowcabal_tui.store.book.jobs import JobTasks
 from flowcabal_tui.store.book.outbox import Outbox
 from flowcabal_tui.store.book.references import References
 from flowcabal_tui.store.book.rewrites import Rewrites
-from flowcabal_tui.store.file.connection import Database, Durability, Readers, Writer, open_writable
+from flowcabal_tui.store.file.connection import Clock, Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.file.sent import SentRequests
-from flowcabal_tui.store.file.upkeep import Upkeep
 from flowcabal_tui.store.file.usage import UsageLog
-from flowcabal_tui.store.file.values import Answers, Values
+from flowcabal_tui.store.file.values import Values
 from flowcabal_tui.store.file.vectors import Vectors
 from flowcabal_tui.store.memory.memory import Memory
 from flowcabal_tui.store.memory.proposals import Proposals
 from flowcabal_tui.store.memory.records import Records
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.runs.journal import Answers
 from flowcabal_tui.store.runs.runs import Runs
 from flowcabal_tui.store.runs.standings import Standings
 from flowcabal_tui.store.runs.states import States
 from flowcabal_tui.store.runs.versions import Versions
 from flowcabal_tui.store.runs.workflows import Workflows
+from flowcabal_tui.store.upkeep.upkeep import Upkeep
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes, UnsafePath
 
 FOLDER: Final = ".flowcabal"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from flowcabal_tui.agents.arcs import arcs_of
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
-from flowcabal_tui.agents.curation.arcs import arcs_of
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation

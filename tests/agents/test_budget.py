@@ -13,7 +13,7 @@ from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.shares import SHARES
-from flowcabal_tui.agents.context.tokens import CountedTokens
+from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import BudgetClass
 from tests.agents.fakes import FakeBook, FakeTokens
 from tests.agents.test_context import CAST, FILLER, assemble, make_book

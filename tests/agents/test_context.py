@@ -16,8 +16,8 @@ from flowcabal_tui.agents.context import ContextAgent, Found
 from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.shares import SHARES
-from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import BudgetClass, Injection
 from flowcabal_tui.domain.errors import KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId

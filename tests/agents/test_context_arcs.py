@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flowcabal_tui.agents.arcs import WORK, arcs_of
 from flowcabal_tui.agents.context.arcs import VERY_LONG, told
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.profiles import profiles
-from flowcabal_tui.agents.curation.arcs import WORK, arcs_of
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.memory import Derived

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.curation.curation_shapes import QuotedSentence
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.shapes.curation import QuotedSentence
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Entity

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.story import StoryReader, four_questions
 from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import joined, parts_of, pieces
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
+from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest, StructuredMode

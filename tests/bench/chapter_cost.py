@@ -20,7 +20,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final
 
-from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS
+from flowcabal_tui.agents.shapes.curation import DIMENSIONS
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.manuscript.reader import read_manuscript

@@ -19,8 +19,8 @@ from typing import Any, Final, Self
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.curation.curation_shapes import Line, Overview, ProfileAnswer
-from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer
+from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.offline.asked import Asked as Request

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from flowcabal_tui.agents.checking.checker import Claims
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
-from flowcabal_tui.agents.curation.curation_shapes import KeepAnswer, Line, Overview, ProfileAnswer
-from flowcabal_tui.agents.curation.story_shapes import LONGEST_NAME, StoryAnswer
+from flowcabal_tui.agents.shapes.curation import KeepAnswer, Line, Overview, ProfileAnswer
+from flowcabal_tui.agents.shapes.story import LONGEST_NAME, StoryAnswer
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Provider, StructuredAnswer, StructuredMode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
 from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.models.offline import OfflineModel
 

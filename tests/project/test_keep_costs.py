@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.curation.curation_shapes import DIMENSIONS
+from flowcabal_tui.agents.shapes.curation import DIMENSIONS
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.workflow import ANGLES

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.book import curation
 from flowcabal_tui.protocol import AddChapter, OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
-from flowcabal_tui.store.book.outbox import no_tasks
+from flowcabal_tui.store.rows.tasks import no_tasks
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
 from tests.project.test_keeping import mirrored
 from tests.waiting import PATIENCE

@@ -36,9 +36,9 @@ from flowcabal_tui.protocol import (
 )
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
-from flowcabal_tui.store.book.purge import PURGED
 from flowcabal_tui.store.file.blobs import pack_large, unpack
-from flowcabal_tui.store.file.upkeep import Upkeep
+from flowcabal_tui.store.upkeep.purge import PURGED
+from flowcabal_tui.store.upkeep.upkeep import Upkeep
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, endpoint, leave, make_one, opened
 from tests.trusting import confirmed

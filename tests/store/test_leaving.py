@@ -10,8 +10,8 @@ import pytest
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
 from flowcabal_tui.store import Keeping
-from flowcabal_tui.store.book.outbox import no_tasks
-from flowcabal_tui.store.book.shelf import REORDERED
+from flowcabal_tui.store.rows.tasks import no_tasks
+from flowcabal_tui.store.rows.texts import REORDERED
 from flowcabal_tui.store.store import Store
 
 FIRST, SECOND = "大雪封了山门，只剩一盏灯。", "老僧把剑埋在了梅树下面。"

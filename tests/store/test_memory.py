@@ -9,7 +9,7 @@ import pytest
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
-from flowcabal_tui.store.memory.tokens import term, tokens
+from flowcabal_tui.store.rows.tokens import term, tokens
 
 DAI = Entity(EntityId("dai"), "character", "林黛玉", ("黛玉", "颦儿"), "多愁", "discovered")
 FENG = Entity(EntityId("feng"), "character", "王熙凤", (), "", "discovered")

@@ -25,8 +25,8 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import Fact, Promise, Reading, RecordId, Sequel
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.store.memory.proposal_rows import raise_proposals
 from flowcabal_tui.store.migrations import MIGRATIONS
+from flowcabal_tui.store.rows.proposals import raise_proposals
 from flowcabal_tui.store.store import Store
 from tests.effort import effort
 

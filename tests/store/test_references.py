@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.domain.manuscript import ImportedChapter, ReferenceId, Span
-from flowcabal_tui.store.book.outbox import no_tasks
 from flowcabal_tui.store.book.references import WordsOfPassage, words_of
+from flowcabal_tui.store.rows.tasks import no_tasks
 from flowcabal_tui.store.store import Store
 
 TEA = ImportedChapter("第一章 茶", "茶者，南方之嘉木也。\n其树如瓜芦，叶如栀子。")

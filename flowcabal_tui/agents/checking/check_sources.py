@@ -12,8 +12,8 @@ from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.outline import quotable
 from flowcabal_tui.agents.context.scene import named_in
-from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
+from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.model_calls import TokenCounter

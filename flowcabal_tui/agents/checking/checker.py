@@ -9,7 +9,6 @@ from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.check_sources import sources_for
-from flowcabal_tui.agents.checking.claims import Claim, Claims
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
 from flowcabal_tui.agents.context.gather import Book
@@ -18,6 +17,7 @@ from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
+from flowcabal_tui.agents.shapes.claims import Claim, Claims
 from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean

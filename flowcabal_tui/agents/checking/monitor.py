@@ -16,13 +16,13 @@ from flowcabal_tui.agents.checking.checker import (
     merged,
     of_parts,
 )
-from flowcabal_tui.agents.checking.claims import Claims
 from flowcabal_tui.agents.context.gather import Book, read_book
-from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, room_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, TokenCounter

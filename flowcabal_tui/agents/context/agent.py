@@ -20,7 +20,6 @@ from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.scene import scene_lines
 from flowcabal_tui.agents.context.scene_question import NOT_ASKED, ModelSaid, SceneReader
 from flowcabal_tui.agents.context.shares import BESIDES, SHARES
-from flowcabal_tui.agents.context.tokens import CountedTokens
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
 from flowcabal_tui.agents.names.called import as_called_here
@@ -28,6 +27,7 @@ from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
 from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from flowcabal_tui.agents.arcs import ARCS, WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.quoted import is_by_rule, marked
-from flowcabal_tui.agents.curation.arcs import ARCS, WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter

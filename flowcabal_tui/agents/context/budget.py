@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate, preamble
 from flowcabal_tui.agents.context.shares import ALWAYS, RENDERED
-from flowcabal_tui.agents.context.tokens import cut
+from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.prompt_parts import PartKey, closing, opening

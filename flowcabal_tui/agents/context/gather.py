@@ -16,8 +16,8 @@ from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
 from flowcabal_tui.agents.context.relevance import Relevance, Weighed, weigh
-from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.agents.tokens import CountedTokens, cut
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage, Span

@@ -10,10 +10,10 @@ from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.references import Shelf, asked
 from flowcabal_tui.agents.context.scene import named_in
-from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources, name_lines
+from flowcabal_tui.agents.tokens import CountedTokens, cut
 from flowcabal_tui.domain.context import ContextSource
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.model_calls import ModelRequest

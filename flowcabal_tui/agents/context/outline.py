@@ -11,8 +11,8 @@ from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book
-from flowcabal_tui.agents.context.tokens import cut
 from flowcabal_tui.agents.sentences import sentences, shortened
+from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span

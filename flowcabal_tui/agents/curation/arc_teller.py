@@ -12,7 +12,6 @@ from itertools import zip_longest
 from typing import Final
 
 from flowcabal_tui.agents.context.scene import named_in
-from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.curation.profile_sources import rested_on
 from flowcabal_tui.agents.curation.profiler import ProfileThought, told
@@ -23,6 +22,7 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import shortened
+from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Derived, Evidence

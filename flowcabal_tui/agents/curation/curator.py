@@ -17,16 +17,6 @@ from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.agents.context.scene import named_in
-from flowcabal_tui.agents.context.tokens import CountedTokens
-from flowcabal_tui.agents.curation.curation_shapes import (
-    DIMENSIONS,
-    DimensionAdvice,
-    KeepAdvice,
-    KeepAnswer,
-    Line,
-    Overview,
-    QuotedSentence,
-)
 from flowcabal_tui.agents.curation.grounds import sums_up
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.names.called import as_called_here
@@ -35,6 +25,16 @@ from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, joined, part
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import shortened, telling_sentences
+from flowcabal_tui.agents.shapes.curation import (
+    DIMENSIONS,
+    DimensionAdvice,
+    KeepAdvice,
+    KeepAnswer,
+    Line,
+    Overview,
+    QuotedSentence,
+)
+from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from flowcabal_tui.agents.context.tokens import CountedTokens, cut
 from flowcabal_tui.agents.curation.profile_plan import about, quoted
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.agents.tokens import CountedTokens, cut
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassagePlace
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention

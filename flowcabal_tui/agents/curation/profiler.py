@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from flowcabal_tui.agents.checking.quotes import VerbatimText
-from flowcabal_tui.agents.curation.curation_shapes import ProfileAnswer
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, evenly, passages, read_of, rested_on
 from flowcabal_tui.agents.curation.samples import with_sample
@@ -19,6 +18,7 @@ from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import sentences, shortened
+from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Mention
 from flowcabal_tui.domain.text import clean, digest_of

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.curation.grounds import Grounds
 from flowcabal_tui.agents.curation.story_goal import MAKER, StoryGoal
-from flowcabal_tui.agents.curation.story_shapes import (
+from flowcabal_tui.agents.shapes.story import (
     MOST_OF_A_KIND,
     SaidFact,
     SaidMoment,

@@ -13,9 +13,8 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
-from flowcabal_tui.nodes.calls import calls, check_calls
+from flowcabal_tui.nodes.calls import SubflowParams, calls, check_calls, depth_name
 from flowcabal_tui.nodes.graph import dependencies, last_nodes
-from flowcabal_tui.nodes.kinds.subflow_params import SubflowParams, depth_name
 from flowcabal_tui.nodes.size import too_large
 
 MAX_DEPTH: Final = 10

@@ -35,8 +35,8 @@ from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.file.upkeep import require_whole
 from flowcabal_tui.store.store import DATABASE
+from flowcabal_tui.store.upkeep.upkeep import require_whole
 from flowcabal_tui.system.files import Folder, Modes
 
 FORM: Final = "flowcabal-backup/1"

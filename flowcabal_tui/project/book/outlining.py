@@ -17,7 +17,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.protocol import AssignOutline, BookChanged, Event, WriteOutlinePart
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.book.outline import OUTLINE_LINKS, read_links
+from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
 
 _OUTLINE = ChapterId("meta/outline")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from flowcabal_tui.agents.curation.arcs import ARCS, WORK
+from flowcabal_tui.agents.arcs import ARCS, WORK
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, whole_evidence
 from flowcabal_tui.agents.curation.samples import sample_of, with_sample
 from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind, ProfileKinds

@@ -28,8 +28,8 @@ from flowcabal_tui.protocol import BookChanged, Event, OutputDeleted, Purge, Pur
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import ProjectTable
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.book.purge import Purged, window_size, windows
-from flowcabal_tui.store.book.purge_left import PurgeLeft
+from flowcabal_tui.store.upkeep.purge import Purged, window_size, windows
+from flowcabal_tui.store.upkeep.purge_left import PurgeLeft
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 2.0

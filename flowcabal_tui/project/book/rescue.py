@@ -23,9 +23,9 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.encoding import decode
 from flowcabal_tui.manuscript.mirror import MIRROR_NAME, parse_mirror
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
-from flowcabal_tui.store.book.outline import OUTLINE_LINKS, read_links
 from flowcabal_tui.store.file.lock import holder_of
 from flowcabal_tui.store.file.salvage import Found, FoundEntity, FoundVersion, Salvage
+from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
 from flowcabal_tui.store.store import DATABASE, LOCK
 
 _MOST_FILES: Final = 20_000

@@ -15,7 +15,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
-from flowcabal_tui.agents.curation.arcs import arcs_of
+from flowcabal_tui.agents.arcs import arcs_of
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.errors import (
     BudgetExceeded,

@@ -10,10 +10,10 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.curation.arcs import StoryArc
-from flowcabal_tui.agents.curation.curation_shapes import Line, Overview, ProfileAnswer
-from flowcabal_tui.agents.curation.story_shapes import StoryAnswer
+from flowcabal_tui.agents.arcs import StoryArc
 from flowcabal_tui.agents.parts import parts_at_most, room_of
+from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer
+from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
-from flowcabal_tui.agents.curation.curation_shapes import Dimension, DimensionAdvice
 from flowcabal_tui.agents.curation.story import StoryReader, four_questions
 from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.curation.story_names import names_found
 from flowcabal_tui.agents.names.names import discover
+from flowcabal_tui.agents.shapes.curation import Dimension, DimensionAdvice
 from flowcabal_tui.domain.errors import Gone, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from flowcabal_tui.agents.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
-from flowcabal_tui.agents.curation.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
@@ -19,9 +19,9 @@ from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
 from flowcabal_tui.agents.curation.story import StoryReader
 from flowcabal_tui.agents.curation.story_goal import StoryGoal
-from flowcabal_tui.agents.curation.story_shapes import UNASKED, StoryAnswer
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
+from flowcabal_tui.agents.shapes.story import UNASKED, StoryAnswer
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter

@@ -21,10 +21,10 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.nodes.base import NodeKind, Produced, Rejected
+from flowcabal_tui.nodes.calls import SubflowParams
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.nodes.kinds.llm_chat import LlmChatParams
 from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS, MODEL_RETRIES
-from flowcabal_tui.nodes.kinds.subflow_params import SubflowParams
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.project.runs.basis import (
     AGENT_TOKENS,

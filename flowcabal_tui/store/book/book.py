@@ -18,10 +18,12 @@ from flowcabal_tui.domain.text import clean, clean_line, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
-from flowcabal_tui.store.book.generations import NOW, next_generation
-from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks, no_tasks
-from flowcabal_tui.store.book.outline import OUTLINE_LINKS, book_outline, links_text
-from flowcabal_tui.store.book.shelf import (
+from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.generations import NOW, next_generation
+from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, book_outline, links_text
+from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
+from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
     DELETED,
     EMPTY,
@@ -38,9 +40,6 @@ from flowcabal_tui.store.book.shelf import (
     scene_subject,
     version_of,
 )
-from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.runs.journal import Clock
 
 _VERSIONS: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? ORDER BY number DESC"""

@@ -18,12 +18,12 @@ from flowcabal_tui.domain.manuscript import Author, ChapterVersion
 from flowcabal_tui.domain.memory import Curated, Entity, EntityAuthor, EntityKind, KeepKind, KeepMode
 from flowcabal_tui.domain.text import clean, digest, digest_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.book.generations import next_generation
-from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
-from flowcabal_tui.store.book.shelf import NewVersion, append_version, chapter_now, chapters_now, latest
 from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row
-from flowcabal_tui.store.memory.entity_rows import entity_id, entity_now, entity_subject, put_entity_row
+from flowcabal_tui.store.rows.entities import entity_id, entity_now, entity_subject, put_entity_row
+from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
+from flowcabal_tui.store.rows.texts import NewVersion, append_version, chapter_now, chapters_now, latest
 
 CURATED: Final = "id, kind, mode, chapter, digest, tags, at, run, node, attempt, version, deleted"
 _META: Final[dict[KeepKind, str]] = {"outline": "meta/outline", "note": "meta/notes"}

@@ -12,10 +12,9 @@ from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Draft
 from flowcabal_tui.domain.text import clean, digest
-from flowcabal_tui.store.book.shelf import EMPTY
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Database, Row
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.rows.texts import EMPTY
 
 _KEY: Final = "chapter:"
 _ROWS: Final = """SELECT key, body, base, at FROM draft WHERE key LIKE 'chapter:%' AND (:key='' OR key=:key)

@@ -16,9 +16,11 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.book.generations import next_generation
-from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
-from flowcabal_tui.store.book.shelf import (
+from flowcabal_tui.store.file.blobs import get_text
+from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
+from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
     NewVersion,
     append_version,
@@ -30,9 +32,6 @@ from flowcabal_tui.store.book.shelf import (
     new_places,
     places,
 )
-from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.runs.journal import Clock
 
 
 @dataclass(frozen=True, slots=True)

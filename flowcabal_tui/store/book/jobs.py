@@ -12,8 +12,8 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
-from flowcabal_tui.store.book.outbox import TASK_FIELDS, add_tasks, task_of
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.rows.tasks import TASK_FIELDS, add_tasks, task_of
 
 _NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
 

@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.domain.ids import Digest, Generation
+from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
-from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.rows.tasks import AS_NEW, TASK_FIELDS, add_tasks, task_of
 
-TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
-"""What a change asks for, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
-chapter's position (0: none). Called in the writer's thread."""
-
-TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
-_AS_NEW: Final = "state='waiting', tries=0, error='', not_before=0, pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
 _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
-
-
-def no_tasks(_subject: str, _digest: Digest, _position: int) -> tuple[BackgroundTask, ...]:
-    """A change that asks for nothing."""
-    return ()
-
-
-def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -> None:
-    """Adds what is not there; what failed or is stale waits again.
-
-    A task on another source of the same subject is out of date and goes; profiles have one a position.
-    """
-    for task in tasks:
-        connection.execute(
-            "DELETE FROM task WHERE kind=? AND subject=? AND source<>? AND (kind<>'profile' OR position=?)",
-            (task.kind, task.subject, task.source, task.position),
-        )
-        connection.execute(
-            "INSERT INTO task (kind, subject, source, state, position, not_before, job)"
-            " VALUES (?, ?, ?, 'waiting', ?, ?, ?)"
-            f" ON CONFLICT (kind, subject, source) DO UPDATE SET {_AS_NEW}, job=excluded.job"
-            " WHERE state IN ('failed', 'stale', 'cancelled')",
-            (task.kind, task.subject, task.source, task.position, task.not_before, task.job),
-        )
 
 
 class Outbox:
@@ -95,7 +65,7 @@ class Outbox:
         return await self._database.do(
             lambda connection: (
                 connection.execute(
-                    f"UPDATE task SET {_AS_NEW}, state=?"
+                    f"UPDATE task SET {AS_NEW}, state=?"
                     " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
                     values,
                 ).rowcount
@@ -186,8 +156,3 @@ class Outbox:
                 " WHERE state='running' OR state='failed' AND kind='mirror'"
             ).close()
         )
-
-
-def task_of(row: Row) -> BackgroundTask:
-    """A task from a row of TASK_FIELDS."""
-    return BackgroundTask(*row)

@@ -10,11 +10,10 @@ from typing import Final
 from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Reference, ReferenceHit, ReferenceId, Span
 from flowcabal_tui.domain.text import clean, digest_of
-from flowcabal_tui.store.book.generations import NOW, next_generation
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.memory.tokens import match, tokens
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.generations import NOW, next_generation
+from flowcabal_tui.store.rows.tokens import match, tokens
 
 _THERE: Final = "born<=:as_of AND (died IS NULL OR died>:as_of)"
 _HITS: Final = f"""SELECT reference.id, reference.title, reference_part.number, reference_part.title, digest, start,

@@ -14,6 +14,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
@@ -31,6 +32,8 @@ from flowcabal_tui.system.files import PRIVATE
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+Clock = Callable[[], datetime]
+"""Gives the time of a row."""
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | Mapping[str, Any]
 Durability = Literal["FULL", "NORMAL"]

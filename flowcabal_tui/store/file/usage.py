@@ -10,8 +10,7 @@ from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import OpenCall, UsageRecord
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database
 
 _OPEN: Final = """INSERT OR REPLACE INTO open_call (number, role, purpose, endpoint, estimated, run, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""

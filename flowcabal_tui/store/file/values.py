@@ -1,4 +1,4 @@
-"""Small things to remember, unsaved editor text, and the answers of models."""
+"""Small values by key, and unsaved editor text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import json
 import sqlite3
 from typing import Any
 
-from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.journal import StoredResult
-from flowcabal_tui.domain.model_calls import Usage
-from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.runs.journal import Clock, Journal
+from flowcabal_tui.store.file.connection import Clock, Database
 
 
 class Values:
@@ -58,19 +53,3 @@ class Values:
     async def drafts(self) -> tuple[str, ...]:
         """The keys of all unsaved texts, oldest first."""
         return tuple(key for (key,) in await self._database.rows("SELECT key FROM draft ORDER BY at, key"))
-
-
-class Answers:
-    """Answers of models to the agents, paid once: kept among the results."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-
-    async def get(self, key: Digest) -> str | None:
-        """What `put` was given."""
-        result = await self._journal.result(key)
-        return result.text if result else None
-
-    async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
-        """Keeps an answer; one that is there stays."""
-        await self._journal.keep_result(StoredResult(key, text, digest(text), model, "model", "stop", usage, 0.0))

@@ -8,7 +8,7 @@ from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.store.memory.ranking import Counts
 from flowcabal_tui.store.memory.snapshot import Snapshot
 from flowcabal_tui.store.memory.story import Parsed
-from flowcabal_tui.store.memory.tokens import Term
+from flowcabal_tui.store.rows.tokens import Term
 
 
 class MemoryCache:

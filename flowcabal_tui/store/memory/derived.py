@@ -20,11 +20,11 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Evidence, Level, StaleText
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.store.book.generations import next_generation
-from flowcabal_tui.store.book.shelf import chapters_now
-from flowcabal_tui.store.book.withdrawn import Withdrawn, rests_on, stale_texts, withdrawn
 from flowcabal_tui.store.file.blobs import get_text, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.texts import chapters_now
+from flowcabal_tui.store.rows.withdrawn import Withdrawn, rests_on, stale_texts, withdrawn
 
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 Choice = Literal["pin", "unpin", "take"]

@@ -16,10 +16,10 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Mention
-from flowcabal_tui.store.book.generations import next_generation
-from flowcabal_tui.store.book.shelf import latest
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.memory.tokens import tokens
+from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.texts import latest
+from flowcabal_tui.store.rows.tokens import tokens
 
 WORDS: Final = "CREATE VIRTUAL TABLE passage_words USING fts5 (words, content='', tokenize='ascii')"
 _PUT_WORDS: Final = "INSERT INTO passage_words (rowid, words) VALUES (?, ?)"

@@ -13,20 +13,19 @@ from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.store.book.generations import NOW, next_generation
-from flowcabal_tui.store.book.outbox import add_tasks
-from flowcabal_tui.store.book.shelf import NewVersion, append_version, scene_subject
-from flowcabal_tui.store.book.withdrawn import confirm
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
-from flowcabal_tui.store.memory.entity_rows import entity_now, entity_of, entity_subject, put_entity_row
 from flowcabal_tui.store.memory.indexing import index_chapter
-from flowcabal_tui.store.memory.proposal_rows import raise_proposals
 from flowcabal_tui.store.memory.snapshot import ENTITIES
 from flowcabal_tui.store.memory.view import View, open_view
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.rows.entities import entity_now, entity_of, entity_subject, put_entity_row
+from flowcabal_tui.store.rows.generations import NOW, next_generation
+from flowcabal_tui.store.rows.proposals import raise_proposals
+from flowcabal_tui.store.rows.tasks import add_tasks
+from flowcabal_tui.store.rows.texts import NewVersion, append_version, scene_subject
+from flowcabal_tui.store.rows.withdrawn import confirm
 
 
 class Memory:

@@ -22,13 +22,12 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.book.generations import NOW, next_generation
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.memory.entity_rows import FIELDS as ENTITY_FIELDS
-from flowcabal_tui.store.memory.entity_rows import entity_of, put_entity_row
-from flowcabal_tui.store.memory.proposal_rows import FIELDS, decide, next_decision, proposal_of
+from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
+from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
+from flowcabal_tui.store.rows.generations import NOW, next_generation
+from flowcabal_tui.store.rows.proposals import FIELDS, decide, next_decision, proposal_of
 
 _IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chapter=proposal.chapter AND NOT deleted
     AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter)))"""

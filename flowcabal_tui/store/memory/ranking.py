@@ -13,7 +13,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Passage, PassagePlace
-from flowcabal_tui.store.memory.tokens import Term
+from flowcabal_tui.store.rows.tokens import Term
 
 _K1: Final = 1.2
 _B: Final = 0.75

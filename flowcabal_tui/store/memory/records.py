@@ -13,11 +13,10 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean, digest_of
-from flowcabal_tui.store.book.generations import next_generation
-from flowcabal_tui.store.book.shelf import chapters_now, latest
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.memory.proposal_rows import raise_proposals, settle_record, withdraw_unsaid
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.proposals import raise_proposals, settle_record, withdraw_unsaid
+from flowcabal_tui.store.rows.texts import chapters_now, latest
 
 KINDS: Final[dict[type[StoryRecord | Sequel], str]] = {
     Relation: "relation",

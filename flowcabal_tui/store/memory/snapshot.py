@@ -16,12 +16,12 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Story
-from flowcabal_tui.store.book.shelf import CHAPTERS, chapter_of
 from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.memory.entity_rows import FIELDS, entity_of
 from flowcabal_tui.store.memory.ranking import IndexedPassage
 from flowcabal_tui.store.memory.story import Parsed, StoryIndex, Texts, story_before, story_index
-from flowcabal_tui.store.memory.tokens import match
+from flowcabal_tui.store.rows.entities import FIELDS, entity_of
+from flowcabal_tui.store.rows.texts import CHAPTERS, chapter_of
+from flowcabal_tui.store.rows.tokens import match
 
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""

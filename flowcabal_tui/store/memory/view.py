@@ -14,8 +14,6 @@ from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postin
 from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName, StaleText
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
-from flowcabal_tui.store.book.outline import OUTLINE_LINKS, book_outline
-from flowcabal_tui.store.book.shelf import EMPTY
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.memory.cache import MemoryCache
@@ -23,7 +21,9 @@ from flowcabal_tui.store.memory.companions import Companion, companions_of
 from flowcabal_tui.store.memory.derived import DerivedTexts
 from flowcabal_tui.store.memory.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.memory.snapshot import HOLDS, Snapshot, changed
-from flowcabal_tui.store.memory.tokens import term
+from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, book_outline
+from flowcabal_tui.store.rows.texts import EMPTY
+from flowcabal_tui.store.rows.tokens import term
 
 
 class View:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -15,13 +15,13 @@ from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
+from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
-from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.runs.read_ahead import ReadAhead
 from flowcabal_tui.store.runs.states import put_state
 
-Clock = Callable[[], datetime]
 _NO_USAGE: Final = "{}"
 _FREE: Final = Usage()
 _OF_ALL_NODES: Final = "('run-resumed', 'run-ended', 'nodes-served')"
@@ -254,6 +254,22 @@ class Journal:
 
     def _now(self) -> str:
         return self._clock().isoformat()
+
+
+class Answers:
+    """Answers of models to the agents, paid once: kept among the results."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def get(self, key: Digest) -> str | None:
+        """What `put` was given."""
+        result = await self._journal.result(key)
+        return result.text if result else None
+
+    async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
+        """Keeps an answer; one that is there stays."""
+        await self._journal.keep_result(StoredResult(key, text, digest(text), model, "model", "stop", usage, 0.0))
 
 
 def _event(run: RunId, row: Row, only: NodeId | None = None) -> RunEvent:

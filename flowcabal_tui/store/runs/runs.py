@@ -23,9 +23,9 @@ from flowcabal_tui.domain.run import (
 )
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.file.lock import UNKNOWN, Holder
-from flowcabal_tui.store.runs.journal import Clock, Journal
+from flowcabal_tui.store.runs.journal import Journal
 
 _STATES: Final[dict[EventKind, NodeState]] = {
     "act-started": "running",

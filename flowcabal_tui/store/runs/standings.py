@@ -13,8 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import StaleMark, StaleReason, StandingOutput
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Database, Row
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database, Row
 
 Mark = tuple[NodeId, NodeId, StaleReason]
 """A node that is out of date, the node because of which, and why."""

@@ -18,8 +18,7 @@ from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database
 
 _OF_WORKFLOW: Final = "run.workflow>=? AND run.workflow<? AND run.chapter IS ?"
 _DURATION_RUNS: Final = 3

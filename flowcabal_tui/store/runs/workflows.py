@@ -10,8 +10,7 @@ from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import get_text, put_text, unpack
-from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.file.connection import Clock, Database
 
 
 class Workflows:

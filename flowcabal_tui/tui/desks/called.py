@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from flowcabal_tui.agents.curation.arcs import WORK, arcs_of
+from flowcabal_tui.agents.arcs import WORK, arcs_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import META
 

@@ -18,9 +18,9 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, StaleText
-from flowcabal_tui.store.book.generations import NOW
-from flowcabal_tui.store.book.shelf import REORDERED, latest
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.rows.generations import NOW
+from flowcabal_tui.store.rows.texts import REORDERED, latest
 
 _REPLAYED: Final = """SELECT subject, number, digest, mode='replay' FROM version WHERE generation<=:as_of AND subject IN
     (SELECT subject FROM version WHERE mode='replay' AND generation<=:as_of) ORDER BY number"""

@@ -23,14 +23,14 @@ from flowcabal_tui.domain.memory import BackgroundTask, Evidence
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
-from flowcabal_tui.store.book.generations import next_generation
-from flowcabal_tui.store.book.outbox import TaskMaker, add_tasks
-from flowcabal_tui.store.book.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
-from flowcabal_tui.store.book.shelf import arrange, chapters_now, places, scene_subject
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
-from flowcabal_tui.store.memory.proposal_rows import forget_chapter, forget_part
 from flowcabal_tui.store.memory.records import forget_evidence, forget_read
+from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.proposals import forget_chapter, forget_part
+from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
+from flowcabal_tui.store.rows.texts import arrange, chapters_now, places, scene_subject
+from flowcabal_tui.store.upkeep.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
 
 PURGED: Final = Digest("purged")
 """The source of background steps that take something out elsewhere."""

@@ -17,16 +17,15 @@ from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.store.book.outbox import TaskMaker
-from flowcabal_tui.store.book.purge import Purged, purge_chapter, purge_output
-from flowcabal_tui.store.book.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.file.faults import damaged, fault
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.memory.indexing import ChapterIndex, restore_index
 from flowcabal_tui.store.migrations import require_known, version_of
-from flowcabal_tui.store.runs.journal import Clock
+from flowcabal_tui.store.rows.tasks import TaskMaker
+from flowcabal_tui.store.upkeep.purge import Purged, purge_chapter, purge_output
+from flowcabal_tui.store.upkeep.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
     FROM derived LEFT JOIN blob USING (digest)"""

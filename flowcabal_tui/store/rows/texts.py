@@ -13,10 +13,10 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word_count
-from flowcabal_tui.store.book.generations import NOW
 from flowcabal_tui.store.file.blobs import put_text
 from flowcabal_tui.store.file.connection import Row
-from flowcabal_tui.store.memory.proposal_rows import settle_text
+from flowcabal_tui.store.rows.generations import NOW
+from flowcabal_tui.store.rows.proposals import settle_text
 
 EMPTY: Final = digest("")
 REORDERED: Final = "chapters/reordered"

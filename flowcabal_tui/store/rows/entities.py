@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import EntityId, Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.store.file.connection import Row
-from flowcabal_tui.store.memory.proposal_rows import settle_entity
+from flowcabal_tui.store.rows.proposals import settle_entity
 
 _SUBJECT: Final = "entity/"
 _NONE: Final = "[]"

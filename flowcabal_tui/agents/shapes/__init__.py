@@ -1,0 +1,1 @@
+"""What models answer with: the shapes of structured answers."""

@@ -1,0 +1,47 @@
+"""Background tasks as rows: written with the change that asks for them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.store.file.connection import Row
+
+TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
+"""What a change asks for, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
+chapter's position (0: none). Called in the writer's thread."""
+
+TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
+AS_NEW: Final = "state='waiting', tries=0, error='', not_before=0, pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
+
+
+def no_tasks(_subject: str, _digest: Digest, _position: int) -> tuple[BackgroundTask, ...]:
+    """A change that asks for nothing."""
+    return ()
+
+
+def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -> None:
+    """Adds what is not there; what failed or is stale waits again.
+
+    A task on another source of the same subject is out of date and goes; profiles have one a position.
+    """
+    for task in tasks:
+        connection.execute(
+            "DELETE FROM task WHERE kind=? AND subject=? AND source<>? AND (kind<>'profile' OR position=?)",
+            (task.kind, task.subject, task.source, task.position),
+        )
+        connection.execute(
+            "INSERT INTO task (kind, subject, source, state, position, not_before, job)"
+            " VALUES (?, ?, ?, 'waiting', ?, ?, ?)"
+            f" ON CONFLICT (kind, subject, source) DO UPDATE SET {AS_NEW}, job=excluded.job"
+            " WHERE state IN ('failed', 'stale', 'cancelled')",
+            (task.kind, task.subject, task.source, task.position, task.not_before, task.job),
+        )
+
+
+def task_of(row: Row) -> BackgroundTask:
+    """A task from a row of TASK_FIELDS."""
+    return BackgroundTask(*row)

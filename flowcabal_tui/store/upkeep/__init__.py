@@ -1,0 +1,1 @@
+"""Care of the file as a whole: purging, repair, copies."""
