@@ -26,7 +26,7 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.fixes import fixed
 from flowcabal_tui.nodes.validation import Actions, validate
-from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.paths import PROJECT_FILE, atomic_write
 
 

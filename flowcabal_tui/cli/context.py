@@ -32,7 +32,7 @@ from flowcabal_tui.project.words import (
     level_words,
     scene_words,
 )
-from flowcabal_tui.protocol import SetScene
+from flowcabal_tui.protocol.book import SetScene
 
 _BETWEEN_NAMES: Final = re.compile(r"[,;，、；]")
 

@@ -8,7 +8,7 @@ from argparse import Namespace
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.consent import not_agreed
-from flowcabal_tui.protocol import AnswerEmbeddings
+from flowcabal_tui.protocol.models import AnswerEmbeddings
 
 
 async def settle_embeddings(project: Project, arguments: Namespace) -> None:

@@ -20,13 +20,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.report import comment_line, report_lines
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import quoted, said
-from flowcabal_tui.protocol import (
-    BootstrapChanged,
-    ImportManuscript,
-    PauseBootstrap,
-    RemoveReference,
-    StartBootstrap,
-)
+from flowcabal_tui.protocol.book import ImportManuscript, RemoveReference
+from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 
 DONE, FAILED, PAUSED = 0, 1, 3
 _TICK_SECONDS: Final = 0.1

@@ -10,7 +10,7 @@ from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import KnowledgeStatus
+from flowcabal_tui.protocol.memory import KnowledgeStatus
 
 KNOWLEDGE_SECONDS = 120.0
 TICK_SECONDS = 0.05

@@ -17,7 +17,8 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.words import belongs
-from flowcabal_tui.protocol import AssignOutline, Command, WriteMeta, WriteOutlinePart
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
 
 _TO_NONE: Final = "none"
 _BY_RULES: Final = "rules"

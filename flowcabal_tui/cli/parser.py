@@ -11,7 +11,7 @@ from flowcabal_tui.cli.context_arguments import bench_arguments, context_argumen
 from flowcabal_tui.cli.story_arguments import outline_arguments, proposals_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import RebuildPart
+from flowcabal_tui.protocol.memory import RebuildPart
 
 COMMANDS = [
     "open",

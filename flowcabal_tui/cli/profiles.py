@@ -17,7 +17,8 @@ from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import ProfileView
 from flowcabal_tui.project.words import LEVELS, METHODS
-from flowcabal_tui.protocol import Command, PinProfile, RegenerateProfile, TakeProfile, WriteProfile
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakeProfile, WriteProfile
 
 
 async def profile(arguments: Namespace) -> int:

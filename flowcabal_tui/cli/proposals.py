@@ -29,7 +29,8 @@ from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, origin, reason, said
-from flowcabal_tui.protocol import Command, CorrectProposal, DecideProposals, UndoDecision
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 
 _STATES = {"open": OPEN_STATES, "waiting": ("waiting",), "decided": DECIDED, "all": ()}
 

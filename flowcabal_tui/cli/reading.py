@@ -13,7 +13,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
-from flowcabal_tui.protocol import AddChapter
+from flowcabal_tui.protocol.book import AddChapter
 
 
 def _table(rows: Iterable[tuple[object, ...]]) -> None:

@@ -30,20 +30,20 @@ from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import Question
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol import from_message
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.protocol.runs import (
     AdvanceRun,
-    Command,
     Decide,
-    FreezeNode,
     NodeNeedsHuman,
-    PersistOutput,
     QuestionAnswered,
     ResumeRun,
     RunStateChanged,
     RunWorkflow,
     WorkflowFailed,
-    from_message,
 )
+from flowcabal_tui.protocol.workflows import FreezeNode
 
 DONE, FAILED, WAITS, MODEL, CANCELLED = 0, 1, 3, 4, 5
 TICK_SECONDS = 0.05

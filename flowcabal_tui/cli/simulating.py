@@ -30,7 +30,8 @@ from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.runs.simulation import Simulated, Simulation
-from flowcabal_tui.protocol import Event, NodeCompleted, NodeNeedsHuman, NodeStarted, NodeStreaming, QuestionAnswered
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import NodeCompleted, NodeNeedsHuman, NodeStarted, NodeStreaming, QuestionAnswered
 from flowcabal_tui.settings.project_file import load_project
 
 

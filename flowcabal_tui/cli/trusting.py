@@ -13,7 +13,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustView
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import ConfirmTrust
+from flowcabal_tui.protocol.models import ConfirmTrust
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.settings.trust import TrustRecord
 

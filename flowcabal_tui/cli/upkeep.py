@@ -20,16 +20,8 @@ from flowcabal_tui.project.book.backup import restore
 from flowcabal_tui.project.book.upkeep import RebuildPlan
 from flowcabal_tui.project.memory.bootstrap_words import quoted
 from flowcabal_tui.project.words import TASKS
-from flowcabal_tui.protocol import (
-    BackgroundChanged,
-    DeleteOutput,
-    EditChapter,
-    Purge,
-    PurgeFinished,
-    Rebuild,
-    RebuildProgress,
-    TextPurged,
-)
+from flowcabal_tui.protocol.book import DeleteOutput, EditChapter
+from flowcabal_tui.protocol.memory import BackgroundChanged, Purge, PurgeFinished, Rebuild, RebuildProgress, TextPurged
 from flowcabal_tui.settings.user_file import remember_project
 
 TICK_SECONDS = 0.2

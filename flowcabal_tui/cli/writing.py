@@ -13,7 +13,7 @@ from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
-from flowcabal_tui.protocol import OutputChecked, PersistOutput
+from flowcabal_tui.protocol.book import OutputChecked, PersistOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.settings.user_file import load_user, remember_project
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.protocol import CommandDone, CommandFailed, Event, NodeStreaming, NodeThinking, Resync
+from flowcabal_tui.protocol.base import CommandDone, CommandFailed, Event, Resync
+from flowcabal_tui.protocol.runs import NodeStreaming, NodeThinking
 
 LIMIT: Final = 5_000
 """Events that wait for a guest; one that lets more gather is told to read everything again, and keeps its answers."""

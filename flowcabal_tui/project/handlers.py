@@ -13,58 +13,58 @@ from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.project.book.rewriting import rewrite
 from flowcabal_tui.project.book.scene_set import set_scene
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
-    AdvanceRun,
-    AnswerEmbeddings,
     AssignOutline,
     BookChanged,
-    CancelBackground,
-    CancelRun,
-    Command,
-    ConfirmModels,
-    ConfirmTrust,
-    CorrectProposal,
-    Decide,
-    DecideProposals,
     DeleteOutput,
     EditChapter,
-    EditOutput,
-    FreezeBlock,
-    FreezeNode,
     ImportManuscript,
     MergeChapters,
-    PauseBootstrap,
     PersistOutput,
-    PinProfile,
-    Purge,
-    PutEntity,
-    PutRecord,
-    Rebuild,
-    RegenerateProfile,
-    RemoveEntity,
-    RemoveRecord,
     RemoveReference,
     ReplaceText,
-    ResumeRun,
-    RetryBackground,
     RevertChange,
     RewriteSelection,
-    RunWorkflow,
-    SaveWorkflow,
-    SelectVersion,
     SetScene,
     SplitChapter,
-    StartBootstrap,
-    TakeProfile,
-    UndoDecision,
-    UnfreezeNode,
-    WaiveFinding,
     WriteChapter,
     WriteMeta,
     WriteOutlinePart,
+)
+from flowcabal_tui.protocol.memory import (
+    CancelBackground,
+    PauseBootstrap,
+    PinProfile,
+    Purge,
+    Rebuild,
+    RegenerateProfile,
+    RetryBackground,
+    StartBootstrap,
+    TakeProfile,
+    WaiveFinding,
     WriteProfile,
+)
+from flowcabal_tui.protocol.models import AnswerEmbeddings, ConfirmModels, ConfirmTrust
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, Decide, ResumeRun, RunWorkflow
+from flowcabal_tui.protocol.story import (
+    CorrectProposal,
+    DecideProposals,
+    PutEntity,
+    PutRecord,
+    RemoveEntity,
+    RemoveRecord,
+    UndoDecision,
+)
+from flowcabal_tui.protocol.workflows import (
+    EditOutput,
+    FreezeBlock,
+    FreezeNode,
+    SaveWorkflow,
+    SelectVersion,
+    UnfreezeNode,
 )
 
 

@@ -30,7 +30,7 @@ from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.models.vocabularies import ExactTokens, load, on_disk, vocabulary_of
 from flowcabal_tui.project.booked_model import BookedModel
 from flowcabal_tui.project.spending import CALIBRATION, Spending
-from flowcabal_tui.protocol import Event
+from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store

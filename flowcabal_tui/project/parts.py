@@ -62,7 +62,7 @@ from flowcabal_tui.project.startup import Startup
 from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
 from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol import Event, Status
+from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.scope import Services
 from flowcabal_tui.settings.project_file import (

@@ -41,7 +41,9 @@ from flowcabal_tui.project.handlers import Handlers
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.runs.versions import name_of
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen
-from flowcabal_tui.protocol import Command, CommandDone, CommandFailed, ConfirmTrust, Event, RebuildPart
+from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
+from flowcabal_tui.protocol.memory import RebuildPart
+from flowcabal_tui.protocol.models import ConfirmTrust
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import Manifest

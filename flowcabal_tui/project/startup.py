@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, ProjectNotConfirmed, SettingsError
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.protocol import Status
+from flowcabal_tui.protocol.base import Status
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts

@@ -51,7 +51,8 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.project.consent import EmbeddingQuote
-from flowcabal_tui.protocol import Command, Event, RebuildPart
+from flowcabal_tui.protocol.base import Command, Event
+from flowcabal_tui.protocol.memory import RebuildPart
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import Manifest

@@ -27,7 +27,7 @@ from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, Retry
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
-from flowcabal_tui.protocol import NodeEvaluated, NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
+from flowcabal_tui.protocol.runs import NodeEvaluated, NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
 from flowcabal_tui.runner.attempts import done_payload, served_attempt, stored_result
 from flowcabal_tui.runner.calls import Call
 from flowcabal_tui.runner.continuing import Seam

@@ -24,7 +24,7 @@ from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, Text
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced
 from flowcabal_tui.nodes.plan import Step, plan
-from flowcabal_tui.protocol import NodeIteration, NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeIteration, NodeNeedsHuman
 from flowcabal_tui.runner.attempts import done_payload, stored_result
 from flowcabal_tui.runner.effects import again
 from flowcabal_tui.runner.fold import NodeFold

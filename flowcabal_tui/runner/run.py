@@ -17,7 +17,7 @@ from flowcabal_tui.domain.run import Attempt, Decision, NodeState, RunState
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import Plan, Step, plan
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeStateChanged,
     QuestionAnswered,

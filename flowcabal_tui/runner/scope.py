@@ -17,7 +17,7 @@ from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.plan import Plan
-from flowcabal_tui.protocol import Event
+from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.ports import (
     ActionsPort,

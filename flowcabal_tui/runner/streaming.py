@@ -6,7 +6,7 @@ import asyncio
 from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.protocol import NodeStreaming
+from flowcabal_tui.protocol.runs import NodeStreaming
 from flowcabal_tui.runner.scope import RunScope
 
 TELL_SECONDS: Final = 0.03

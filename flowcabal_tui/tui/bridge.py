@@ -13,14 +13,27 @@ from textual.message import Message
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import (
-    BackgroundChanged,
+from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.book import (
     BookChanged,
-    BootstrapChanged,
-    Event,
     ImportProgress,
+    OutputChecked,
+    OutputDeleted,
+    OutputPersisted,
+    OutsideEdit,
+    RewriteProposed,
+)
+from flowcabal_tui.protocol.memory import (
+    BackgroundChanged,
+    BootstrapChanged,
     KnowledgeStatus,
-    MarksChanged,
+    ProfileUpdated,
+    PurgeFinished,
+    RebuildProgress,
+    TextPurged,
+)
+from flowcabal_tui.protocol.models import TrustChanged
+from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,
     NodeRetrying,
@@ -28,23 +41,13 @@ from flowcabal_tui.protocol import (
     NodeStateChanged,
     NodeStreaming,
     NodeThinking,
-    OutputChecked,
-    OutputDeleted,
-    OutputPersisted,
-    OutsideEdit,
-    ProfileUpdated,
-    PurgeFinished,
     QuestionAnswered,
-    RebuildProgress,
-    RewriteProposed,
     RunStarted,
     RunStateChanged,
-    Status,
-    TextPurged,
-    TrustChanged,
     UsageChanged,
     WorkflowFailed,
 )
+from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.tui.messages import (
     BookMoved,
     CallSent,

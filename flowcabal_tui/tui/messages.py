@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.domain.memory import BootstrapStatus, Totals
     from flowcabal_tui.domain.run import NodeState, RunState
     from flowcabal_tui.domain.trust import TrustState
-    from flowcabal_tui.protocol import RebuildProgress, RewriteProposed
+    from flowcabal_tui.protocol.book import RewriteProposed
+    from flowcabal_tui.protocol.memory import RebuildProgress
 
 
 @dataclass

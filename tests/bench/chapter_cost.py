@@ -25,7 +25,8 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, PersistOutput
+from flowcabal_tui.protocol.runs import Decide, RunWorkflow
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.bench.cached import cached_tokens, sent
 from tests.bench.projects import TITLE, hosted_at, novel, own_folders

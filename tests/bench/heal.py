@@ -14,7 +14,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.protocol import ImportManuscript, KnowledgeStatus
+from flowcabal_tui.protocol.book import ImportManuscript
+from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings, ModelSettings, ModelsSettings
 from flowcabal_tui.viking.server import free_port
 from tests.bench.projects import new_project, novel, openviking, own_folders

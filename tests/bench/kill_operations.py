@@ -14,21 +14,19 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.book import (
     AddChapter,
-    Decide,
     DeleteOutput,
     EditChapter,
     ImportManuscript,
     MergeChapters,
     PersistOutput,
-    Purge,
     ReplaceText,
-    ResumeRun,
-    RunWorkflow,
     SplitChapter,
     WriteChapter,
 )
+from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
 
 Act = Callable[[Project], Awaitable[None]]
 WORKFLOW: Final = "chapter"

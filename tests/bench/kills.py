@@ -28,7 +28,7 @@ from typing import Any, Final
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.manuscript.mirror import mirror_digest
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import OutsideEdit
+from flowcabal_tui.protocol.book import OutsideEdit
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
 from tests.bench.kill_operations import OPERATIONS, OUTSIDE, SECRET, Act, Operation, book
 from tests.bench.projects import own_folders

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import ImportManuscript
+from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.settings.project_file import KnowledgeSettings
 from tests.bench.processes import named, rss_mib, tree
 from tests.bench.projects import model_at, new_project, novel, own_folders

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from flowcabal_tui.headings.numerals import in_chinese
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, WriteMeta
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.entry import Preferences
 from flowcabal_tui.tui.panes.lists import PickList

@@ -19,7 +19,8 @@ from flowcabal_tui.domain.memory import MetaName
 from flowcabal_tui.domain.prompt_parts import read_parts, without_parts
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, Decide, ImportManuscript, PersistOutput, RunWorkflow, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, PersistOutput, WriteMeta
+from flowcabal_tui.protocol.runs import Decide, RunWorkflow
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.bench.cached import Sent, cached_tokens, count, sent
 from tests.bench.chapter_cost import WRITTEN, _answer, _chapters, _opened, answers

@@ -25,7 +25,8 @@ from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.models.registry import make_model
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import Event, NodeCompleted, NodeNeedsHuman, NodeStarted
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import NodeCompleted, NodeNeedsHuman, NodeStarted
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.run import Run

@@ -22,18 +22,9 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import (
-    AddChapter,
-    Decide,
-    ImportManuscript,
-    KnowledgeStatus,
-    NodeCompleted,
-    NodeStarted,
-    PersistOutput,
-    ResumeRun,
-    RunStarted,
-    RunWorkflow,
-)
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, PersistOutput
+from flowcabal_tui.protocol.memory import KnowledgeStatus
+from flowcabal_tui.protocol.runs import Decide, NodeCompleted, NodeStarted, ResumeRun, RunStarted, RunWorkflow
 from tests.bench.processes import rss_mib, tree
 
 PHASES = ("import", "index", "ingest", "run", "keep", "background", "again")

@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import ImportManuscript, ReplaceText, RevertChange
+from flowcabal_tui.protocol.book import ImportManuscript, ReplaceText, RevertChange
 from tests.bench.projects import TITLE, novel, own_folders
 from tests.bench.report import Figure, checked, percentile
 

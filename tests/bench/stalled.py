@@ -9,7 +9,9 @@ from pathlib import Path
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import AddChapter, RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol.book import AddChapter
+from flowcabal_tui.protocol.runs import RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.bench.pacer import whole
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, none_of

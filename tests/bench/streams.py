@@ -11,7 +11,8 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol.runs import RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import AgentsSettings, KnowledgeSettings, RunSettings
 from tests.bench.pacer import whole
 from tests.bench.processes import rss_mib

@@ -20,7 +20,8 @@ from flowcabal_tui.domain.model_calls import Answer, Message, ModelEvent, ModelR
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.project import Project, create_demo
-from flowcabal_tui.protocol import Decide, PersistOutput, RewriteSelection, RunWorkflow
+from flowcabal_tui.protocol.book import PersistOutput, RewriteSelection
+from flowcabal_tui.protocol.runs import Decide, RunWorkflow
 from flowcabal_tui.settings.project_file import load_project, save_project
 from tests.bench.projects import own_folders
 from tests.trusting import confirmed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import both, endpoint, opened

@@ -6,7 +6,7 @@ import asyncio
 from decimal import Decimal
 from pathlib import Path
 
-from flowcabal_tui.protocol import AddChapter
+from flowcabal_tui.protocol.book import AddChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call
 from tests.faultserver import FaultServer

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.protocol import ResumeRun
+from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Make
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, endpoint, opened

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.protocol import AddChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, WriteMeta
 from tests.cli.conftest import Call
 from tests.project.desk import make, opened
 

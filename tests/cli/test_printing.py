@@ -6,7 +6,7 @@ from io import StringIO
 
 from flowcabal_tui.cli.printing import PlainPrinter
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.protocol import NodeCompleted, NodeStreaming, WorkflowCompleted
+from flowcabal_tui.protocol.runs import NodeCompleted, NodeStreaming, WorkflowCompleted
 
 RUN, A, B = RunId("r"), NodeId("a"), NodeId("b")
 

@@ -9,7 +9,8 @@ import pytest
 from flowcabal_tui.cli import main
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.protocol import ImportManuscript, PutEntity
+from flowcabal_tui.protocol.book import ImportManuscript
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import both, make, opened, write_chapters
 

@@ -12,7 +12,7 @@ import pytest
 from flowcabal_tui.cli import main
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.protocol import PutEntity
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import make_one, opened
 from tests.project.test_story import FERRY, written

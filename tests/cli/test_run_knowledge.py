@@ -9,7 +9,8 @@ import pytest
 from flowcabal_tui.cli.knowledge import tell_what_the_server_lacks
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
-from flowcabal_tui.protocol import Event, KnowledgeStatus
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import KnowledgeStatus
 from tests.cli.conftest import Call
 
 

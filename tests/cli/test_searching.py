@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.cli import main
-from flowcabal_tui.protocol import AddChapter, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from tests.project.desk import make, opened
 
 TEXT = "The lamp burned.\n\nInes counted the dead."

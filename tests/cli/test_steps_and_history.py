@@ -15,7 +15,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Choice, Decision, Question
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.desk import both, calls, endpoint, opened

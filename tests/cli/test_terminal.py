@@ -19,7 +19,7 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.manuscript.mirror import mirror_digest, render_mirror
 from flowcabal_tui.manuscript.writer import export_manuscript
-from flowcabal_tui.protocol import NodeStreaming
+from flowcabal_tui.protocol.runs import NodeStreaming
 
 HOSTILE = "a\x1b]0;owned\x07b\x1b[2Jc\x9b31md\x07\x08\x7f\u202ee\u2066f\x00\x90g\r"
 HARMFUL = {chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | set(

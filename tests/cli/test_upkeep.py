@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import WriteChapter
+from flowcabal_tui.protocol.book import WriteChapter
 from tests.cli.conftest import Call, Make
 from tests.project.desk import write_chapters
 

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.protocol import WorkflowFailed
+from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.result import CaseResult
 from tests.runner.fakes import Bench, FakeModel
 

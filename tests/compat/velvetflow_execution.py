@@ -19,7 +19,7 @@ from flowcabal_tui.dialects.velvetflow import read
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import WorkflowFailed
+from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.result import CaseResult
 from tests.compat.velvetflow_values import is_python_text
 from tests.runner.fakes import Bench, FakeModel

@@ -21,7 +21,7 @@ from flowcabal_tui.dialects.velvetflow import check, read
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.errors import BindingError, FlowCabalError
 from flowcabal_tui.domain.workflow import Finding
-from flowcabal_tui.protocol import WorkflowFailed
+from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.result import CaseResult
 from tests.runner.fakes import Bench, FakeModel
 

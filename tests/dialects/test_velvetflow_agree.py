@@ -13,7 +13,7 @@ from flowcabal_tui.actions.simulation import simulate
 from flowcabal_tui.dialects.velvetflow import check, read
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.workflow import Finding
-from flowcabal_tui.protocol import WorkflowFailed
+from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.velvetflow_execution import SimulatedActions
 from tests.dialects.velvetflow_documents import REGISTRY, TEMPLATES, documents
 from tests.runner.fakes import Bench, FakeModel

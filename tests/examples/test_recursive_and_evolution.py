@@ -18,7 +18,7 @@ from flowcabal_tui.examples import example
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.runner.fold import RunFold
 from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope

@@ -15,7 +15,7 @@ from flowcabal_tui.actions.simulation import load_simulations, simulate
 from flowcabal_tui.dialects.velvetflow import check, read
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, until
 
 FOLDER = Path(examples.__file__).parent / "stock"

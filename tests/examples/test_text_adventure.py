@@ -12,7 +12,7 @@ from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.examples import example
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.runner.run import Run
 from tests.nodes.flows import bench
 from tests.runner.fakes import Bench, until

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
-from flowcabal_tui.protocol import NodeNeedsHuman, WorkflowFailed
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, WorkflowFailed
 from flowcabal_tui.runner.run import Run
 from tests.runner.fakes import Bench, FakeModel, until
 

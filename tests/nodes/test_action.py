@@ -5,7 +5,7 @@ import json
 
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.nodes.flows import FakeActions, act, answered, bench, node, values
 from tests.runner.fakes import flow, until
 

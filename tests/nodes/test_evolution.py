@@ -17,7 +17,7 @@ from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.nodes.kinds.candidates import Candidate, groups_in, origins, sifted
 from flowcabal_tui.nodes.kinds.evolution import KIND, EvolutionParams
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, texts, until
 
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import NodeNeedsHuman, RunStateChanged
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, RunStateChanged
 from tests.nodes.flows import FakeActions, act, answered, bench, body, edge, node, values
 from tests.runner.fakes import flow, until
 

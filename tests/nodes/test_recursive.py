@@ -12,7 +12,7 @@ from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.nodes.kinds.recursive import KIND, RecursiveParams, verdict_of
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 
 

@@ -14,17 +14,10 @@ from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.project import Project, create_demo, create_project
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.protocol import (
-    AddChapter,
-    ConfirmTrust,
-    Decide,
-    Event,
-    NodeNeedsHuman,
-    PersistOutput,
-    RunStateChanged,
-    RunWorkflow,
-    WorkflowFailed,
-)
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import AddChapter, PersistOutput
+from flowcabal_tui.protocol.models import ConfirmTrust
+from flowcabal_tui.protocol.runs import Decide, NodeNeedsHuman, RunStateChanged, RunWorkflow, WorkflowFailed
 from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings, load_project, save_project
 from tests.faultserver import FaultServer
 from tests.trusting import confirmed

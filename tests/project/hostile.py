@@ -17,7 +17,8 @@ import pytest
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.protocol import ImportManuscript, SaveWorkflow
+from flowcabal_tui.protocol.book import ImportManuscript
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
 from tests.project.desk import both, make, opened, write_chapters

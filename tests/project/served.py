@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.protocol import KnowledgeStatus
+from flowcabal_tui.protocol.memory import KnowledgeStatus
 from tests.project.desk import Desk
 from tests.viking.fakes import Contents, contents
 from tests.waiting import PATIENCE

@@ -15,7 +15,8 @@ from flowcabal_tui.domain.errors import StaleQuestion, WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.protocol import Decide, NodeNeedsHuman, SaveWorkflow, WorkflowFailed
+from flowcabal_tui.protocol.runs import Decide, NodeNeedsHuman, WorkflowFailed
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.desk import Desk, change, make_one, opened
 
 ECHO = "import json, sys; print(json.dumps({'said': json.load(sys.stdin)}))"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.protocol import RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol.runs import RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import both, calls, endpoint, make_one, opened
 

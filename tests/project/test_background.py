@@ -12,14 +12,9 @@ import pytest
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.project.memory import steps
-from flowcabal_tui.protocol import (
-    AddChapter,
-    BackgroundChanged,
-    CancelBackground,
-    RetryBackground,
-    WorkflowFailed,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter
+from flowcabal_tui.protocol.memory import BackgroundChanged, CancelBackground, RetryBackground
+from flowcabal_tui.protocol.runs import WorkflowFailed
 from flowcabal_tui.runner import limits
 from flowcabal_tui.runner.limits import FAILURES, Limits
 from flowcabal_tui.settings.paths import PROJECT_STATE

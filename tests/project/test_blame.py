@@ -7,7 +7,7 @@ import pytest
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.origin import BlamedLine
-from flowcabal_tui.protocol import AddChapter, MergeChapters, PersistOutput, SplitChapter, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, MergeChapters, PersistOutput, SplitChapter, WriteChapter
 from tests.project.desk import Desk, make_demo, make_one, opened
 
 FIRST = "The lamp burned.\n\nInes counted the dead.\nThe rain stopped."

@@ -19,7 +19,8 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.memory.bootstrap_plan import Price, quote
 from flowcabal_tui.project.memory.bootstrap_words import quoted
-from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap, WriteChapter
+from flowcabal_tui.protocol.book import ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, Desk, both, calls, change, endpoint, make, opened, write_chapters

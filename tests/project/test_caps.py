@@ -25,15 +25,9 @@ from flowcabal_tui.domain.model_calls import (
     ThinkingDelta,
 )
 from flowcabal_tui.models.collect import collect
-from flowcabal_tui.protocol import (
-    AddChapter,
-    BootstrapChanged,
-    CancelRun,
-    ImportManuscript,
-    NodeStreaming,
-    ResumeRun,
-    StartBootstrap,
-)
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
+from flowcabal_tui.protocol.memory import BootstrapChanged, StartBootstrap
+from flowcabal_tui.protocol.runs import CancelRun, NodeStreaming, ResumeRun
 from flowcabal_tui.runner import streaming
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer

@@ -9,9 +9,8 @@ import pytest
 from flowcabal_tui.domain.errors import ManuscriptError, RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import TextPlace
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.book import (
     AddChapter,
-    CancelBackground,
     EditChapter,
     ImportManuscript,
     MergeChapters,
@@ -20,6 +19,7 @@ from flowcabal_tui.protocol import (
     SplitChapter,
     WriteChapter,
 )
+from flowcabal_tui.protocol.memory import CancelBackground
 from tests.project.desk import CHAPTERS, Desk, change, make, opened, write_chapters
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.protocol import CancelRun, NodeStreaming, PersistOutput, ResumeRun, SaveWorkflow
+from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.protocol.runs import CancelRun, NodeStreaming, ResumeRun
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.runner.continuing import Seam
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer

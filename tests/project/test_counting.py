@@ -10,7 +10,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.models import vocabularies
 from flowcabal_tui.models.vocabularies import Vocabulary
-from flowcabal_tui.protocol import WriteMeta
+from flowcabal_tui.protocol.book import WriteMeta
 from tests.faultserver import FaultServer
 from tests.models.test_vocabularies import BODY, tiny
 from tests.project.desk import Desk, both, calls, endpoint, make_one, opened

@@ -18,7 +18,8 @@ from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.curation import AFTER_KEEP, following
-from flowcabal_tui.protocol import AddChapter, DeleteOutput, EditChapter, Purge, Rebuild, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, WriteChapter
+from flowcabal_tui.protocol.memory import Purge, Rebuild
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
 from tests.project.desk import both, make, opened

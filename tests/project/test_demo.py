@@ -13,7 +13,8 @@ import pytest_asyncio
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import CheckFinding, Decision, Question
 from flowcabal_tui.nodes.mending import paragraphs
-from flowcabal_tui.protocol import OutputPersisted, ProfileUpdated
+from flowcabal_tui.protocol.book import OutputPersisted
+from flowcabal_tui.protocol.memory import ProfileUpdated
 from tests.project.desk import Desk, leave, opened
 from tests.trusting import confirmed
 

@@ -18,7 +18,8 @@ from flowcabal_tui.project.runs.doubts import (
     more_headings,
     repeated,
 )
-from flowcabal_tui.protocol import AddChapter, ImportManuscript, NodeNeedsHuman
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.agents.conftest import NOVELS
 from tests.faultserver import FaultServer
 from tests.project.desk import both, endpoint, leave, make, opened, write_chapters

@@ -21,7 +21,9 @@ from flowcabal_tui.project.embeddings import Embeddings
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
 from flowcabal_tui.project.spending import PAYING_RUN
-from flowcabal_tui.protocol import AnswerEmbeddings, ImportManuscript, KnowledgeStatus, Purge
+from flowcabal_tui.protocol.book import ImportManuscript
+from flowcabal_tui.protocol.memory import KnowledgeStatus, Purge
+from flowcabal_tui.protocol.models import AnswerEmbeddings
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer

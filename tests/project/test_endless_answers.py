@@ -14,7 +14,8 @@ from flowcabal_tui.domain.run import Decision, Quote, RunRequest, SpendLimit
 from flowcabal_tui.models.bounds import USUAL_OUTPUT
 from flowcabal_tui.project.spending import COUNTED_AT_ONCE
 from flowcabal_tui.project.words import spend_lines
-from flowcabal_tui.protocol import NodeNeedsHuman, ResumeRun, SaveWorkflow
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, ResumeRun
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, leave, make_one, opened
 from tests.project.test_run_limit import chain

@@ -16,18 +16,9 @@ from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
-from flowcabal_tui.protocol import (
-    AddChapter,
-    EditChapter,
-    ImportManuscript,
-    OutsideEdit,
-    Purge,
-    PutEntity,
-    PutRecord,
-    RemoveEntity,
-    RemoveRecord,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, OutsideEdit, WriteChapter
+from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, RemoveRecord
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
 

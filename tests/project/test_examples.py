@@ -13,7 +13,8 @@ from flowcabal_tui.domain.errors import StaleQuestion
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.examples import example
-from flowcabal_tui.protocol import Decide, SaveWorkflow, WorkflowCompleted
+from flowcabal_tui.protocol.runs import Decide, WorkflowCompleted
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.desk import Desk, leave, opened
 from tests.trusting import confirmed
 

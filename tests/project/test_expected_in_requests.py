@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.prompt_parts import Part, read_parts
-from flowcabal_tui.protocol import AddChapter, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, opened
 

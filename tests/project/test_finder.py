@@ -21,15 +21,8 @@ from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.story_told import subject, told
 from flowcabal_tui.project.queries import entity_text
-from flowcabal_tui.protocol import (
-    AddChapter,
-    EditChapter,
-    ImportManuscript,
-    PutEntity,
-    PutRecord,
-    RemoveRecord,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveRecord
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.viking.search import KnowledgeHit
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters

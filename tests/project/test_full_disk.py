@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import DiskFull
-from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, StartBootstrap, Status, WriteChapter
+from flowcabal_tui.protocol.base import Status
+from flowcabal_tui.protocol.book import ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.memory import BootstrapChanged, StartBootstrap
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
 from tests.project.desk import PATIENCE, Desk, both, calls, endpoint, make, make_one, opened, write_chapters

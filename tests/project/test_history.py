@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.project.runs.history import folds_to
-from flowcabal_tui.protocol import NodeCompleted, NodeStateChanged, RunStateChanged
+from flowcabal_tui.protocol.runs import NodeCompleted, NodeStateChanged, RunStateChanged
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, calls, make_demo, opened
 from tests.project.test_steps import desk  # noqa: F401  # a fixture

@@ -11,15 +11,8 @@ import pytest_asyncio
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.protocol import (
-    KnowledgeStatus,
-    Rebuild,
-    RegenerateProfile,
-    RetryBackground,
-    RewriteSelection,
-    StartBootstrap,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import RewriteSelection, WriteChapter
+from flowcabal_tui.protocol.memory import KnowledgeStatus, Rebuild, RegenerateProfile, RetryBackground, StartBootstrap
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, opened
 from tests.project.hostile import KEY, SECRET, Prey, hostile

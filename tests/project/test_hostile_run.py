@@ -14,7 +14,8 @@ import pytest
 from flowcabal_tui.domain.errors import ProjectNotConfirmed
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.protocol import NodeNeedsHuman, ResumeRun, RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, ResumeRun, RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.seal import user_seal
 from tests.project.desk import Desk, change, leave, make_one, opened

@@ -16,20 +16,12 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.protocol import (
-    BootstrapChanged,
-    CancelRun,
-    CommandFailed,
-    EditChapter,
-    ImportManuscript,
-    PauseBootstrap,
-    PutEntity,
-    ReplaceText,
-    ResumeRun,
-    SaveWorkflow,
-    StartBootstrap,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.base import CommandFailed
+from flowcabal_tui.protocol.book import EditChapter, ImportManuscript, ReplaceText, WriteChapter
+from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
+from flowcabal_tui.protocol.runs import CancelRun, ResumeRun
+from flowcabal_tui.protocol.story import PutEntity
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer

@@ -14,7 +14,8 @@ from flowcabal_tui.agents.shapes.curation import DIMENSIONS
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.workflow import ANGLES
-from flowcabal_tui.protocol import AddChapter, ImportManuscript, OutputChecked, PutEntity, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, OutputChecked, WriteChapter
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters

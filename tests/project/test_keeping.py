@@ -15,7 +15,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book import curation
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.book import (
     AddChapter,
     DeleteOutput,
     EditChapter,
@@ -23,9 +23,9 @@ from flowcabal_tui.protocol import (
     OutputPersisted,
     OutsideEdit,
     PersistOutput,
-    SaveWorkflow,
     WriteChapter,
 )
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
 from tests.runner.fakes import prompt

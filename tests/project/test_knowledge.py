@@ -18,18 +18,10 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.models import shared
-from flowcabal_tui.protocol import (
-    AddChapter,
-    EditChapter,
-    ImportManuscript,
-    KnowledgeStatus,
-    Purge,
-    PutRecord,
-    Rebuild,
-    RemoveRecord,
-    SaveWorkflow,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.memory import KnowledgeStatus, Purge, Rebuild
+from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
 from flowcabal_tui.viking.server import OpenVikingServer

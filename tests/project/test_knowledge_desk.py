@@ -10,7 +10,8 @@ import pytest
 
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.protocol import Event, KnowledgeStatus
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.settings.project_file import KnowledgeSettings
 from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.manifest import Head

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.protocol import ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.book import ImportManuscript, WriteChapter
 from tests.faultserver import FaultServer
 from tests.project.desk import both, endpoint, make, opened
 from tests.trusting import confirmed

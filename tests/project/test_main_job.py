@@ -12,7 +12,8 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.protocol import AddChapter, ImportManuscript, PutEntity, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.story import PutEntity
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, Desk, both, calls, endpoint, make, opened, write_chapters
 

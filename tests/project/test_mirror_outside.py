@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.book import curation
-from flowcabal_tui.protocol import AddChapter, OutsideEdit, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.rows.tasks import no_tasks
 from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
@@ -25,7 +25,7 @@ FERRY = CHAPTERS["Chapter 1 The Ferry"]
 @pytest_asyncio.fixture
 async def desk(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
     """Three imported chapters; the files are looked at often."""
-    from flowcabal_tui.protocol import ImportManuscript
+    from flowcabal_tui.protocol.book import ImportManuscript
 
     monkeypatch.setattr(curation, "WATCH_SECONDS", 0.02)
     await make(folder, both(OFFLINE))

@@ -11,13 +11,13 @@ import pytest
 
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.ids import RunId
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.book import RewriteSelection
+from flowcabal_tui.protocol.runs import (
     CancelRun,
     NodeNeedsHuman,
     NodeRetrying,
     NodeStreaming,
     ResumeRun,
-    RewriteSelection,
     WorkflowFailed,
 )
 from tests.faultserver import PROSE, FaultServer

@@ -11,7 +11,7 @@ from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.project.words import spend_lines
-from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.desk import opened
 
 

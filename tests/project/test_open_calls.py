@@ -10,7 +10,8 @@ from typing import Any
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
-from flowcabal_tui.protocol import NodeStreaming, ResumeRun, SaveWorkflow
+from flowcabal_tui.protocol.runs import NodeStreaming, ResumeRun
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import both, endpoint, make_one, opened
 from tests.project.test_run_limit import chain

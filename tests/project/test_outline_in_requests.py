@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_parts import read_parts
 from flowcabal_tui.headings.numerals import in_chinese
-from flowcabal_tui.protocol import ImportManuscript, WriteMeta
+from flowcabal_tui.protocol.book import ImportManuscript, WriteMeta
 from tests.faultserver import FaultServer
 from tests.project.desk import both, endpoint, make, opened
 

@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.book import (
     AddChapter,
     AssignOutline,
     EditChapter,

@@ -15,23 +15,19 @@ from flowcabal_tui.domain.ids import EntityId, Generation, NodeId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project.views import ProfileView
-from flowcabal_tui.protocol import (
-    AddChapter,
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, MergeChapters, WriteChapter
+from flowcabal_tui.protocol.memory import (
     BackgroundChanged,
     CancelBackground,
-    EditChapter,
-    ImportManuscript,
-    MergeChapters,
     PinProfile,
     ProfileUpdated,
-    PutEntity,
     Rebuild,
     RegenerateProfile,
     RetryBackground,
     TakeProfile,
-    WriteChapter,
     WriteProfile,
 )
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.agents.test_profile_kinds import add
 from tests.faultserver import FaultServer

@@ -25,7 +25,9 @@ from flowcabal_tui.domain.errors import (
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import AddChapter, RunWorkflow, SaveWorkflow, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter
+from flowcabal_tui.protocol.runs import RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.faultserver import FaultServer

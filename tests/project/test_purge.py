@@ -20,20 +20,10 @@ from flowcabal_tui.domain.memory import Entity, Evidence, KeepMode
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId
 from flowcabal_tui.project.book import purging
 from flowcabal_tui.project.book.curation import following
-from flowcabal_tui.protocol import (
-    AddChapter,
-    DeleteOutput,
-    EditChapter,
-    OutsideEdit,
-    Purge,
-    PurgeFinished,
-    PutEntity,
-    PutRecord,
-    Status,
-    TextPurged,
-    WriteChapter,
-    WriteProfile,
-)
+from flowcabal_tui.protocol.base import Status
+from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, OutsideEdit, WriteChapter
+from flowcabal_tui.protocol.memory import Purge, PurgeFinished, TextPurged, WriteProfile
+from flowcabal_tui.protocol.story import PutEntity, PutRecord
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
 from flowcabal_tui.store.file.blobs import pack_large, unpack

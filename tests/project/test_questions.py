@@ -8,7 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.run import Decision
-from flowcabal_tui.protocol import CancelRun, Decide, NodeNeedsHuman, RunStateChanged
+from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeNeedsHuman, RunStateChanged
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, leave, make_one, opened

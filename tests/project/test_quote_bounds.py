@@ -23,7 +23,7 @@ from flowcabal_tui.models.bounds import MARGIN_UNKNOWN, structured_extra
 from flowcabal_tui.models.collect import BEFORE_REPEATING, collect
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.protocol import SaveWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.desk import Desk, both, change, endpoint, opened
 
 LONG = 900

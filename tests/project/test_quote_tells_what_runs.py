@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.protocol import FreezeNode, SaveWorkflow
+from flowcabal_tui.protocol.workflows import FreezeNode, SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import both, calls, endpoint, make_one, opened
 from tests.project.test_run_limit import chain

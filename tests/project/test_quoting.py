@@ -15,7 +15,7 @@ from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, Quote
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project.runs.basis import DRAFT_TOKENS, Basis
 from flowcabal_tui.project.runs.quoting import quote
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, until
 
 PASSED = Evaluation("approve", "", 1, (AngleCheck("timeline", "passed"),))

@@ -16,7 +16,8 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.protocol import AddChapter, EditChapter, Rebuild, RebuildProgress, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter
+from flowcabal_tui.protocol.memory import Rebuild, RebuildProgress
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import CHAPTERS, Desk, calls, endpoint, make_one, opened
@@ -104,7 +105,7 @@ async def test_a_rebuild_says_before_what_it_would_do_and_changes_nothing(desk: 
 
 
 async def test_what_a_hand_wrote_stays(desk: Desk) -> None:
-    from flowcabal_tui.protocol import WriteProfile
+    from flowcabal_tui.protocol.memory import WriteProfile
 
     uri = (await desk.project.profiles())[0].uri
     await desk.project.carry_out(WriteProfile(uri, "L1", "我自己写的。"))

@@ -10,7 +10,8 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.protocol import ImportManuscript, RemoveReference, SaveWorkflow
+from flowcabal_tui.protocol.book import ImportManuscript, RemoveReference
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, change, make_one, opened, write_chapters
 

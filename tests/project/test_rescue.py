@@ -19,7 +19,8 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.rescue import Rescue
 from flowcabal_tui.project.book.rescue_out import PROJECT, REPORT, described, take_out
-from flowcabal_tui.protocol import AddChapter, AssignOutline, EditChapter, PutEntity, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, AssignOutline, EditChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import both, make, opened
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.protocol import AcceptRewrite, RewriteProposed, RewriteSelection, WriteChapter
+from flowcabal_tui.protocol.book import AcceptRewrite, RewriteProposed, RewriteSelection, WriteChapter
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, endpoint, make_one, opened
 
@@ -198,7 +198,7 @@ async def test_the_end_of_the_selection_keeps_its_line_break_and_its_beginning_i
 
 
 async def test_a_purged_chapter_takes_its_rewrites_along(desk: Desk, server: FaultServer) -> None:
-    from flowcabal_tui.protocol import Purge
+    from flowcabal_tui.protocol.memory import Purge
 
     chapter: ChapterId = await desk.chapter(1)
     await desk.project.carry_out(WriteChapter(chapter, TEXT))

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Usage, UsageRecord
 from flowcabal_tui.project.book.surroundings import AROUND, around_passage
-from flowcabal_tui.protocol import RewriteProposed, RewriteSelection
+from flowcabal_tui.protocol.book import RewriteProposed, RewriteSelection
 from flowcabal_tui.store import Store
 from tests.faultserver import FaultServer
 from tests.project.desk import both, change, endpoint, make_one, opened

@@ -15,16 +15,16 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Decision, Question, SpendLimit
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.runs import (
     CancelRun,
     Decide,
     NodeNeedsHuman,
     NodeStreaming,
     ResumeRun,
     RunStateChanged,
-    SaveWorkflow,
     WorkflowFailed,
 )
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, leave, make_one, opened
 

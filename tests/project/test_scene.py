@@ -12,7 +12,9 @@ from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.protocol import AddChapter, Purge, PutEntity, SetScene, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, SetScene, WriteChapter
+from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
 from tests.project.desk import CHAPTERS, Desk, make, opened
 

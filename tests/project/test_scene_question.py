@@ -11,7 +11,8 @@ import pytest
 from flowcabal_tui.domain.context import Receipt, Scene
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import Quote, QuoteLine, RunRequest
-from flowcabal_tui.protocol import AddChapter, ResumeRun, SetScene, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, SetScene, WriteMeta
+from flowcabal_tui.protocol.runs import ResumeRun
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, make_demo, opened
 

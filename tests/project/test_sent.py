@@ -16,7 +16,9 @@ from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.project.runs.layers import sent_messages
-from flowcabal_tui.protocol import AddChapter, Purge, SaveWorkflow, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter
+from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.sent import KEPT
 from tests.faultserver import FaultServer

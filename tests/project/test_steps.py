@@ -11,7 +11,8 @@ import pytest_asyncio
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.protocol import AdvanceRun, CancelRun, NodeStarted, NodeStateChanged, RunStateChanged, SaveWorkflow
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStarted, NodeStateChanged, RunStateChanged
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, make_one, opened
 from tests.runner.fakes import prompt

@@ -11,18 +11,10 @@ from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.ids import CommandId, NodeId, RunId
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.project.feed import LIMIT, PIECE, EventFeed
-from flowcabal_tui.protocol import (
-    CancelRun,
-    CommandDone,
-    Decide,
-    KnowledgeStatus,
-    MarksChanged,
-    NodeStreaming,
-    Resync,
-    RunStateChanged,
-    SaveWorkflow,
-    Status,
-)
+from flowcabal_tui.protocol.base import CommandDone, Resync, Status
+from flowcabal_tui.protocol.memory import KnowledgeStatus
+from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeStreaming, RunStateChanged
+from flowcabal_tui.protocol.workflows import MarksChanged, SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
 from tests.project.desk import both, leave, make_one, opened
 from tests.runner.fakes import flow, prompt

@@ -12,7 +12,9 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.story import Fact, Promise, RecordId, Relation
-from flowcabal_tui.protocol import AddChapter, EditChapter, PutEntity, PutRecord, Rebuild, RemoveRecord, WriteChapter
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter
+from flowcabal_tui.protocol.memory import Rebuild
+from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveRecord
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, make_one, opened
 

@@ -18,15 +18,10 @@ from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project import create_project
 from flowcabal_tui.project.trust.asked import workflow_items
 from flowcabal_tui.project.trust.collect import collect
-from flowcabal_tui.protocol import (
-    BackgroundChanged,
-    ConfirmModels,
-    ConfirmTrust,
-    KnowledgeStatus,
-    SaveWorkflow,
-    TrustChanged,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import WriteChapter
+from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
+from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import bind_keys, key_hosts
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project

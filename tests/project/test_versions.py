@@ -14,13 +14,12 @@ from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.protocol import (
-    Decide,
+from flowcabal_tui.protocol.runs import Decide, NodeNeedsHuman
+from flowcabal_tui.protocol.workflows import (
     EditOutput,
     FreezeBlock,
     FreezeNode,
     MarksChanged,
-    NodeNeedsHuman,
     SaveWorkflow,
     SelectVersion,
     UnfreezeNode,

@@ -12,14 +12,8 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.windows import prompt_room
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.words import spend_lines
-from flowcabal_tui.protocol import (
-    AddChapter,
-    BootstrapChanged,
-    ImportManuscript,
-    StartBootstrap,
-    WriteChapter,
-    WriteMeta,
-)
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.memory import BootstrapChanged, StartBootstrap
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened, write_chapters

@@ -28,7 +28,7 @@ from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, TextBlock, VirtualBlock, Workflow
-from flowcabal_tui.protocol import Event
+from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.run import Run

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.graph import dependencies, needed_for
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.runner.run import Run
 from tests.runner.fakes import Bench, FakeModel, flow, prompt, texts

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import Endpoint, RetryWait
 from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.domain.workflow import Edge
-from flowcabal_tui.protocol import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged
+from flowcabal_tui.protocol.runs import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged
 from flowcabal_tui.runner.fold import fold
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 from tests.waiting import soon

@@ -26,7 +26,7 @@ from flowcabal_tui.nodes.kinds.subflow import MAX_DEPTH
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.registry import kind_named, kinds
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import NodeNeedsHuman, WorkflowFailed
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, WorkflowFailed
 from flowcabal_tui.runner.effects import with_effect
 from flowcabal_tui.runner.fold import fold
 from tests.effort import effort

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
 from flowcabal_tui.nodes.plan import Plan
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
 from tests.nodes.flows import FakeActions, body, edge, node

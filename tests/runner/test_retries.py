@@ -11,7 +11,7 @@ from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Decision, Evaluation, Quotation
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol import NodeNeedsHuman
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.runner.fold import fold
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.nodes.validation import require_valid, validate
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,
     NodeRetrying,

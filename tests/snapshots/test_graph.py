@@ -13,7 +13,7 @@ from flowcabal_tui.domain.versions import StaleMark
 from flowcabal_tui.examples import example
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import NodeNeedsHuman, QuestionAnswered
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, QuestionAnswered
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.desks.marks import node_marks
 from flowcabal_tui.tui.editing.places import graph_at, spot_of

@@ -19,7 +19,7 @@ from flowcabal_tui.domain.proposals import (
     Reason,
 )
 from flowcabal_tui.domain.story import RecordId, Sequel
-from flowcabal_tui.protocol import CorrectProposal, DecideProposals, UndoDecision
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from tests.tui.fake_books import Words, chapter_id
 from tests.tui.fake_story import HERO, story
 

@@ -55,49 +55,49 @@ from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project.book.backup import Manifest, Member
 from flowcabal_tui.project.book.upkeep import RebuildPlan
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen, SourceText
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
+from flowcabal_tui.protocol.book import (
     AddChapter,
     BookChanged,
-    Command,
-    CommandDone,
-    CommandFailed,
-    ConfirmTrust,
-    CorrectProposal,
-    Decide,
-    DecideProposals,
     DeleteOutput,
     EditChapter,
-    EditOutput,
-    Event,
-    FreezeNode,
-    MarksChanged,
+    OutputPersisted,
+    PersistOutput,
+    RewriteProposed,
+    RewriteSelection,
+    WriteChapter,
+)
+from flowcabal_tui.protocol.memory import Purge, RebuildPart, TextPurged
+from flowcabal_tui.protocol.models import ConfirmTrust, TrustChanged
+from flowcabal_tui.protocol.runs import (
+    Decide,
     NodeCompleted,
     NodeNeedsHuman,
     NodeStarted,
     NodeStateChanged,
     NodeStreaming,
-    OutputPersisted,
-    PersistOutput,
-    Purge,
-    PutEntity,
-    PutRecord,
     QuestionAnswered,
-    RebuildPart,
-    RemoveEntity,
-    RemoveRecord,
-    RewriteProposed,
-    RewriteSelection,
     RunStarted,
     RunStateChanged,
     RunWorkflow,
+    WorkflowCompleted,
+)
+from flowcabal_tui.protocol.story import (
+    CorrectProposal,
+    DecideProposals,
+    PutEntity,
+    PutRecord,
+    RemoveEntity,
+    RemoveRecord,
+    UndoDecision,
+)
+from flowcabal_tui.protocol.workflows import (
+    EditOutput,
+    FreezeNode,
+    MarksChanged,
     SaveWorkflow,
     SelectVersion,
-    TextPurged,
-    TrustChanged,
-    UndoDecision,
     UnfreezeNode,
-    WorkflowCompleted,
-    WriteChapter,
 )
 from tests.tui import fake_books as books
 from tests.tui import fake_story

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.protocol import PersistOutput, ResumeRun
+from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.protocol.runs import ResumeRun
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books

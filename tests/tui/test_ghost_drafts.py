@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.ids import ChapterId, CommandId
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, ReplaceText, RewriteProposed, SaveWorkflow, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, ReplaceText, RewriteProposed, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.entry import Preferences
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane

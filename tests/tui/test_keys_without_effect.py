@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.protocol import CancelRun, EditChapter, NodeStateChanged, RunStateChanged, RunWorkflow
+from flowcabal_tui.protocol.book import EditChapter
+from flowcabal_tui.protocol.runs import CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -14,7 +14,8 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
-from flowcabal_tui.protocol import Command, PutEntity, PutRecord, RemoveEntity, RemoveRecord
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, RemoveRecord
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens.ego import EgoScreen

@@ -8,7 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.project import Project, create_project
-from flowcabal_tui.protocol import AddChapter, EditChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.outline import BeatsScreen, OutlineScreen

@@ -4,7 +4,8 @@ import pytest
 
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project.views import Workbench
-from flowcabal_tui.protocol import NodeStreaming, RunWorkflow, WriteChapter
+from flowcabal_tui.protocol.book import WriteChapter
+from flowcabal_tui.protocol.runs import NodeStreaming, RunWorkflow
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 

@@ -9,8 +9,8 @@ import pytest
 
 from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Choice, Decision, Question
-from flowcabal_tui.protocol import (
-    Event,
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,
     QuestionAnswered,

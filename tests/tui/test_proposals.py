@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.proposals import Difference, ProposalId, ProposalWish, Reason
 from flowcabal_tui.domain.story import Fact, Promise, RecordId
-from flowcabal_tui.protocol import CorrectProposal, DecideProposals, UndoDecision
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.panes.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.screens.form import FormScreen

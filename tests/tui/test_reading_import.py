@@ -8,7 +8,8 @@ from pathlib import Path
 
 from flowcabal_tui.domain.manuscript import ImportPreview, ImportReport
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
-from flowcabal_tui.protocol import BootstrapChanged, ImportManuscript, PauseBootstrap, StartBootstrap
+from flowcabal_tui.protocol.book import ImportManuscript
+from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen

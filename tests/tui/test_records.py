@@ -10,7 +10,8 @@ from textual.widgets import Static, TextArea
 
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Story
-from flowcabal_tui.protocol import PinProfile, PutRecord, RegenerateProfile, RemoveRecord, TakeProfile, WriteProfile
+from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakeProfile, WriteProfile
+from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.panes.lists import PickList

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.overview import Goals, usual_length
-from flowcabal_tui.protocol import RunWorkflow
+from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.tui.widgets.prompt_line import RunLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from flowcabal_tui.domain.memory import BackgroundTask
-from flowcabal_tui.protocol import BackgroundChanged, KnowledgeStatus
+from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench

@@ -11,7 +11,7 @@ from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.project.trust import asked
-from flowcabal_tui.protocol import ConfirmTrust
+from flowcabal_tui.protocol.models import ConfirmTrust
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.screens.source import SourceScreen

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol import MergeChapters, PersistOutput
+from flowcabal_tui.protocol.book import MergeChapters, PersistOutput
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.diff import ReplacedScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen

@@ -7,7 +7,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import Command, SaveWorkflow
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.screens.error import ErrorScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_workspace import screen_of, settled, until, workspace

@@ -11,7 +11,8 @@ from textual.widgets import Input
 from flowcabal_tui.domain.ids import OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol import DeleteOutput, MergeChapters, Purge, Rebuild, RebuildProgress, SplitChapter
+from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, SplitChapter
+from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress
 from flowcabal_tui.tui.screens.choose import ChooseScreen
 from flowcabal_tui.tui.screens.kept import KeptScreen
 from flowcabal_tui.tui.screens.queue import QueueScreen

@@ -9,7 +9,7 @@ import pytest
 from flowcabal_tui.models import vocabularies
 from flowcabal_tui.models.vocabularies import HOST, Vocabulary, on_disk
 from flowcabal_tui.project import doctor
-from flowcabal_tui.protocol import WriteChapter
+from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.faultserver import FaultServer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.protocol import NodeRetrying, NodeStarted, NodeStateChanged, NodeStreaming, RunStateChanged
+from flowcabal_tui.protocol.runs import NodeRetrying, NodeStarted, NodeStateChanged, NodeStreaming, RunStateChanged
 from flowcabal_tui.tui.waits import Waits
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -19,23 +19,17 @@ from flowcabal_tui.domain.ids import ChapterId, OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import (
     AddChapter,
-    BackgroundChanged,
-    CancelRun,
-    Decide,
     EditChapter,
-    Event,
-    KnowledgeStatus,
-    NodeStreaming,
     OutputChecked,
     OutputPersisted,
     PersistOutput,
-    RunStateChanged,
-    RunWorkflow,
-    UsageChanged,
     WriteChapter,
 )
+from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
+from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeStreaming, RunStateChanged, RunWorkflow, UsageChanged
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.entry import Preferences
 from flowcabal_tui.tui.panes.chapter_list import ChapterList

@@ -13,18 +13,8 @@ from flowcabal_tui.domain.versions import StaleMark
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.examples import example
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol import (
-    AdvanceRun,
-    CancelRun,
-    EditOutput,
-    FreezeNode,
-    NodeStateChanged,
-    RunStateChanged,
-    RunWorkflow,
-    SaveWorkflow,
-    SelectVersion,
-    UnfreezeNode,
-)
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
+from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SaveWorkflow, SelectVersion, UnfreezeNode
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.workflow import WorkflowPane
 from flowcabal_tui.tui.panes.workflow_rows import NodeMarks, ShownState, row_label

@@ -15,16 +15,9 @@ from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol import (
-    BackgroundChanged,
-    Decide,
-    KnowledgeStatus,
-    OutsideEdit,
-    PersistOutput,
-    ResumeRun,
-    RunWorkflow,
-    WriteChapter,
-)
+from flowcabal_tui.protocol.book import OutsideEdit, PersistOutput, WriteChapter
+from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
+from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
 from flowcabal_tui.tui.commands import ActionCommands
 from flowcabal_tui.tui.desks.run_words import run_words
 from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine

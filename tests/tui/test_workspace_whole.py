@@ -14,16 +14,15 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol import (
-    CancelBackground,
+from flowcabal_tui.protocol.book import (
     EditChapter,
     MergeChapters,
     ReplaceText,
-    RetryBackground,
     RevertChange,
     SplitChapter,
     WriteChapter,
 )
+from flowcabal_tui.protocol.memory import CancelBackground, RetryBackground
 from flowcabal_tui.tui.app import FlowCabalApp
 from flowcabal_tui.tui.entry import Preferences
 from flowcabal_tui.tui.panes.manuscript import ManuscriptPane

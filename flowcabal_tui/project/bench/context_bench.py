@@ -30,7 +30,7 @@ from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.bench_memory import KeptVectors, NamelessMemory, PassageVectors
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.project import Project
-from flowcabal_tui.protocol import ImportManuscript
+from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.settings.paths import cache_folder
 from flowcabal_tui.store import Store
 

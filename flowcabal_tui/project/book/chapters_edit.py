@@ -11,9 +11,9 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_KEEP, following
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import (
     BookChanged,
-    Event,
     MergeChapters,
     OutputPersisted,
     ReplaceText,

@@ -20,18 +20,17 @@ from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.mirror import Edited, Mirror
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
     BookChanged,
     DeleteOutput,
     EditChapter,
-    Event,
     OutputDeleted,
     OutputPersisted,
     OutsideEdit,
     PersistOutput,
-    Status,
     WriteChapter,
 )
 from flowcabal_tui.runner.fold import fold

@@ -19,7 +19,8 @@ from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.book.curation import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.memory.indexing import index_reference
 from flowcabal_tui.project.workshop import READING, Workshop
-from flowcabal_tui.protocol import BookChanged, Event, ImportManuscript, ImportProgress
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import BookChanged, ImportManuscript, ImportProgress
 from flowcabal_tui.store import Store
 
 

@@ -15,7 +15,8 @@ from flowcabal_tui.headings.editing import with_body, with_chapter, with_volume,
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import following
-from flowcabal_tui.protocol import AssignOutline, BookChanged, Event, WriteOutlinePart
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import AssignOutline, BookChanged, WriteOutlinePart
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
 

@@ -18,7 +18,8 @@ from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory.summary_steps import arc_task, profile_task
 from flowcabal_tui.project.queries import SUMMARIES, Queries
 from flowcabal_tui.project.views import ProfileRow, ProfileView
-from flowcabal_tui.protocol import Event, PinProfile, ProfileUpdated, RegenerateProfile, TakeProfile, WriteProfile
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import PinProfile, ProfileUpdated, RegenerateProfile, TakeProfile, WriteProfile
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.derived import Choice
 from flowcabal_tui.store.memory.view import View

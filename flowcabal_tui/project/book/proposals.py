@@ -22,7 +22,8 @@ from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.story_desk import StoryDesk
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.protocol import BookChanged, Event
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.store import Store
 
 

@@ -24,7 +24,9 @@ from flowcabal_tui.project.book.curation import AFTER_FORGET, following, tasks
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.protocol import BookChanged, Event, OutputDeleted, Purge, PurgeFinished, Status, TextPurged
+from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.book import BookChanged, OutputDeleted
+from flowcabal_tui.protocol.memory import Purge, PurgeFinished, TextPurged
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import ProjectTable
 from flowcabal_tui.store import Store

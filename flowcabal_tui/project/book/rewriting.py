@@ -15,7 +15,7 @@ from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.project.book.surroundings import surrounded
-from flowcabal_tui.protocol import RewriteProposed, RewriteSelection
+from flowcabal_tui.protocol.book import RewriteProposed, RewriteSelection
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts

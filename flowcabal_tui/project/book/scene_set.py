@@ -9,7 +9,7 @@ from flowcabal_tui.domain.context import SCENE_FIELDS, SCENE_KINDS, Scene
 from flowcabal_tui.domain.errors import Gone, RunError, UnknownName
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import SetScene
+from flowcabal_tui.protocol.book import SetScene
 from flowcabal_tui.store import Store
 
 _MOST_NAMES: Final = 16

@@ -11,7 +11,8 @@ from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import Seen
-from flowcabal_tui.protocol import BookChanged, Event
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.store import Store
 
 

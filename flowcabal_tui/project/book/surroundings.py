@@ -8,7 +8,7 @@ from flowcabal_tui.agents.context.expects import expected
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.workflow import PromptParams, Workflow
-from flowcabal_tui.protocol import RewriteSelection
+from flowcabal_tui.protocol.book import RewriteSelection
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts

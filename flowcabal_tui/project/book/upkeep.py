@@ -14,13 +14,9 @@ from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.indexing import index_text
 from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol import (
-    BookChanged,
-    Event,
-    RebuildPart,
-    RebuildProgress,
-    Status,
-)
+from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.book import BookChanged
+from flowcabal_tui.protocol.memory import RebuildPart, RebuildProgress
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.indexing import ChapterIndex
 

@@ -13,7 +13,8 @@ from typing import Final, get_args
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
-from flowcabal_tui.protocol import BackgroundChanged, Event, Status
+from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.store import Outbox
 
 log = logging.getLogger(__name__)

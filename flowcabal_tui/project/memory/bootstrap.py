@@ -40,7 +40,8 @@ from flowcabal_tui.project.memory.bootstrap_limit import hold, known_pace, learn
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.model_desk import ModelDesk
 from flowcabal_tui.project.spending import PAYING_RUN
-from flowcabal_tui.protocol import BootstrapChanged, Event
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import BootstrapChanged
 from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)

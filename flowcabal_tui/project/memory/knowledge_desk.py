@@ -20,8 +20,8 @@ from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
-from flowcabal_tui.protocol import Event
-from flowcabal_tui.protocol import KnowledgeStatus as StatusEvent
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import KnowledgeStatus as StatusEvent
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import KnowledgeSettings
 from flowcabal_tui.system.files import Folder

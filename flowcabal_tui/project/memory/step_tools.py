@@ -15,7 +15,7 @@ from flowcabal_tui.project.book.mirror import Edited, Mirror
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol import Event
+from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.store import Store
 
 

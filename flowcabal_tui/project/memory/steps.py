@@ -25,7 +25,7 @@ from flowcabal_tui.project.memory import story_told
 from flowcabal_tui.project.memory.indexing import index_text
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.summary_steps import SummarySteps
-from flowcabal_tui.protocol import BookChanged, OutputChecked
+from flowcabal_tui.protocol.book import BookChanged, OutputChecked
 from flowcabal_tui.runner.fold import fold
 
 ADVICE: Final[dict[Dimension, str]] = {

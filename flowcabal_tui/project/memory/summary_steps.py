@@ -29,7 +29,7 @@ from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKin
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory.step_tools import StepTools
-from flowcabal_tui.protocol import ProfileUpdated
+from flowcabal_tui.protocol.memory import ProfileUpdated
 from flowcabal_tui.store.memory.view import View
 
 MOST_OF_MANY: Final = 16

@@ -17,8 +17,8 @@ from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies, last_nodes
-from flowcabal_tui.protocol import (
-    Event,
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeEvaluated,
     NodeIteration,

@@ -26,7 +26,8 @@ from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.runs.overrides import no_node, overridden
 from flowcabal_tui.project.runs.run_marks import RunMarks
 from flowcabal_tui.project.spending import PAYING_RUN, Spending
-from flowcabal_tui.protocol import Event, NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services

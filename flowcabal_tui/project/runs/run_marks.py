@@ -14,7 +14,8 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import StandingOutput
 from flowcabal_tui.nodes.marks import stale_after_run, stays_as_edited
 from flowcabal_tui.nodes.plan import Plan
-from flowcabal_tui.protocol import Event, MarksChanged
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.runs.standings import Change, Mark

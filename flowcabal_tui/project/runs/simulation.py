@@ -23,7 +23,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.protocol import Event, NodeNeedsHuman
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.runner.fold import RunFold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal

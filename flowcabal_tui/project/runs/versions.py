@@ -22,7 +22,15 @@ from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project.runs import quoting
 from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.trust.service import Trust
-from flowcabal_tui.protocol import EditOutput, Event, FreezeBlock, FreezeNode, MarksChanged, UnfreezeNode, WorkflowSaved
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.workflows import (
+    EditOutput,
+    FreezeBlock,
+    FreezeNode,
+    MarksChanged,
+    UnfreezeNode,
+    WorkflowSaved,
+)
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.runs.standings import Change, Mark

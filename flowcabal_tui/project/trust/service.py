@@ -31,7 +31,8 @@ from flowcabal_tui.project.trust.collect import (
     function_of,
     model_items,
 )
-from flowcabal_tui.protocol import Event, TrustChanged
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.models import TrustChanged
 from flowcabal_tui.settings.key_hosts import KeyHost, bind_keys, is_safe_transport, key_hosts
 from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings
 from flowcabal_tui.settings.secrets import find_key

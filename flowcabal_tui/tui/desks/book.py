@@ -18,7 +18,7 @@ from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.report import report_lines
 from flowcabal_tui.project.words import unsaved_words
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
     EditChapter,

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.protocol import WriteChapter
+from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.tui.trouble import attempt
 
 if TYPE_CHECKING:

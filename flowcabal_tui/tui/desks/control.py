@@ -10,7 +10,8 @@ from textual.screen import Screen
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import AdvanceRun, CancelRun, FreezeNode, UnfreezeNode
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun
+from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.desks.graph import GraphDesk
 from flowcabal_tui.tui.desks.run_words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.desks.runs import RunDesk

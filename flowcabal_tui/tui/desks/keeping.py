@@ -15,7 +15,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.words import spend_words
-from flowcabal_tui.protocol import PersistOutput
+from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.tui.screens.diff import ReplacedScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 

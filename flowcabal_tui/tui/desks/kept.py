@@ -11,7 +11,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import KEEP_KINDS
-from flowcabal_tui.protocol import DeleteOutput
+from flowcabal_tui.protocol.book import DeleteOutput
 from flowcabal_tui.tui.desks.spending import may_spend
 from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
 from flowcabal_tui.tui.panes.words import one_line

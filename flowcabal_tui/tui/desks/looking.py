@@ -15,7 +15,7 @@ from flowcabal_tui.domain.run import RunRequest, RunSummary
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.protocol import ReplaceText, RevertChange, SetScene
+from flowcabal_tui.protocol.book import ReplaceText, RevertChange, SetScene
 from flowcabal_tui.tui.desks.run_pages import RunPages
 from flowcabal_tui.tui.desks.spending import may_spend
 from flowcabal_tui.tui.panes.receipt import ReceiptPane

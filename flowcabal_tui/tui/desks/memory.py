@@ -17,19 +17,17 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.project.words import LEVELS, META
-from flowcabal_tui.protocol import (
-    AnswerEmbeddings,
-    AssignOutline,
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
+from flowcabal_tui.protocol.memory import (
     CancelBackground,
-    Command,
     PinProfile,
     RegenerateProfile,
     RetryBackground,
     TakeProfile,
-    WriteMeta,
-    WriteOutlinePart,
     WriteProfile,
 )
+from flowcabal_tui.protocol.models import AnswerEmbeddings
 from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.profiles import ProfilePane
 from flowcabal_tui.tui.panes.status_line import StatusLine

@@ -11,7 +11,9 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import Decide, Event, WaiveFinding
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import WaiveFinding
+from flowcabal_tui.protocol.runs import Decide
 from flowcabal_tui.tui.notices import NoticeOver
 from flowcabal_tui.tui.screens.decisions import DecisionsScreen
 from flowcabal_tui.tui.screens.play import PlayScreen, is_told

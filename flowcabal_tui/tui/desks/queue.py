@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
-from flowcabal_tui.protocol import CancelBackground, RebuildProgress, RetryBackground
+from flowcabal_tui.protocol.memory import CancelBackground, RebuildProgress, RetryBackground
 from flowcabal_tui.tui.desks.called import called
 from flowcabal_tui.tui.desks.upkeep import UpkeepDesk
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.bootstrap_words import quoted, said
-from flowcabal_tui.protocol import PauseBootstrap, StartBootstrap
+from flowcabal_tui.protocol.memory import PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.panes.status_line import StatusLine
 from flowcabal_tui.tui.panes.words import one_line
 from flowcabal_tui.tui.screens.choose import ChooseScreen

@@ -13,7 +13,9 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary, RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import ConfirmModels, ResumeRun, RunWorkflow, SaveWorkflow
+from flowcabal_tui.protocol.models import ConfirmModels
+from flowcabal_tui.protocol.runs import ResumeRun, RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.bridge import Bridge
 from flowcabal_tui.tui.desks.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.desks.keeping import KeepDesk

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import EditChapter, MergeChapters, SplitChapter, WriteChapter
+from flowcabal_tui.protocol.book import EditChapter, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.desks.book import BookDesk
 from flowcabal_tui.tui.desks.kept import KeptDesk
 from flowcabal_tui.tui.desks.spending import agents_cost, may_spend, reading_again

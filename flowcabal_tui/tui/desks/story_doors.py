@@ -9,7 +9,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
 from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
-from flowcabal_tui.protocol import (
+from flowcabal_tui.protocol.story import (
     CorrectProposal,
     DecideProposals,
     PutEntity,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import ConfirmTrust
+from flowcabal_tui.protocol.models import ConfirmTrust
 from flowcabal_tui.tui.screens.trust import TrustScreen
 
 if TYPE_CHECKING:

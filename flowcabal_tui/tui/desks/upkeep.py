@@ -12,7 +12,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated, StaleText
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import TASKS
-from flowcabal_tui.protocol import Purge, Rebuild, RebuildPart, RebuildProgress
+from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildPart, RebuildProgress
 from flowcabal_tui.tui.desks.book import BookDesk
 from flowcabal_tui.tui.desks.called import called
 from flowcabal_tui.tui.desks.spending import agents_cost, may_spend

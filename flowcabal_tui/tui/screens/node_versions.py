@@ -17,7 +17,8 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.versions import NodeVersion, VersionAuthor, VersionTrace
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.protocol import Command, EditOutput, FreezeNode, SelectVersion, UnfreezeNode
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SelectVersion, UnfreezeNode
 from flowcabal_tui.tui.editor import edit_outside, editor_command
 from flowcabal_tui.tui.panes.finding import ask_to_find
 from flowcabal_tui.tui.panes.hint_line import HintLine

@@ -16,8 +16,8 @@ from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.protocol import (
-    Event,
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,
     QuestionAnswered,

@@ -26,7 +26,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.proposal_words import KINDS, STATES, about, changed, origin, reason, said
-from flowcabal_tui.protocol import CorrectProposal, DecideProposals, UndoDecision
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.desks.story_doors import StoryDoors
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs

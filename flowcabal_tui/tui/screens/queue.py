@@ -18,7 +18,7 @@ from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshne
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import TASK_STATES, TASKS
-from flowcabal_tui.protocol import RebuildProgress
+from flowcabal_tui.protocol.memory import RebuildProgress
 from flowcabal_tui.tui.panes.hint_line import HintLine
 from flowcabal_tui.tui.panes.lists import PickList
 from flowcabal_tui.tui.panes.words import one_line

@@ -24,7 +24,8 @@ from flowcabal_tui.domain.workflow import Block, Blocks, Node, TextBlock, Virtua
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, TextSink
 from flowcabal_tui.nodes.plan import plan
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.protocol import Event, NodeNeedsHuman, NodeStateChanged, NodeStreaming, RunStateChanged
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import NodeNeedsHuman, NodeStateChanged, NodeStreaming, RunStateChanged
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal

@@ -1,4 +1,4 @@
-"""The question of trust and its answer."""
+"""Commands and events of models and of project trust."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from typing import ClassVar
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.trust import TrustState
-from flowcabal_tui.protocol.commands import Command
-from flowcabal_tui.protocol.events import Event, event
+from flowcabal_tui.protocol.base import Command, Event, event
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEmbeddings(Command):
+    """Says whether the texts of the book may be sent to the embedding model, from now on."""
+
+    type: ClassVar[str] = "embeddings:answer"
+    allow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmModels(Command):
+    """Confirms that a model may be used: it costs money and sends the manuscript away."""
+
+    type: ClassVar[str] = "models:confirm"
+    identity: str
 
 
 @dataclass(frozen=True, slots=True)

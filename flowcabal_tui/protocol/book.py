@@ -1,0 +1,291 @@
+"""Commands and events of the book: chapters, outline, reference books, kept outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcabal_tui.domain.context import Scene, SceneField
+from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, OutputId, RunId
+from flowcabal_tui.domain.manuscript import ReferenceId
+from flowcabal_tui.domain.memory import KeepKind, KeepMode, MetaName
+from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.search import TextPlace
+from flowcabal_tui.protocol.base import Command, Event, event
+
+
+@dataclass(frozen=True, slots=True)
+class PersistOutput(Command):
+    """Keeps an output of a run in the memory of the book; with `partial` also a text that was cut off."""
+
+    type: ClassVar[str] = "output:persist"
+    run: RunId
+    node: NodeId
+    attempt: int = 0
+    kind: KeepKind | None = None
+    mode: KeepMode | None = None
+    chapter: ChapterId | None = None
+    tags: tuple[str, ...] = ()
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOutput(Command):
+    """Takes a kept output out of the memory; can be undone with `restore`."""
+
+    type: ClassVar[str] = "output:delete"
+    output: OutputId
+    restore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteChapter(Command):
+    """Saves text, with `settles_draft` the unsaved one. The result is the version; see `Book.write` for the guard."""
+
+    type: ClassVar[str] = "chapter:write"
+    chapter: ChapterId
+    text: str
+    expected_version: int | None = None
+    note: str = ""
+    settles_draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddChapter(Command):
+    """Adds an empty chapter, at the end or at a position."""
+
+    type: ClassVar[str] = "chapter:add"
+    title: str
+    volume: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EditChapter(Command):
+    """Renames, moves, deletes or undeletes a chapter, or puts it into another volume."""
+
+    type: ClassVar[str] = "chapter:edit"
+    chapter: ChapterId
+    title: str | None = None
+    volume: str | None = None
+    position: int | None = None
+    deleted: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteMeta(Command):
+    """Writes the outline, style guide, world rules or notes; `expected_version` guards as in `WriteChapter`."""
+
+    type: ClassVar[str] = "meta:write"
+    name: MetaName
+    text: str
+    expected_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportManuscript(Command):
+    """Reads a file or folder as chapters at the end of the book, or as a reference book; spends no money."""
+
+    type: ClassVar[str] = "manuscript:import"
+    path: str
+    last: int | None = None
+    """Import only the first so many chapters."""
+    reference: str = ""
+    """The title of a reference book, which never becomes a part of the writer's own; "": it is the writer's."""
+    again: bool = False
+    """Import what stands in the book already a second time."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveReference(Command):
+    """Takes a reference book off the shelf."""
+
+    type: ClassVar[str] = "reference:remove"
+    reference: ReferenceId
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteSelection(Command):
+    """Asks the user model for another version of a passage; the answer comes as `rewrite:proposed`."""
+
+    type: ClassVar[str] = "rewrite:request"
+    chapter: ChapterId
+    start: int
+    end: int
+    text: str
+    instruction: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceText(Command):
+    """Puts `by` in the place of `words` at these places: one new version of each chapter, or nothing at all.
+
+    The result is the generation, by which `RevertChange` takes all of it back.
+    """
+
+    type: ClassVar[str] = "text:replace"
+    words: str
+    by: str
+    places: tuple[TextPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RevertChange(Command):
+    """Takes back what `ReplaceText` did: the texts before it become the newest versions, unless one was changed since.
+
+    The result is the generation.
+    """
+
+    type: ClassVar[str] = "text:revert"
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class SplitChapter(Command):
+    """From the character `at` on the text becomes a chapter of its own behind this one, which keeps its id.
+
+    The result is the new chapter's id.
+    """
+
+    type: ClassVar[str] = "chapter:split"
+    chapter: ChapterId
+    at: int
+    title: str
+    expected_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeChapters(Command):
+    """Puts the text of the following chapter at the end of this one; that one leaves the book, its versions stay."""
+
+    type: ClassVar[str] = "chapter:merge"
+    chapter: ChapterId
+    following: ChapterId
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptRewrite(Command):
+    """Remembers that `after`, which `model` wrote, was put in for text[start:end]: its words are the model's."""
+
+    type: ClassVar[str] = "rewrite:accept"
+    chapter: ChapterId
+    text: str
+    start: int
+    end: int
+    after: str
+    model: str = ""
+    instruction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetScene(Command):
+    """Sets who is in the scene of a chapter, where, when, and which kind of scene it is; it wins over rule and model.
+
+    What is None in `scene` stays as it is; the fields in `forget` are read by rule and model again.
+    """
+
+    type: ClassVar[str] = "scene:set"
+    chapter: ChapterId
+    scene: Scene
+    forget: tuple[SceneField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutlinePart(Command):
+    """Writes the words below one heading of the outline; every other character of the outline stays.
+
+    With an empty `title` a heading for `chapter`, or for the book's volume `volume`, is added at its place in the
+    story. `expected_version` is the outline's version that was read; VersionConflict when this part was changed since.
+    """
+
+    type: ClassVar[str] = "outline:write"
+    text: str
+    title: str = ""
+    nth: int = 1
+    chapter: ChapterId = ChapterId("")
+    expected_version: int | None = None
+    volume: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AssignOutline(Command):
+    """Assigns a part of the outline to a chapter ("": to none; None: as the rules say)."""
+
+    type: ClassVar[str] = "outline:assign"
+    title: str
+    nth: int
+    chapter: ChapterId | None
+
+
+@event
+class OutputPersisted(Event):
+    """Text is safe in the store (and `created` tells whether it was new)."""
+
+    type: ClassVar[str] = "output:persisted"
+    output: OutputId
+    chapter: ChapterId | None
+    version: int
+    created: bool
+    node: NodeId | None = None
+
+
+@event
+class OutputChecked(Event):
+    """Advice about kept text: contradictions and the 4-D test. Never a veto."""
+
+    type: ClassVar[str] = "output:checked"
+    chapter: ChapterId
+    version: int
+    checks: tuple[AngleCheck, ...]
+    advice: tuple[str, ...] = ()
+
+
+@event
+class OutputDeleted(Event):
+    """A kept output left the memory, or came back."""
+
+    type: ClassVar[str] = "output:deleted"
+    output: OutputId
+    restored: bool = False
+
+
+@event
+class BookChanged(Event):
+    """Chapters, meta texts or entities changed; lists are to be read again."""
+
+    type: ClassVar[str] = "book:changed"
+    chapter: ChapterId | None = None
+
+
+@event
+class RewriteProposed(Event):
+    """Another version of a selection, to be accepted or not."""
+
+    type: ClassVar[str] = "rewrite:proposed"
+    command: CommandId
+    chapter: ChapterId
+    start: int
+    end: int
+    before: str
+    after: str
+    model: str = ""
+    instruction: str = ""
+
+
+@event
+class OutsideEdit(Event):
+    """A mirrored chapter file was changed outside; the change is offered as a new version."""
+
+    type: ClassVar[str] = "chapter:outside-edit"
+    chapter: ChapterId
+    path: str
+
+
+@event
+class ImportProgress(Event):
+    """How far an import is."""
+
+    type: ClassVar[str] = "manuscript:progress"
+    done: int
+    total: int
+    warnings: tuple[str, ...] = ()

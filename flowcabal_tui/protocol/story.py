@@ -1,0 +1,73 @@
+"""Commands of the story: names, records, proposals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.story import RecordId, StoryRecord
+from flowcabal_tui.protocol.base import Command
+
+
+@dataclass(frozen=True, slots=True)
+class PutEntity(Command):
+    """Writes an entity by hand; the hand's edit wins."""
+
+    type: ClassVar[str] = "entity:put"
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveEntity(Command):
+    """Removes an entity."""
+
+    type: ClassVar[str] = "entity:remove"
+    entity: EntityId
+
+
+@dataclass(frozen=True, slots=True)
+class PutRecord(Command):
+    """Writes a relation, fact, promise or moment by hand; the hand's edit wins. An empty id makes a new one.
+
+    The result is its id.
+    """
+
+    type: ClassVar[str] = "story:put"
+    record: StoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRecord(Command):
+    """Takes a record out by hand: agents do not bring it back."""
+
+    type: ClassVar[str] = "story:remove"
+    record: RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class DecideProposals(Command):
+    """Confirms proposals (they are written as a hand's word) or drops them (agents do not say them again), all at
+    once; `UndoDecision` takes it back."""
+
+    type: ClassVar[str] = "proposal:decide"
+    proposals: tuple[ProposalId, ...]
+    verdict: Literal["confirm", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectProposal(Command):
+    """Writes the entity or record of a proposal as the writer has edited it."""
+
+    type: ClassVar[str] = "proposal:correct"
+    proposal: ProposalId
+    change: Entity | StoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class UndoDecision(Command):
+    """Takes back the last decision about proposals, wherever it was made."""
+
+    type: ClassVar[str] = "proposal:undo"

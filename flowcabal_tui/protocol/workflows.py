@@ -1,0 +1,107 @@
+"""Commands and events of workflows and of the versions of their outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.protocol.base import Command, Event, event
+
+
+@dataclass(frozen=True, slots=True)
+class SaveWorkflow(Command):
+    """Stores a document as a new version, if it differs; `keep_version`: as its own version, if that is free."""
+
+    type: ClassVar[str] = "workflow:save"
+    workflow: Workflow
+    keep_version: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SelectVersion(Command):
+    """From now on this version stands for the node, for this chapter; what depends on it becomes stale.
+
+    `workflow` is an id, with or without a version; `node` a path. The version may be of any of its runs.
+    """
+
+    type: ClassVar[str] = "version:select"
+    workflow: str
+    node: NodeId
+    digest: Digest
+    chapter: ChapterId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EditOutput(Command):
+    """A person's text becomes a version of the node and stands for it. Of a node that gives JSON it must be JSON.
+
+    `base` is the version that was edited. The result is the new version's digest.
+    """
+
+    type: ClassVar[str] = "version:edit"
+    workflow: str
+    node: NodeId
+    text: str
+    chapter: ChapterId | None = None
+    base: Digest = Digest("")
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeNode(Command):
+    """Every later run for this chapter takes the version (none: the one that stands) and does not run the node."""
+
+    type: ClassVar[str] = "node:freeze"
+    workflow: str
+    node: NodeId
+    chapter: ChapterId | None = None
+    digest: Digest = Digest("")
+
+
+@dataclass(frozen=True, slots=True)
+class UnfreezeNode(Command):
+    """The node runs again where its inputs have changed; its output stands until then."""
+
+    type: ClassVar[str] = "node:unfreeze"
+    workflow: str
+    node: NodeId
+    chapter: ChapterId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeBlock(Command):
+    """Freezes one virtual block of a prompt, or thaws it, as a new version of the document, which is the result.
+
+    `field` names the list of blocks, such as "prompt" or "draft.system"; `block` counts from 0. `text` is what the
+    block holds from now on; none: the output that stands for its node, for this chapter.
+    """
+
+    type: ClassVar[str] = "block:freeze"
+    workflow: str
+    node: NodeId
+    block: int
+    field: str = "prompt"
+    frozen: bool = True
+    text: str | None = None
+    chapter: ChapterId | None = None
+
+
+@event
+class MarksChanged(Event):
+    """What stands, is frozen or is stale among the nodes of a workflow changed (None: for all chapters): ask again."""
+
+    type: ClassVar[str] = "marks:changed"
+    workflow: str
+    """Its id, without a version."""
+    chapter: ChapterId | None
+    nodes: tuple[NodeId, ...] = ()
+
+
+@event
+class WorkflowSaved(Event):
+    """A document was stored as a new version."""
+
+    type: ClassVar[str] = "workflow:saved"
+    workflow: str
+    """`id@version`."""
