@@ -14,7 +14,7 @@ BELOW = sorted(
     for module in pkgutil.walk_packages(flowcabal_tui.__path__, "flowcabal_tui.")
     if not module.name.startswith(("flowcabal_tui.tui", "flowcabal_tui.__main__"))
 )
-LIMIT = 400
+LIMIT = 450
 """Lines of a file; one that is longer wants to be two."""
 
 
