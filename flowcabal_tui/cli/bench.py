@@ -1,10 +1,11 @@
-"""The commands that measure: contexts for a file of queries, or of a novel that knows the truth about itself."""
+"""The commands that measure: contexts, of queries or of a novel that knows the truth about itself, and checks."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from statistics import quantiles
 
+from flowcabal_tui.cli.bench_check import check
 from flowcabal_tui.cli.bench_context import context
 from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.demo.chronicle import chronicle as write_chronicle
@@ -14,7 +15,7 @@ from flowcabal_tui.project.bench.chronicle_bench import ChronicleReport, built, 
 
 async def measure(arguments: Namespace) -> int:
     """One of the measurements."""
-    return await {"context": context, "chronicle": chronicle}[arguments.what](arguments)
+    return await {"context": context, "chronicle": chronicle, "check": check}[arguments.what](arguments)
 
 
 async def chronicle(arguments: Namespace) -> int:

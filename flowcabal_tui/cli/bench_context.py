@@ -38,7 +38,7 @@ async def context(arguments: Namespace) -> int:
             trials.append(trial)
             found += made
     if arguments.out:
-        _write(arguments.out, found)
+        write_lines(arguments.out, (answer.line for answer in found))
     if arguments.json:
         say_json([trial.plain for trial in trials])
     else:
@@ -84,8 +84,9 @@ async def _given(arguments: Namespace) -> list[Asked]:
     return asked
 
 
-def _write(out: Path, found: Iterable[BenchAnswer]) -> None:
+def write_lines(out: Path, lines: Iterable[str]) -> None:
+    """Writes a run file. Raises DiskFull when it cannot be written."""
     try:
-        out.write_text("".join(f"{answer.line}\n" for answer in found), encoding="utf-8")
+        out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:
         raise DiskFull(_("Cannot write {file}.").format(file=out.name), os_reason(error)) from error

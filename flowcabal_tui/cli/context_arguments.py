@@ -1,4 +1,4 @@
-"""The arguments of `context` and of `bench context`."""
+"""The arguments of `context`, `bench context` and `bench check`."""
 
 from __future__ import annotations
 
@@ -53,3 +53,16 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
     context.add_argument("--embedding-model", default="embedding", metavar=_("NAME"), help=_("its model"))
     context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("numbers in its vectors"))
     context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
+
+
+def check_arguments(check: argparse.ArgumentParser) -> None:
+    """Rows over novels, and how they are checked."""
+    check.add_argument("--novels", type=path, required=True, metavar=_("DIR"), help=_("a folder for each novel"))
+    check.add_argument(
+        "--rows", type=path, required=True, metavar=_("FILE"), help=_("rows, a JSON object a line; or a folder of such")
+    )
+    check.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the run file"))
+    check.add_argument("--rules-only", action="store_true", required=True, help=_("without a model"))
+    check.add_argument("--inside", action="store_true", help=_("put each draft into the middle of its chapter"))
+    check.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
+    check.add_argument("--json", action="store_true")
