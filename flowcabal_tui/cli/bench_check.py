@@ -32,7 +32,7 @@ async def check(arguments: Namespace) -> int:
     else:
         say(
             _(
-                "{n} rows; tokens of sources a row: {mean} (mean), {most} (largest); {half} ms (median), {p95} ms (p95)."
+                "{n} rows; tokens of sources: {mean} (mean), {most} (largest); {half} ms (median), {p95} ms (p95)."
             ).format(**figures)
         )
     return 0
