@@ -30,10 +30,15 @@ async def check(arguments: Namespace) -> int:
     if arguments.json:
         say_json(figures)
     else:
+        words = _("{n} rows; tokens of sources: {mean} (mean), {most} (largest); {half} ms (median), {p95} ms (p95).")
         say(
-            _(
-                "{n} rows; tokens of sources: {mean} (mean), {most} (largest); {half} ms (median), {p95} ms (p95)."
-            ).format(**figures)
+            words.format(
+                n=figures["n"],
+                mean=figures["mean"],
+                most=figures["most"],
+                half=figures["half"],
+                p95=figures["p95"],
+            )
         )
     return 0
 
