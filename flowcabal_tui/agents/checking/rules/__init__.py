@@ -1,0 +1,1 @@
+"""Checks of a draft against the book that need no model: one module a rule, and their registry."""

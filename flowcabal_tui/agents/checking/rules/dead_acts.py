@@ -1,0 +1,34 @@
+"""Somebody who has died in an earlier chapter acts in the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.deaths import deaths, first_act
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.locale import _
+
+NAME: Final = "dead-acts"
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a person: the first act, and the words that tell the death.
+
+    Who acts in a chapter after the death, of which nobody complained, has not died in the sense of the book.
+    """
+    dead: dict[str, tuple[Told, Span]] = {}
+    for chapter in book.chapters:
+        for name in [each for each in dead if first_act(each, chapter, book) is not None]:
+            del dead[name]
+        for name, span in deaths(chapter, book):
+            if name in draft.narration:
+                dead.setdefault(name, (chapter, span))
+    for name, (chapter, span) in dead.items():
+        act = first_act(name, draft, book)
+        if act is not None:
+            said = _("{name} acts here, but an earlier chapter tells of a death.").format(name=name)
+            source = chapter.quoted(span.start, span.end)
+            yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(act.start, act.end), source)

@@ -1,0 +1,115 @@
+"""Deaths that the narration tells, and acts of people in it, by the words after and before a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.speech import BLANK
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.manuscript import Span
+
+_REACH: Final = 150
+"""Characters before an act in which a word of memory, dream or ghosts excuses it."""
+_AFTER: Final = 40
+_BEFORE: Final = 60
+_ROLES: Final = word_list("roles.zh")
+"""Found as names, and borne by many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What tells, in one language, that somebody acts or has died."""
+
+    acts: re.Pattern[str]
+    """Follows a name."""
+    dies: re.Pattern[str]
+    """Follows a name."""
+    kills: re.Pattern[str]
+    """Ends where a name begins."""
+    killed: re.Pattern[str]
+    """Follows the name of somebody who was killed."""
+    unreal: re.Pattern[str]
+    """Makes a death none, in its sentence."""
+    excuse: re.Pattern[str]
+    """Makes an act one of memory or dream."""
+
+
+def _any(name: str) -> str:
+    return "|".join(map(re.escape, sorted(word_list(name), key=lambda word: (-len(word), word))))
+
+
+_ZH: Final = _Words(
+    acts=re.compile(
+        r"(?:(?:[便就也又忙因遂方都亦只才即乃却正已先早自]|连忙|急忙|慌忙|一面|一时|听[了见说]?|见了?)，?){0,3}"
+        rf"(?:{_any('acts.zh')})"
+    ),
+    dies=re.compile(
+        r"[^\n，。！？；：、“”「」\0不未没若如恐怕要欲想求知为见听闻把被哭打杀斩射刺砍毒害逼]{0,5}"
+        rf"(?:{_any('deaths.zh')})|之死|死后|死时|临终|的?(?:灵柩|尸首|尸身|遗体|丧事|灵堂|亡灵|坟)"
+    ),
+    kills=re.compile(r"(?:[杀打射刺砍毒勒害绞咬烧]死了?|杀了|斩了|斩)$"),
+    killed=re.compile(r"[，。；！于]"),
+    unreal=re.compile(
+        "寻死|死去活来|要死|作死|打量|想来|欲|讹|误传|[，时]说|报说|报称|几乎|险些|差点|若是|如若|要是|恨不|倘|假如|昏|险|"
+        "谁知|只道|以为|装|假"
+    ),
+    excuse=re.compile(_any("memory.zh")),
+)
+_EN: Final = _Words(
+    acts=re.compile(
+        r"(?:,? (?:who|whom|whose) [^,.;:!?\n\0]{1,90},)?(?: (?:then|now|again|only|also|at once|\w{2,12}ly))? "
+        rf"(?:{_any('acts.en')})\b"
+    ),
+    dies=re.compile(
+        r" (?:was|lay|is|fell|had fallen) (?:now |already |quite |stone |stark )?dead\b"
+        r"(?! (?:to|tired|asleep|drunk|set|against))"
+        r"|,? (?:had )?(?:died|expired|perished)\b(?! (?:of|with) (?:laugh|shame|curios|envy))"
+        r"| (?:had )?breathed his last|[’']s (?:death|corpse|dead body|funeral|grave|remains)\b"
+        r"| (?:was|had been) (?:murdered|killed|slain|buried|hanged|drowned|shot dead|guillotined)\b"
+    ),
+    kills=re.compile(
+        r"(?:the (?:death|murder|corpse|dead body|funeral|grave) of |the late )(?:the )?"
+        r"(?:(?:poor|old|young|M\.|Mr\.|Mrs\.|Madame|Sir|Lady|Miss) ){0,3}$"
+    ),
+    killed=re.compile(""),
+    unreal=re.compile(
+        r"\b(?:if|as though|almost|nearly|would|might|could|should|may|believed|supposed|thought|wish(?:ed)?|feared?)\b"
+    ),
+    excuse=re.compile(rf"\b(?:{_any('memory.en')})\b", re.IGNORECASE),
+)
+
+
+def deaths(told: Told, book: EarlierBook) -> Iterator[tuple[str, Span]]:
+    """Names of people whose death the narration tells, each with the sentence."""
+    words = _words(book)
+    hits = book.hits(told)
+    for hit, then in zip(hits, (*hits, None)[1:], strict=True):
+        if told.narration[hit.start] == BLANK or book.by_id[hit.entity].kind != "character":
+            continue
+        dies = words.dies.match(told.narration, hit.end, then.start if then else len(told.text))
+        kills = words.kills.search(told.narration, max(0, hit.start - _BEFORE), hit.start)
+        if dies or (kills and words.killed.match(told.narration, hit.end)):
+            span = told.around(hit.start)
+            if not words.unreal.search(told.text, span.start, span.end):
+                yield told.text[hit.start : hit.end], span
+
+
+def first_act(name: str, told: Told, book: EarlierBook) -> Span | None:
+    """The first words in which the narration lets somebody act, neither in memory nor in a dream."""
+    if name not in told.narration or name in _ROLES:
+        return None
+    words = _words(book)
+    for hit in book.hits(told):
+        if told.text[hit.start : hit.end] == name and told.narration[hit.start] != BLANK:
+            act = words.acts.match(told.narration, hit.end)
+            if act and not words.excuse.search(told.text, max(0, hit.start - _REACH), act.end() + _AFTER):
+                return Span(hit.start, act.end())
+    return None
+
+
+def _words(book: EarlierBook) -> _Words:
+    return _ZH if book.language.startswith("zh") else _EN

@@ -1,0 +1,23 @@
+"""What a rule finds in a draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.run import Quotation
+
+Level = Literal["finding", "check"]
+"""finding: shown; check: shown folded, for a reader may well see no mistake there."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFinding:
+    """Words of the draft, and of an earlier chapter where they do not agree with it (None: the draft alone is odd)."""
+
+    rule: str
+    subtype: str
+    explanation: str
+    draft: Quotation
+    source: Quotation | None = None
+    level: Level = "finding"

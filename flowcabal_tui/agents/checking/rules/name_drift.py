@@ -1,0 +1,161 @@
+"""A name that differs by one letter from a known one: a slip of the pen, or somebody new."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.locale import _
+
+NAME: Final = "name-drift"
+_KNOWN: Final = 8
+"""A name counts as known when the book has it so often."""
+_SELDOM: Final = 2
+"""A slip is not made more often in one text."""
+_OWN: Final = 0.9
+"""Of the places of what two spellings share, the share that the known one must have: else it is a title."""
+_ACTS: Final = frozenset("道说笑听忙便又就见问因即将却已曾，：")
+"""Follow a name in Chinese, hardly the middle of a word."""
+_FUNCTION: Final = frozenset("".join(word_list("function.zh"))) | _ACTS | frozenset("知")
+_ADDRESS: Final = word_list("address.zh")
+_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
+_LEAST_LETTERS: Final = 5
+_FIRST_TELLS: Final = 7
+"""Letters from which on a name may differ by its first one."""
+_ENDINGS: Final = ("s", "e", "a", "i", "o", "y", "n", "'s", "’s")
+"""Plurals, feminines and foreign forms: no slips."""
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a new spelling, with a sentence that has the known one."""
+    slips = _chinese(draft, book) if draft.language.startswith("zh") else _lettered(draft, book)
+    for span, known in slips:
+        source = _where(known, book)
+        if source is not None:
+            new = draft.text[span.start : span.end]
+            said = _("“{new}” differs by one character from “{known}”. Is it the same name?").format(
+                new=new, known=known
+            )
+            yield RuleFinding(NAME, "nomenclature confusion", said, draft.quoted(span.start, span.end), source)
+
+
+def _where(known: str, book: EarlierBook) -> Quotation | None:
+    for chapter in reversed(book.chapters):
+        place = chapter.text.find(known)
+        if place >= 0:
+            return chapter.quoted(place, place + len(known))
+    return None
+
+
+def _chinese(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
+    names = [
+        name
+        for entity in book.entities
+        if entity.kind == "character"
+        for name in entity.names
+        if len(name) == 3 and han_count(name) == 3 and name[1:] not in _ADDRESS and name[2] not in _ADDRESS
+    ]
+    parts: dict[tuple[int, str], list[str]] = {}
+    for name in names:
+        for gap in range(3):
+            parts.setdefault((gap, name[:gap] + name[gap + 1 :]), []).append(name)
+    known = {name for entity in book.entities for name in entity.names}
+    seen: dict[str, tuple[int, str]] = {}
+    for place in range(len(draft.text) - 2):
+        three = draft.text[place : place + 3]
+        if draft.text[place + 3 : place + 4] not in _ACTS or three in seen or three in known or han_count(three) < 3:
+            continue
+        for gap in range(3):
+            for name in parts.get((gap, three[:gap] + three[gap + 1 :]), ()):
+                if three[gap] in _FUNCTION or (not gap and han_count(draft.text[max(0, place - 1) : place])):
+                    continue
+                seen.setdefault(three, (place, name))
+    for three, (place, name) in seen.items():
+        gap = next(number for number in range(3) if three[number] != name[number])
+        if draft.text.count(three) <= _SELDOM and not book.chapters_with(three, 0) and _own(name, gap, book):
+            yield Span(place, place + 3), name
+
+
+def _own(name: str, gap: int, book: EarlierBook) -> bool:
+    """Does what remains without one character belong to this name alone?"""
+    own = sum(chapter.text.count(name) for chapter in book.chapters)
+    if own < _KNOWN:
+        return False
+    rest = re.compile(re.escape(name[:gap]) + r"[㐀-鿿]" + re.escape(name[gap + 1 :]))
+    return own >= _OWN * sum(len(rest.findall(chapter.text)) for chapter in book.chapters)
+
+
+def _words(told: Told) -> Counter[str]:
+    return Counter(match[0] for match in _WORD.finditer(told.text))
+
+
+def _lettered(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
+    counts: Counter[str] = Counter()
+    for chapter in book.chapters:
+        counts.update(chapter.made(_words))
+    here = draft.made(_words)
+    people = {
+        word for each in book.entities if each.kind == "character" for name in each.names for word in name.split()
+    }
+    known = [
+        word
+        for word in sorted(people)
+        if counts[word] >= _KNOWN and word[0].isupper() and len(word) >= _LEAST_LETTERS and not counts[word.lower()]
+    ]
+    parts: dict[str, list[str]] = {}
+    for word in known:
+        for part in _shortened(word):
+            parts.setdefault(part, []).append(word)
+    for match in _WORD.finditer(draft.text):
+        word = match[0]
+        usual = word[0].isupper() and len(word) >= _LEAST_LETTERS and here[word] <= _SELDOM
+        if not usual or counts[word] or counts[word.lower()] or here[word.lower()]:
+            continue
+        near = {name for part in _shortened(word) for name in parts.get(part, ())}
+        slips = [name for name in sorted(near) if _one_apart(word, name) and not _form_of(word, name)]
+        if slips and _inside(draft.text, match.start()):
+            yield Span(match.start(), match.end()), slips[0]
+
+
+def _inside(text: str, place: int) -> bool:
+    """Is a word in the middle of a sentence, where a capital tells a name?"""
+    before = text[max(0, place - 2) : place]
+    return len(before) == 2 and before[1] == " " and (before[0].isalpha() or before[0] in ",;")
+
+
+def _shortened(word: str) -> Iterator[str]:
+    """The word, and each word that one letter less gives."""
+    yield word
+    for place in range(len(word)):
+        yield word[:place] + word[place + 1 :]
+
+
+def _one_apart(one: str, other: str) -> bool:
+    """Do they differ by one letter that is there, missing, or another one, or by two that changed places?"""
+    if len(one) == len(other):
+        differs = [place for place in range(len(one)) if one[place] != other[place]]
+        if len(differs) == 2 and differs[1] == differs[0] + 1:
+            return one[differs[0]] == other[differs[1]] and one[differs[1]] == other[differs[0]]
+        return len(differs) == 1
+    if abs(len(one) - len(other)) != 1:
+        return False
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return any(longer[:place] + longer[place + 1 :] == shorter for place in range(len(longer)))
+
+
+def _form_of(one: str, other: str) -> bool:
+    """Is one a plural, a feminine or a possessive of the other, or a name that begins otherwise?"""
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    if len(longer) > len(shorter):
+        return longer.startswith(shorter) and longer[len(shorter) :] in _ENDINGS
+    if one[0] != other[0]:
+        return min(len(one), len(other)) < _FIRST_TELLS
+    return one[:-1] == other[:-1] and one[-1] in "aeoiy" and other[-1] in "aeoiy"

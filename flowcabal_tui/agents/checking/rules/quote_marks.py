@@ -1,0 +1,43 @@
+"""Quotation marks without their partner, in English text; a speech may go on over paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.locale import _
+
+NAME: Final = "quote-marks"
+_MOST: Final = 3
+_PARAGRAPH: Final = re.compile(r"[^\n]+")
+_BEGINS: Final = ("“", '"', "‘“")
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """A paragraph whose marks do not pair, unless the next one goes on with the speech or ends it."""
+    paragraphs = [match for match in _PARAGRAPH.finditer(draft.text) if match[0].strip()]
+    found, open_before = 0, False
+    for number, paragraph in enumerate(paragraphs):
+        rest = paragraphs[number + 1][0].lstrip() if number + 1 < len(paragraphs) else ""
+        more = _unpaired(paragraph[0])
+        ends, open_before = open_before and more == -1, False
+        if not more or ends or (more == 1 and rest.startswith(_BEGINS)):
+            continue
+        if more == 1 and _unpaired(rest) == -1:
+            open_before = True
+        elif found < _MOST:
+            found += 1
+            span = draft.around(paragraph.start() + max(map(paragraph[0].rfind, '“”"')))
+            said = _("A quotation mark here has no partner in its paragraph.")
+            start, end = max(span.start, paragraph.start()), min(span.end, paragraph.end())
+            yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
+
+
+def _unpaired(paragraph: str) -> int:
+    """By how many marks more open than close."""
+    if "“" in paragraph or "”" in paragraph:
+        return paragraph.count("“") - paragraph.count("”")
+    return paragraph.count('"') % 2

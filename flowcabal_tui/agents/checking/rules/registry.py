@@ -1,0 +1,40 @@
+"""The rules, by name, and running them over a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules import dead_acts, latin, leftovers, name_drift, quote_marks, repeated
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.locale import mark
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One check without a model. `languages` are those in which it is quiet enough on finished novels."""
+
+    name: str
+    title: str
+    find: Callable[[Told, EarlierBook], Iterable[RuleFinding]]
+    languages: tuple[str, ...] = ("zh", "en")
+
+
+RULES: Final = (
+    Rule(dead_acts.NAME, mark("A dead person acts"), dead_acts.find),
+    Rule(name_drift.NAME, mark("A name differs by one character from a known one"), name_drift.find),
+    Rule(repeated.NAME, mark("A sentence is repeated from another chapter"), repeated.find),
+    Rule(quote_marks.NAME, mark("A quotation mark has no partner"), quote_marks.find, ("en",)),
+    Rule(leftovers.NAME, mark("A model left something in the text"), leftovers.find),
+    Rule(latin.NAME, mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
+)
+BY_NAME: Final = {rule.name: rule for rule in RULES}
+
+
+def check(draft: Told, book: EarlierBook, off: Collection[str] = ()) -> tuple[RuleFinding, ...]:
+    """What the rules find in a draft, in the order of its text, without those of the rules that are `off`."""
+    wanted = [rule for rule in RULES if rule.name not in off and book.language[:2] in rule.languages]
+    found = [finding for rule in wanted for finding in rule.find(draft, book)]
+    return tuple(sorted(found, key=lambda each: (each.draft.start, each.draft.end, each.rule)))

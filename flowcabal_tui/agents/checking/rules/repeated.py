@@ -1,0 +1,66 @@
+"""Sentences that another chapter has word for word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.locale import _
+
+NAME: Final = "repeated"
+_LEAST_HAN: Final = 12
+_LEAST_WORDS: Final = 8
+_EDGE: Final = 2
+"""Sentences at both ends of a chapter that may be a formula of the book."""
+_REFRAIN: Final = 2
+"""What stands in more earlier chapters is a refrain."""
+_MOST: Final = 5
+_LETTERS: Final = re.compile(r"[^\W_]+")
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding for sentences in a row that stand in a row there too."""
+    mine = dict(_inner(draft))
+    places: dict[str, list[tuple[Told, Span]]] = {}
+    for chapter in book.chapters:
+        theirs = chapter.made(_by_words)
+        for words in mine.keys() & theirs.keys():
+            places.setdefault(words, []).append((chapter, theirs[words]))
+    last: tuple[Told, int] | None = None
+    found = 0
+    for words, span in mine.items():
+        where = places.get(words, [])
+        if not where or len(where) > _REFRAIN:
+            last = None
+            continue
+        chapter, source = where[-1]
+        number = chapter.sentence_number(source.start)
+        if last != (chapter, number - 1) and found < _MOST:
+            found += 1
+            yield RuleFinding(
+                NAME,
+                "style shift",
+                _("An earlier chapter has this sentence word for word."),
+                draft.quoted(span.start, span.end),
+                chapter.quoted(source.start, source.end),
+            )
+        last = chapter, number
+
+
+def _by_words(told: Told) -> dict[str, Span]:
+    return dict(_inner(told))
+
+
+def _inner(told: Told) -> Iterator[tuple[str, Span]]:
+    """The sentences long enough to tell, without those at the ends of the chapter."""
+    spans = told.sentences
+    for span in spans[_EDGE:-_EDGE] if len(spans) > 4 * _EDGE else spans:
+        said = told.text[span.start : span.end]
+        words = _LETTERS.findall(said.lower())
+        if han_count(said) >= _LEAST_HAN or len(words) >= _LEAST_WORDS:
+            yield "".join(words), span
