@@ -1,0 +1,172 @@
+"""What must hold before a suggestion is finished: looked at after the last change, never remembered from before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from flowcabal_tui.agents.builder.branches import SimulatedRun, Simulator, Variant, forced, variants
+from flowcabal_tui.agents.builder.changes import changes_between
+from flowcabal_tui.agents.builder.document import Json, all_found, names_in
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.inputs import missing_inputs
+from flowcabal_tui.nodes.registry import kind_named
+from flowcabal_tui.nodes.validation import check_document
+
+_FAILING: Final = frozenset(("SKIPPED_JOIN", "UNREACHABLE", "STATE_NOT_WRITTEN"))
+"""Warnings with which a workflow runs, but not as it is meant."""
+_TEXTS: Final = frozenset(
+    ("prompt", "recursive", "evolution", "llm_chat", "parallel", "split", "filter", "map", "merge", "state_read")
+)
+"""Kinds that do nothing but give something to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A point of the checklist: what, from which input, and when it is done."""
+
+    id: str
+    what: str
+    needs: str = ""
+    done_when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that must be put right before the suggestion is finished."""
+
+    code: str
+    message: str
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What the checks found in one state of the copy. `runs` is how many simulated runs were made."""
+
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    runs: int = 0
+
+    @property
+    def passed(self) -> bool:
+        return not self.problems
+
+
+async def check(copied: WorkingCopy, items: Sequence[Item], simulate: Simulator) -> CheckReport:
+    """All checks of the copy as it is. Raises nothing that a workflow can cause."""
+    problems = [*_validation(copied), *_checklist(copied, items)]
+    notes = [each.message for each in copied.findings if each.severity == "warning" and each.code not in _FAILING]
+    if copied.errors() or not copied.document.get("nodes"):
+        return CheckReport(tuple(problems), tuple(notes))
+    workflow = Workflow.model_validate(copied.document)
+    if asked := missing_inputs(workflow, ()):
+        notes.append(_("Each run asks for: {names}").format(names=", ".join(asked)))
+    runs = await _simulated(copied.document, simulate)
+    if runs[0][1].state != "done" and await _failed_before(copied.base, simulate):
+        notes.append(
+            _("It could not be simulated, neither before the changes nor with them: {trouble}").format(
+                trouble=runs[0][1].trouble[:300]
+            )
+        )
+    else:
+        problems += _of_runs(copied.document, runs)
+    return CheckReport(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)), len(runs))
+
+
+def _validation(copied: WorkingCopy) -> Iterator[Problem]:
+    before = {(each.code, each.node, each.field) for each in check_document(copied.base)} if copied.base else set()
+    for finding in copied.findings:
+        warned = finding.code in _FAILING and (finding.code, finding.node, finding.field) not in before
+        if finding.severity == "error" or warned:
+            yield Problem(finding.code, finding.message, finding.node)
+
+
+def _checklist(copied: WorkingCopy, items: Sequence[Item]) -> Iterator[Problem]:
+    if not changes_between(copied.base, copied.document):
+        yield Problem("NOTHING_CHANGED", _("Nothing was changed."))
+    served = {edit.because for edit in copied.made}
+    for item in items:
+        if item.id not in served:
+            yield Problem("OPEN_ITEM", _("Nothing serves {id}: {what}").format(id=item.id, what=item.what), item.id)
+
+
+async def _simulated(document: Json, simulate: Simulator) -> list[tuple[Variant, SimulatedRun]]:
+    runs = []
+    for variant in variants(document):
+        try:
+            run = await simulate(Workflow.model_validate(forced(document, variant)), variant.picks)
+        except (FlowCabalError, ValidationError) as error:
+            run = SimulatedRun("failed", {}, str(error))
+        runs.append((variant, run))
+    return runs
+
+
+async def _failed_before(base: Json | None, simulate: Simulator) -> bool:
+    """Did the writer's workflow fail already, as one does that reads what another one writes?"""
+    if base is None:
+        return False
+    try:
+        return (await simulate(Workflow.model_validate(base), {})).state != "done"
+    except (FlowCabalError, ValidationError):
+        return True
+
+
+def _of_runs(document: Json, runs: Sequence[tuple[Variant, SimulatedRun]]) -> Iterator[Problem]:
+    for _variant, run in runs:
+        if run.state != "done":
+            said = _("A simulated run ended as {state}: {trouble}")
+            yield Problem("SIMULATION", said.format(state=run.state, trouble=run.trouble[:300]))
+            return
+    done = {path for _variant, run in runs for path in run.completed}
+    for place in all_found(document):
+        if place.path not in done and "/" not in place.path:
+            said = _("In {n} simulated runs, which took every branch, it never ran.").format(n=len(runs))
+            yield Problem("NEVER_RAN", said, place.path)
+    readers = _readers(document)
+    kinds = {node["id"]: node.get("kind") or "prompt" for node in document["nodes"]}
+    for variant, run in runs:
+        yield from _skipped_joins(run.completed, readers, kinds)
+        if not variant.labels:  # forced conditions can take branches together that exclude each other
+            yield from _unread(run.completed, readers, kinds)
+
+
+Readers = Mapping[str, frozenset[str]]
+
+
+def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[Problem]:
+    """Nodes that join branches and did not run though something came to them."""
+    for name, kind in kinds.items():
+        known = kind_named(kind)
+        sources = [source for source, after in readers.items() if name in after and source in done]
+        if known is not None and known.joins and name not in done and sources:
+            said = _("It is skipped, though {names} came to it: an edge holds it back.").format(
+                names=", ".join(sources)
+            )
+            yield Problem("SKIPPED_JOIN", said, name)
+
+
+def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[Problem]:
+    """Outputs that nothing reads, beside the one that is kept."""
+    unread = [
+        name
+        for name, kind in kinds.items()
+        if name in done and kind in _TEXTS and not any(n in done for n in readers[name])
+    ]
+    for name in unread[:-1]:
+        said = _("Nothing reads its output, and {last} is what is kept.").format(last=unread[-1])
+        yield Problem("UNREAD", said, name)
+
+
+def _readers(document: Json) -> Readers:
+    """Which nodes of the workflow read which, bodies included."""
+    nodes: list[dict[str, Any]] = document["nodes"]
+    ids = [node["id"] for node in nodes]
+    read = {node["id"]: names_in(node.get("params"), ids) for node in nodes}
+    return {name: frozenset(each for each in ids if name in read[each] and each != name) for name in ids}

@@ -1,0 +1,98 @@
+"""The edits that make and change a workflow: one closed type for the form, the model and VelvetFlow's planner."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+MetaField = Literal["id", "name", "description", "language", "keep", "join", "context_at", "skip_empty"]
+_PATH: Final = "The node's id; inside another: `loop/draft`, `parallel/branch/draft`."
+_IN: Final = "The graph: empty for the workflow, `loop` for the body of a loop, `parallel/branch` for a branch."
+
+
+class _Edit(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    because: str = Field("", description="The checklist item that this serves.")
+
+
+class AddNode(_Edit):
+    """Adds a node. A text for a prompt stands for one text block."""
+
+    edit: Literal["add_node"] = "add_node"
+    id: str = Field(description="Its id, once in its graph: short, no spaces, no slashes.")
+    kind: str = Field("prompt", description="The kind of node.")
+    name: str = Field("", description="What the writer sees.")
+    params: dict[str, Any] = Field(default_factory=dict, description="The parameters of the kind.")
+    inside: str = Field("", description=_IN)
+    after: str = Field("", description="The id of the node behind which it is listed; none: at the end.")
+
+
+class RemoveNode(_Edit):
+    """Removes a node and its edges. What reads its output must be changed before."""
+
+    edit: Literal["remove_node"] = "remove_node"
+    node: str = Field(description=_PATH)
+
+
+class Connect(_Edit):
+    """Adds an edge, where no reference says the order, or for a branch of a condition."""
+
+    edit: Literal["connect"] = "connect"
+    source: str = Field(description="The id of the node that comes first.")
+    target: str = Field(description="The id of the node that waits for it.")
+    condition: str | None = Field(None, description='The branch: "true", "false" or the label of a band; none: always.')
+    inside: str = Field("", description=_IN)
+
+
+class Disconnect(_Edit):
+    """Removes an edge."""
+
+    edit: Literal["disconnect"] = "disconnect"
+    source: str = Field(description="The id of the node that comes first.")
+    target: str = Field(description="The id of the node that waits for it.")
+    condition: str | None = Field(None, description="The branch of the edge; none: an edge without one.")
+    inside: str = Field("", description=_IN)
+
+
+class SetParam(_Edit):
+    """Sets a parameter that is no prompt; null takes it away."""
+
+    edit: Literal["set_param"] = "set_param"
+    node: str = Field(description=_PATH)
+    field: str = Field(description="Such as `review`, `temperature`, `write.model`.")
+    value: Any = Field(description="A JSON value.")
+
+
+class SetPrompt(_Edit):
+    """Changes a prompt: other blocks, blocks put at its end, or some of its words. Gives exactly one of the three."""
+
+    edit: Literal["set_prompt"] = "set_prompt"
+    node: str = Field(description=_PATH)
+    field: str = Field("prompt", description="Such as `prompt`, `system`, `criticise.prompt`, `question`.")
+    blocks: list[Any] | str | None = Field(None, description="The whole prompt anew.")
+    append: list[Any] | str | None = Field(None, description="Blocks behind those that are there.")
+    find: str | None = Field(None, description="Words, or the id of a virtual block, that stand there exactly once.")
+    replace: str = Field("", description="What stands there instead.")
+
+
+class Rename(_Edit):
+    """Gives a node another name for the writer; its id stays, so that references hold."""
+
+    edit: Literal["rename"] = "rename"
+    node: str = Field(description=_PATH)
+    name: str = Field(min_length=1)
+
+
+class SetMeta(_Edit):
+    """Sets a field of the workflow itself."""
+
+    edit: Literal["set_meta"] = "set_meta"
+    field: MetaField = Field(description="The id can be set only while the workflow is new.")
+    value: Any = Field(description='Such as {"kind": "scene", "mode": "replace"} for keep.')
+
+
+Edit = AddNode | RemoveNode | Connect | Disconnect | SetParam | SetPrompt | Rename | SetMeta
+EDITS: Final[tuple[type[Edit], ...]] = get_args(Edit)
+ANY_EDIT: Final[TypeAdapter[Edit]] = TypeAdapter(Annotated[Edit, Field(discriminator="edit")])

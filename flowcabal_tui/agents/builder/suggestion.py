@@ -1,0 +1,92 @@
+"""What the writer is shown: the copy, why, and the difference from what they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flowcabal_tui.agents.builder.changes import Change, changes_between
+from flowcabal_tui.agents.builder.checks import CheckReport, Item
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.edits import (
+    AddNode,
+    Connect,
+    Disconnect,
+    Edit,
+    RemoveNode,
+    Rename,
+    SetMeta,
+)
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """The outcome of a build. It is finished when the checks passed after the last change; else `stopped` says why."""
+
+    document: Json
+    base: Json | None
+    changes: tuple[Change, ...]
+    items: tuple[Item, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    explanation: str = ""
+    report: CheckReport = CheckReport()
+    stopped: str = ""
+
+    @property
+    def is_finished(self) -> bool:
+        """May it be accepted?"""
+        return not self.stopped and self.report.passed and bool(self.changes)
+
+
+def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tuple[Change, ...]:
+    """The changes with what they serve. Ticked are those that the writer asked for in words or in the form.
+
+    What takes away a question to the writer is never ticked.
+    """
+    marked = []
+    for change in changes_between(copied.base, copied.document):
+        asked = copied.base is None or by_form or _is_asked(change, wish)
+        because = _because(change, copied.made)
+        marked.append(replace(change, because=because, ticked=asked and not change.loses_gate))
+    return tuple(marked)
+
+
+def _is_asked(change: Change, wish: str) -> bool:
+    """Additions and their wiring are what a wish is for. A change to what is there must stand in it in words."""
+    said = wish.casefold()
+    name = change.node.rpartition("/")[2].casefold()
+    match change.kind:
+        case "node_added" | "wiring" | "edge_added" | "edge_removed" | "meta":
+            return True
+        case "node_removed":
+            shown = str(change.before.get("name", "")).casefold()
+            return name in said or (bool(shown) and shown in said)
+        case "prompt":
+            return False
+        case _:
+            return str(change.after).casefold() in said and change.after not in (None, "")
+
+
+def _because(change: Change, made: Sequence[Edit]) -> str:
+    for edit in reversed(made):
+        if _touches(edit, change):
+            return edit.because
+    return ""
+
+
+def _touches(edit: Edit, change: Change) -> bool:
+    match edit:
+        case AddNode():
+            return f"{edit.inside}/{edit.id}".lstrip("/") == change.node
+        case RemoveNode() | Rename():
+            return edit.node == change.node
+        case Connect() | Disconnect():
+            edge = change.after or change.before
+            ends = (edge.get("source"), edge.get("target")) if isinstance(edge, dict) else ()
+            return edit.inside == change.node and ends == (edit.source, edit.target)
+        case SetMeta():
+            return change.kind == "meta" and edit.field == change.field
+        case _:
+            return edit.node == change.node and edit.field == change.field

@@ -1,0 +1,1 @@
+"""Making and changing workflows: what the Builder needs of a project."""
