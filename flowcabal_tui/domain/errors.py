@@ -3,7 +3,7 @@
 Each line names the direct subclasses of a class; the docstring of a class says what it means.
 
 FlowCabalError: ProjectError, SettingsError, WorkflowError, RunError, KnowledgeError, ManuscriptError, HelperFailed,
-    ModelError, ActionError, ItemError, PictureError
+    ModelError, ActionError, ItemError, PictureError, EditRefused
 ProjectError: ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew, ProjectDamaged,
     UnsafeFileSystem, UnsafeFile, VersionConflict, DiskFull, ProjectNotConfirmed
 WorkflowError: BindingError, ExpressionError, ConditionError, DialectError

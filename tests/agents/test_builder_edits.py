@@ -19,7 +19,6 @@ from flowcabal_tui.agents.builder.edits import (
     Disconnect,
     Edit,
     RemoveNode,
-    Rename,
     SetMeta,
     SetParam,
     SetPrompt,
@@ -238,7 +237,7 @@ def test_the_right_answers_of_the_bench_can_be_made_edit_by_edit(answers: str):
         pytest.skip("the bench is not here")
     for name, answer in rows(answers).items():
         brief = briefs[name]
-        if not answer["workflow"] or check_document(answer["workflow"]) and name == "dev-c05":
+        if not answer["workflow"] or (check_document(answer["workflow"]) and name == "dev-c05"):
             continue  # this one names a field that two exports of its loop have, which is refused
         copied = WorkingCopy.of(brief["workflow"], known_in(brief))
         for edit in edits_for(brief["workflow"], answer["workflow"]):

@@ -181,7 +181,10 @@ def _edges(before: Json, after: Json) -> Iterator[Change]:
 
 
 def _needs(change: Change, changes: Collection[Change]) -> frozenset[str]:
-    """An addition needs the nodes that it names; a removal needs that nothing names the node any more."""
+    """An addition needs the nodes that it names; a removal needs that nothing names the node any more.
+
+    A graph inside a node is never empty: what goes from it needs what comes in its place.
+    """
     added = {_name(each): each.id for each in changes if each.kind == "node_added" and each is not change}
     names = _names(change.after, added) - _names(change.before, added)
     needs = {added[name] for name in names}
@@ -192,6 +195,9 @@ def _needs(change: Change, changes: Collection[Change]) -> frozenset[str]:
             for each in changes
             if each is not change and name in _names(each.before, (name,)) - _names(each.after, (name,))
         }
+        inside = change.node.rpartition("/")[0]
+        came = {each.id for each in changes if each.kind == "node_added" and each.node.rpartition("/")[0] == inside}
+        needs |= came if inside else set()
     return frozenset(needs)
 
 
