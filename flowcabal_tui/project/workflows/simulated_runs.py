@@ -12,7 +12,8 @@ from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.inputs import inputs_of
 from flowcabal_tui.project.runs.simulation import Simulated, Simulation, by_itself
-from flowcabal_tui.protocol import Event, NodeCompleted, WorkflowFailed
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import NodeCompleted, WorkflowFailed
 
 SECONDS: Final = 20.0
 """A simulated run that takes longer is cancelled."""
