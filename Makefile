@@ -34,7 +34,7 @@ snapshots: $(VENV)/.dev  ## accept how the screens look now
 	$(BIN)/python -m pytest tests/snapshots --snapshot-update
 
 keys: $(VENV)/.dev  ## write docs/keys.md
-	$(BIN)/python -m flowcabal_tui.tui.keys_page > docs/keys.md
+	$(BIN)/python -m flowcabal_tui.tui.app.keys_page > docs/keys.md
 
 locale: $(VENV)/.dev  ## collect the words, merge and compile the catalogues
 	$(BIN)/python -m tests.catalogues

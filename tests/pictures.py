@@ -22,21 +22,21 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.bridge import drain_seconds
-from flowcabal_tui.tui.entry import Doors, FirstChoices, Preferences, Recent
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.screens.blame import BlameScreen
-from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.ego import EgoScreen
-from flowcabal_tui.tui.screens.question_kinds import GRACE
-from flowcabal_tui.tui.screens.records import RecordsScreen
-from flowcabal_tui.tui.screens.search import SearchScreen
-from flowcabal_tui.tui.screens.shelf import ShelfScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Doors, FirstChoices, Preferences, Recent
+from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.decisions.question_kinds import GRACE
+from flowcabal_tui.tui.runs.origin import BlameScreen
+from flowcabal_tui.tui.shared.bridge import drain_seconds
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.story.ego import EgoScreen
+from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.waiting import settled
 from tests.waiting import PATIENCE
 

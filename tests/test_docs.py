@@ -16,8 +16,8 @@ from flowcabal_tui.settings.paths import PROJECT_FILE, user_file
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.settings.reference import settings_page
 from flowcabal_tui.settings.user_file import load_user
-from flowcabal_tui.tui.keymap import checked_keymap, clashes
-from flowcabal_tui.tui.keys_page import all_keys, keys_page
+from flowcabal_tui.tui.app.keymap import checked_keymap, clashes
+from flowcabal_tui.tui.app.keys_page import all_keys, keys_page
 
 ROOT = Path(__file__).parent.parent
 GUIDES = sorted((ROOT / "docs" / "guide").glob("*.md"))

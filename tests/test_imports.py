@@ -37,7 +37,7 @@ def test_the_version_loads_nothing_heavy():
 
 
 def test_the_first_frame_needs_neither_project_nor_http():
-    loaded = loaded_after("import flowcabal_tui.tui.app")
+    loaded = loaded_after("import flowcabal_tui.tui.app.app")
     assert "textual" in loaded
     assert not loaded & {"httpx", "aiosqlite", "sqlite3", "ahocorasick"}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.domain.model_calls import Endpoint
     from flowcabal_tui.models.discover import Proposal
     from flowcabal_tui.project.views import Workbench
-    from flowcabal_tui.tui.entry import FirstChoices, ModelProposal, Recent
+    from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Recent
 
 
 def show(arguments: Namespace) -> int:
@@ -46,8 +46,8 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
 
     begin_loading()
     from flowcabal_tui.settings.glance import glance
-    from flowcabal_tui.tui.app import run_app
-    from flowcabal_tui.tui.entry import Doors, Preferences
+    from flowcabal_tui.tui.app.app import run_app
+    from flowcabal_tui.tui.app.entry import Doors, Preferences
 
     user = glance()
     first_run = not user.wizard_done and folder is None
@@ -106,7 +106,7 @@ class _FoundModels:
     """What was found on this machine, as the wizard shows it and as settings take it."""
 
     def __init__(self, found: tuple[Proposal, ...]) -> None:
-        from flowcabal_tui.tui.entry import ModelProposal
+        from flowcabal_tui.tui.app.entry import ModelProposal
 
         self._found = {
             ModelProposal(item.name, f"{item.endpoint.model} @ {_address(item.endpoint)}"): item.endpoint
@@ -168,7 +168,7 @@ def _remove_demo(target: Path) -> None:
 def _recents() -> tuple[Recent, ...]:
     from flowcabal_tui.settings.project_file import load_project
     from flowcabal_tui.settings.user_file import recent_projects
-    from flowcabal_tui.tui.entry import Recent
+    from flowcabal_tui.tui.app.entry import Recent
 
     found: list[Recent] = []
     for path in recent_projects():

@@ -81,7 +81,7 @@ async def config(arguments: Namespace) -> int:
         for name, path in locations():
             say(f"{name}\t{path}")
     else:
-        from flowcabal_tui.tui.keys_page import keys_page
+        from flowcabal_tui.tui.app.keys_page import keys_page
 
         say(keys_page())
     return 0

@@ -18,12 +18,12 @@ from flowcabal_tui.headings.numerals import in_chinese
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, WriteMeta
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.outline import OutlineScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
+from flowcabal_tui.tui.memory.outline import OutlineScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, checked
 from tests.tui.try_out import invented_doors

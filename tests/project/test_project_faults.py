@@ -51,7 +51,7 @@ import asyncio, sys
 from pathlib import Path
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import RunWorkflow
+from flowcabal_tui.protocol.runs import RunWorkflow
 
 async def run():
     project = await Project.open(Path(sys.argv[1]), knowledge=False)

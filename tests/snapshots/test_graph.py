@@ -14,15 +14,15 @@ from flowcabal_tui.examples import example
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.protocol.runs import NodeNeedsHuman, QuestionAnswered
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.desks.marks import node_marks
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.editing.places import graph_at, spot_of
-from flowcabal_tui.tui.panes.workflow import WorkflowPane
-from flowcabal_tui.tui.screens.data_editor import DataEditor
-from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen, VersionDoors
-from flowcabal_tui.tui.screens.params_form import ParamsForm
-from flowcabal_tui.tui.screens.play import PlayScreen
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen, VersionDoors
+from flowcabal_tui.tui.workflows.data_editor import DataEditor
+from flowcabal_tui.tui.workflows.marks import node_marks
+from flowcabal_tui.tui.workflows.params_form import ParamsForm
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from tests.snapshots.test_shell import SIZES, app, settled
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

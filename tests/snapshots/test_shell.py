@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import PROPOSALS, invented_doors
 from tests.tui.waiting import settled

@@ -10,11 +10,11 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.desks.story_doors import StoryDoors
-from flowcabal_tui.tui.screens.ego import EgoScreen
-from flowcabal_tui.tui.screens.entities import EntitiesScreen
-from flowcabal_tui.tui.screens.proposals import ProposalsScreen
-from flowcabal_tui.tui.screens.records import RecordsScreen
+from flowcabal_tui.tui.story.ego import EgoScreen
+from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.story.proposals import ProposalsScreen
+from flowcabal_tui.tui.story.records import RecordsScreen
+from flowcabal_tui.tui.story.records_service import StoryDoors
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui.fake_story import HERO

@@ -10,8 +10,8 @@ import pytest
 
 from flowcabal_tui.domain.trust import TrustView
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
 from tests.snapshots.test_shell import pressed
 from tests.tui.fake_trust import CHANGED, RESTRICTED
 from tests.tui.fakes import FakeWorkbench

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.memory import BackgroundTask, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.snapshots.test_shell import SIZES, app, settled
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -19,7 +19,7 @@ from flowcabal_tui.system.processes import (
     minimal_environment,
     own_python,
 )
-from flowcabal_tui.tui.editor import _wait_for, editor_command
+from flowcabal_tui.tui.shared.editor import _wait_for, editor_command
 
 PACKAGE_FOLDER = Path(flowcabal_tui.__file__).parent.parent
 SHADOWED = ("struct", "re", "json", "pathlib", "argparse", "sqlite3", "asyncio", "pydantic", "platformdirs", "textual")

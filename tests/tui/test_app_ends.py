@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.tui.crash import scrubbed
+from flowcabal_tui.tui.app.crash import scrubbed
 from tests.waiting import looks
 
 ROOT = Path(__file__).parents[2]
@@ -23,8 +23,8 @@ HOME = "import sys; sys.argv.append('--home'); from tests.tui.try_out import mai
 BROKEN = """
 import sys
 from pathlib import Path
-from flowcabal_tui.tui.app import FlowCabalApp, run_app
-from flowcabal_tui.tui.entry import Preferences
+from flowcabal_tui.tui.app.app import FlowCabalApp, run_app
+from flowcabal_tui.tui.app.entry import Preferences
 from tests.tui.try_out import invented_doors
 
 def broken(self):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.tui.actions import ACTIONS, KeyRow
-from flowcabal_tui.tui.keymap import Clash, checked_keymap, clashes
-from flowcabal_tui.tui.keys_page import all_keys, keys_page
-from flowcabal_tui.tui.screens.home import HomeScreen
-from flowcabal_tui.tui.screens.new_project import NewProjectScreen
+from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.app.keymap import Clash, checked_keymap, clashes
+from flowcabal_tui.tui.app.keys_page import all_keys, keys_page
+from flowcabal_tui.tui.app.new_project import NewProjectScreen
+from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow
 from tests.tui.test_app import app_at_home, words_of
 
 ROWS = (

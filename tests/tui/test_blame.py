@@ -9,10 +9,10 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.origin import Provenance
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.tui.screens.blame import BlameScreen, RunPlace
-from flowcabal_tui.tui.screens.diff import DiffScreen
-from flowcabal_tui.tui.screens.receipt import ReceiptScreen
-from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
+from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

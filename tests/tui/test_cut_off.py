@@ -9,7 +9,7 @@ import pytest
 
 from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.protocol.runs import ResumeRun
-from flowcabal_tui.tui.screens.choose import ChooseScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

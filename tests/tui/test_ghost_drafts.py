@@ -14,16 +14,16 @@ from flowcabal_tui.domain.ids import ChapterId, CommandId
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, ReplaceText, RewriteProposed, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.screens.blame import BlameScreen
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.diff import UnsavedScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.runs.origin import BlameScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_doors
 from tests.tui.waiting import settled, until
@@ -223,7 +223,7 @@ async def test_an_outline_that_changed_while_it_was_edited_is_overwritten_only_a
             await project.carry_out(WriteMeta("outline", "Theirs."))
             return "Mine."
 
-        monkeypatch.setattr("flowcabal_tui.tui.desks.memory.edit_outside", editor)
+        monkeypatch.setattr("flowcabal_tui.tui.memory.controller.edit_outside", editor)
         pilot.app.screen.action_meta()
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
@@ -252,7 +252,7 @@ async def test_what_came_back_from_an_editor_is_not_saved_over_a_newer_text_unse
             await project.carry_out(WriteChapter(chapter, "Theirs."))
             return "Mine."
 
-        monkeypatch.setattr("flowcabal_tui.tui.desks.book.edit_outside", editor)
+        monkeypatch.setattr("flowcabal_tui.tui.book.controller.edit_outside", editor)
         pane(pilot).action_editor()
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         assert await project.chapter_text(chapter) == "Theirs."

@@ -15,14 +15,14 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from flowcabal_tui.tui import key_order
-from flowcabal_tui.tui.key_order import KeyOrder
-from flowcabal_tui.tui.panes.block_editor import BlockEditor
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.screens.home import HomeScreen
-from flowcabal_tui.tui.screens.new_project import NewProjectScreen
+from flowcabal_tui.tui.app.app import key_order
+from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.app.key_order import KeyOrder
+from flowcabal_tui.tui.app.new_project import NewProjectScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from tests.tui import fake_books as books
 from tests.tui.hosts import Host
 from tests.tui.test_app import app_at_home

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.book import EditChapter
 from flowcabal_tui.protocol.runs import CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
-from flowcabal_tui.tui.screens.error import ErrorScreen
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -16,15 +16,15 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, RemoveRecord
-from flowcabal_tui.tui.desks.story_doors import StoryDoors
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.screens.ego import EgoScreen
-from flowcabal_tui.tui.screens.entities import EntitiesScreen
-from flowcabal_tui.tui.screens.form import FormScreen
-from flowcabal_tui.tui.screens.mentions import MentionsScreen
-from flowcabal_tui.tui.screens.source import SourceScreen
-from flowcabal_tui.tui.screens.story_page import Place, StoryPage
-from flowcabal_tui.tui.trouble import Trouble
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.trouble import Trouble
+from flowcabal_tui.tui.story.ego import EgoScreen
+from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.story.mentions import MentionsScreen
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from tests.tui import fake_books as books
@@ -265,7 +265,7 @@ async def no_mentions(_entity: EntityId) -> tuple[()]:
 
 
 async def test_the_list_is_read_again_when_the_book_has_moved(monkeypatch):
-    monkeypatch.setattr("flowcabal_tui.tui.screens.story_page.RELOAD_SECONDS", 0.01)
+    monkeypatch.setattr("flowcabal_tui.tui.story.story_page.RELOAD_SECONDS", 0.01)
     workbench = FakeWorkbench()
     async with opened(names(workbench, FERRYMAN)) as pilot:
         workbench.people.append(Entity(EntityId("new"), "item", "Lamp"))

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from flowcabal_tui.project import Project, create_demo
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.try_out import invented_doors
 from tests.tui.waiting import until
 

@@ -9,10 +9,10 @@ import pytest
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.outline import BeatsScreen, OutlineScreen
-from flowcabal_tui.tui.screens.versions import VersionsScreen
+from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import opened

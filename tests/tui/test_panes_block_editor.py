@@ -9,10 +9,10 @@ from textual.widgets import Checkbox, Input, Select
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, VirtualBlock, Workflow
 from flowcabal_tui.nodes.kinds.human import HumanParams
-from flowcabal_tui.tui.panes.block_editor import BlockEditor
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.screens.node_form import NodeForm
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.node_form import NodeForm
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 

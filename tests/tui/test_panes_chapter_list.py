@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flowcabal_tui.tui.panes.chapter_list import ChapterList
-from flowcabal_tui.tui.panes.lists import PickList
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.shared.lists import PickList
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 

@@ -8,8 +8,8 @@ from textual.widgets import Input
 
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.screens.versions import VersionsScreen
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView

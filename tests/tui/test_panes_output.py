@@ -7,8 +7,8 @@ import pytest
 from flowcabal_tui.domain.run import Attempt, NodeState
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.tui.panes.output import OutputPane
-from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.runs.output import OutputPane
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown

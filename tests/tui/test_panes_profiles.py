@@ -5,8 +5,8 @@ from dataclasses import replace
 from textual.pilot import Pilot
 
 from flowcabal_tui.project.views import ProfileView
-from flowcabal_tui.tui.panes.lists import PickList, PickTree
-from flowcabal_tui.tui.panes.profiles import ProfilePane
+from flowcabal_tui.tui.memory.profiles import ProfilePane
+from flowcabal_tui.tui.shared.lists import PickList, PickTree
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown

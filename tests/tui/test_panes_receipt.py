@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowcabal_tui.domain.context import Scene
-from flowcabal_tui.tui.panes.receipt import ReceiptPane
-from flowcabal_tui.tui.screens.scene_form import told_of
+from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.runs.scene_form import told_of
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 

@@ -8,9 +8,9 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.tui.screens.diff import DiffScreen
-from flowcabal_tui.tui.screens.source import SourceScreen
-from flowcabal_tui.tui.screens.versions import VersionsScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books

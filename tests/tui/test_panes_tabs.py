@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.app import App, ComposeResult
 
-from flowcabal_tui.tui.panes.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 
 PANES = (("3", "manuscript", "Manuscript"), ("4", "output", "输出"), ("5", "prompt", "Prompt"))
 

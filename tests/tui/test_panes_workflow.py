@@ -3,9 +3,9 @@ from __future__ import annotations
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
-from flowcabal_tui.tui.panes.lists import PickTree
-from flowcabal_tui.tui.panes.workflow import WorkflowPane
-from flowcabal_tui.tui.panes.workflow_rows import NodeMarks
+from flowcabal_tui.tui.shared.lists import PickTree
+from flowcabal_tui.tui.workflows.rows import NodeMarks
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 

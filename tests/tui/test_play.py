@@ -17,9 +17,9 @@ from flowcabal_tui.protocol.runs import (
     RunStateChanged,
     WorkflowCompleted,
 )
-from flowcabal_tui.tui.panes.bench import Bench
-from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.play import PlayScreen, story_of
+from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.decisions.play import PlayScreen, story_of
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown

@@ -9,12 +9,12 @@ from textual.widgets import Static
 from flowcabal_tui.domain.proposals import Difference, ProposalId, ProposalWish, Reason
 from flowcabal_tui.domain.story import Fact, Promise, RecordId
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
-from flowcabal_tui.tui.desks.story_doors import StoryDoors
-from flowcabal_tui.tui.panes.proposal_list import PAGE, ProposalList
-from flowcabal_tui.tui.screens.form import FormScreen
-from flowcabal_tui.tui.screens.proposals import ProposalsScreen
-from flowcabal_tui.tui.screens.source import SourceScreen
-from flowcabal_tui.tui.trouble import Trouble
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.trouble import Trouble
+from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
+from flowcabal_tui.tui.story.proposals import ProposalsScreen
+from flowcabal_tui.tui.story.records_service import StoryDoors
 from tests.effort import effort
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText, Totals
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.memory import RebuildProgress
-from flowcabal_tui.tui.screens.queue import QueueScreen
+from flowcabal_tui.tui.memory.queue import QueueScreen
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 

@@ -10,11 +10,11 @@ from flowcabal_tui.domain.manuscript import ImportPreview, ImportReport
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus, Totals
 from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
-from flowcabal_tui.tui.panes.status_line import StatusLine
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -12,17 +12,17 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Story
 from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakeProfile, WriteProfile
 from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
-from flowcabal_tui.tui.commands import ActionCommands
-from flowcabal_tui.tui.desks.story_doors import StoryDoors
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.panes.profiles import ProfilePane
-from flowcabal_tui.tui.screens.entities import EntitiesScreen
-from flowcabal_tui.tui.screens.form import FormScreen
-from flowcabal_tui.tui.screens.prose_form import ProseScreen
-from flowcabal_tui.tui.screens.records import RecordsScreen
-from flowcabal_tui.tui.screens.source import SourceScreen
-from flowcabal_tui.tui.story.shelves import Shelf
+from flowcabal_tui.tui.app.commands import ActionCommands
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.memory.profiles import ProfilePane
+from flowcabal_tui.tui.memory.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.story.record_rows import Shelf
+from flowcabal_tui.tui.story.records import RecordsScreen
+from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView

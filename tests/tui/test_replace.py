@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.search import TextPlace
-from flowcabal_tui.tui.screens.diff import DiffScreen
-from flowcabal_tui.tui.screens.replace import ReplaceScreen
+from flowcabal_tui.tui.book.replace import ReplaceScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -6,7 +6,7 @@ import pytest
 
 from flowcabal_tui.demo import templates
 from flowcabal_tui.examples import example
-from flowcabal_tui.tui.desks.run_words import asks_for_wish, needs_chapter
+from flowcabal_tui.tui.runs.words import asks_for_wish, needs_chapter
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

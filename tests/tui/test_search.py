@@ -10,8 +10,8 @@ from textual.widgets import Input
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.tui.screens.search import SearchScreen
-from flowcabal_tui.tui.screens.source import SourceScreen
+from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.found_row import cut_before
 from tests.tui.fakes import FakeWorkbench

@@ -8,7 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.versions import SentLayer, VersionTrace
-from flowcabal_tui.tui.screens.sent import SentScreen
+from flowcabal_tui.tui.runs.sent import SentScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

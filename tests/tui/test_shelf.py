@@ -8,8 +8,8 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.screens.shelf import ShelfPlace, ShelfScreen
+from flowcabal_tui.tui.book.browser import ShelfPlace, ShelfScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.progress import progress_bar
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench

@@ -12,10 +12,10 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.project.trust import asked
 from flowcabal_tui.protocol.models import ConfirmTrust
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.panes.status_line import StatusLine
-from flowcabal_tui.tui.screens.source import SourceScreen
-from flowcabal_tui.tui.screens.trust import TrustScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.models.trust import TrustScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.status_line import StatusLine
 from tests.tui.fake_trust import CHANGED, NEW, REQUEST, RESTRICTED
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -14,18 +14,18 @@ from flowcabal_tui.domain.run import Choice
 from flowcabal_tui.domain.story import Promise, Story
 from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.tui.panes.bench import Bench
-from flowcabal_tui.tui.screens.data_editor import DataEditor
-from flowcabal_tui.tui.screens.new_project import NewProjectScreen
-from flowcabal_tui.tui.screens.node_form import NodeForm, Tick
-from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
-from flowcabal_tui.tui.screens.params_form import ParamsForm
-from flowcabal_tui.tui.screens.prose_form import ProseScreen
-from flowcabal_tui.tui.screens.record_forms import NEW, entity_form, promise_form
+from flowcabal_tui.tui.app.new_project import NewProjectScreen
+from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.memory.prose_form import ProseScreen
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.record_forms import NEW, entity_form, promise_form
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import FindLine, PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workflows.data_editor import DataEditor
+from flowcabal_tui.tui.workflows.node_form import NodeForm, Tick
+from flowcabal_tui.tui.workflows.params_form import ParamsForm
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import Host

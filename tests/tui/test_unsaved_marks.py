@@ -7,8 +7,8 @@ from pathlib import Path
 
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import MergeChapters, PersistOutput
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.diff import ReplacedScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import ReplacedScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from flowcabal_tui.tui.screens.error import ErrorScreen
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_workspace import screen_of, settled, until, workspace
 from tests.tui.test_workspace_graph import at_workflow, chosen, document, ids, pressed, typed, words_on

@@ -13,10 +13,10 @@ from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, SplitChapter
 from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.kept import KeptScreen
-from flowcabal_tui.tui.screens.queue import QueueScreen
-from flowcabal_tui.tui.screens.shelf import ShelfScreen
+from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.kept import KeptScreen
+from flowcabal_tui.tui.memory.queue import QueueScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 from tests.tui import fake_books as books

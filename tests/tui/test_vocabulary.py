@@ -10,8 +10,8 @@ from flowcabal_tui.models import vocabularies
 from flowcabal_tui.models.vocabularies import HOST, Vocabulary, on_disk
 from flowcabal_tui.project import doctor
 from flowcabal_tui.protocol.book import WriteChapter
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.faultserver import FaultServer
 from tests.models.test_vocabularies import BODY, tiny
 from tests.project.conftest import folder, server

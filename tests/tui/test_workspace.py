@@ -30,16 +30,16 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeStreaming, RunStateChanged, RunWorkflow, UsageChanged
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
-from flowcabal_tui.tui.panes.chapter_list import ChapterList
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.error import ErrorScreen
-from flowcabal_tui.tui.screens.home import HomeScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
+from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeUnsaved, FakeWorkbench
 from tests.tui.hosts import shown
@@ -501,7 +501,7 @@ async def test_quitting_asks_while_something_runs_and_saves_drafts_before_it_clo
 
 
 async def test_a_project_that_does_not_close_does_not_hold_up_the_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("flowcabal_tui.tui.departure.CLOSING_SECONDS", 0.05)
+    monkeypatch.setattr("flowcabal_tui.tui.app.departure.CLOSING_SECONDS", 0.05)
     workbench = LingeringWorkbench(hangs=True)
     async with workspace(workbench, tmp_path) as pilot:
         pilot.app.departure.terminate()
@@ -510,7 +510,7 @@ async def test_a_project_that_does_not_close_does_not_hold_up_the_end(tmp_path, 
 
 
 async def test_after_a_hang_up_the_screen_goes_and_runs_may_finish(tmp_path, monkeypatch):
-    monkeypatch.setattr("flowcabal_tui.tui.departure.let_go_of_terminal", lambda: None)
+    monkeypatch.setattr("flowcabal_tui.tui.app.departure.let_go_of_terminal", lambda: None)
     workbench = LingeringWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         screen_of(pilot).book.drafts.edited(books.chapter_id(3), "half", 1)

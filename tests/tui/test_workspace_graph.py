@@ -15,17 +15,17 @@ from flowcabal_tui.examples import example
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
 from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SaveWorkflow, SelectVersion, UnfreezeNode
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.workflow import WorkflowPane
-from flowcabal_tui.tui.panes.workflow_rows import NodeMarks, ShownState, row_label
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.data_editor import DataEditor, as_yaml
-from flowcabal_tui.tui.screens.node_versions import NodeVersionsScreen
-from flowcabal_tui.tui.screens.params_form import ParamsForm
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workflows.data_editor import DataEditor, as_yaml
+from flowcabal_tui.tui.workflows.params_form import ParamsForm
+from flowcabal_tui.tui.workflows.rows import NodeMarks, ShownState, row_label
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -18,24 +18,24 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.book import OutsideEdit, PersistOutput, WriteChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
-from flowcabal_tui.tui.commands import ActionCommands
-from flowcabal_tui.tui.desks.run_words import run_words
-from flowcabal_tui.tui.panes.hint_line import HINTS, HintLine
-from flowcabal_tui.tui.panes.lists import PickList
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.panes.words import length_words
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.decisions import DecisionsScreen
-from flowcabal_tui.tui.screens.diff import DiffScreen, OutsideScreen
-from flowcabal_tui.tui.screens.error import ErrorScreen
-from flowcabal_tui.tui.screens.home import HomeScreen
-from flowcabal_tui.tui.screens.versions import VersionsScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
-from flowcabal_tui.tui.trouble import attempt
+from flowcabal_tui.tui.app.commands import ActionCommands
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
+from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.runs.words import run_words
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
+from flowcabal_tui.tui.shared.hint_line import HINTS, HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.shared.words import length_words
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fake_books import digest
 from tests.tui.fakes import FakeWorkbench

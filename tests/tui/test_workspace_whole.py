@@ -23,19 +23,19 @@ from flowcabal_tui.protocol.book import (
     WriteChapter,
 )
 from flowcabal_tui.protocol.memory import CancelBackground, RetryBackground
-from flowcabal_tui.tui.app import FlowCabalApp
-from flowcabal_tui.tui.entry import Preferences
-from flowcabal_tui.tui.panes.manuscript import ManuscriptPane
-from flowcabal_tui.tui.panes.receipt import ReceiptPane
-from flowcabal_tui.tui.screens.blame import BlameScreen
-from flowcabal_tui.tui.screens.choose import ChooseScreen
-from flowcabal_tui.tui.screens.replace import ReplaceScreen
-from flowcabal_tui.tui.screens.search import SearchScreen
-from flowcabal_tui.tui.screens.shelf import ShelfScreen
-from flowcabal_tui.tui.screens.versions import VersionsScreen
-from flowcabal_tui.tui.screens.workspace import WorkspaceScreen
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.entry import Preferences
+from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.replace import ReplaceScreen
+from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.runs.origin import BlameScreen
+from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import ProjectLocked
-from flowcabal_tui.tui.app import run_app
-from flowcabal_tui.tui.entry import Doors, FirstChoices, ModelProposal, Preferences, Recent
+from flowcabal_tui.tui.app.app import run_app
+from flowcabal_tui.tui.app.entry import Doors, FirstChoices, ModelProposal, Preferences, Recent
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.worker import Worker
 
-from flowcabal_tui.tui.screens.search import SearchScreen
+from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.waiting import PATIENCE, idle
 

@@ -1,1 +1,1 @@
-"""What the story screens say of entities and records, and what they make of typed words. Pure."""
+"""Names, relations, promises, timeline and facts on the screen."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.story import Relation
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour
 

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Relation, Story, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import Seen
-from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.shared.words import one_line
 
 
 class Cast:

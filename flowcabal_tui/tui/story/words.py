@@ -10,7 +10,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.story import Fact, Hand, Moment, Promise, Relation
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.tui.panes.words import one_line
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 
 ENTITY_KINDS: Final[Mapping[EntityKind, str]] = {

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 import flowcabal_tui
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.tui.themes import load_themes, read_theme, themes_folder
+from flowcabal_tui.tui.app.themes import load_themes, read_theme, themes_folder
 
 
 class Gallery(App[None]):

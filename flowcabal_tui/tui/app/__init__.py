@@ -1,0 +1,1 @@
+"""The application: its start and end, the front page, projects that are opened, keys, themes, notices."""

@@ -1,0 +1,295 @@
+"""The terminal application: what is shown first, keys, themes, errors, quitting.
+
+Nothing heavy is loaded before the first frame: no project, no HTTP, no pydantic.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.events import Event, Key, Paste
+from textual.screen import Screen
+from textual.theme import Theme
+
+from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
+from flowcabal_tui.domain.garbage import end_loading
+from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.tui.app.crash import last_words, write_report
+from flowcabal_tui.tui.app.entry import Doors, ModelProposal, Preferences
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
+from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.app.key_order import KeyOrder
+from flowcabal_tui.tui.app.keymap import checked_keymap, clashes
+from flowcabal_tui.tui.app.opening import OpeningScreen
+from flowcabal_tui.tui.app.projects import FrontDoor
+from flowcabal_tui.tui.app.signals import listen
+from flowcabal_tui.tui.app.stage import Stage
+from flowcabal_tui.tui.shared.actions import bindings, shown_key
+from flowcabal_tui.tui.shared.trouble import Trouble, attempt
+from flowcabal_tui.tui.widgets.help import HelpScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.app.first_run import FirstRunScreen
+    from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+    from flowcabal_tui.tui.widgets.diff_view import DiffView
+    from flowcabal_tui.tui.widgets.stream_view import StreamView
+    from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+
+
+def _palette() -> type[Provider]:
+    """Loaded when the palette is first opened."""
+    from flowcabal_tui.tui.app.commands import ActionCommands
+
+    return ActionCommands
+
+
+class FlowCabalApp(Stage):
+    """Home, the wizard and one workspace at a time."""
+
+    TITLE = "FlowCabal"
+    # Textual declares these two as variables of the instance, so they cannot be ClassVar here.
+    CSS_PATH = ["styles/base.tcss", "styles/workspace.tcss"]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (132, "-roomy")]  # noqa: RUF012
+    COMMANDS: ClassVar[set[Any]] = {_palette}
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
+
+    def __init__(
+        self,
+        doors: Doors,
+        preferences: Preferences,
+        *,
+        path: Path | None = None,
+        proposals: tuple[ModelProposal, ...] = (),
+        state_folder: Path,
+        clock: Callable[[], datetime] = datetime.now,
+    ) -> None:
+        """`path` is a project to open at once; `state_folder` takes reports of crashes."""
+        super().__init__(preferences.language, clock)
+        self._doors, self._preferences, self._first_path = doors, preferences, path
+        self._state_folder, self._now = state_folder, clock
+        self.crash_words = ""
+        self._kept_theme = preferences.theme
+        self.front = FrontDoor(self, doors, preferences, proposals, clock)
+        self._keys = KeyOrder(self, super().on_event)
+
+    async def on_event(self, event: Event) -> None:
+        """Keys and pastes of the terminal go one by one."""
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            await self._keys.take(event)
+        else:
+            await super().on_event(event)
+
+    def get_default_screen(self) -> Screen[Any]:
+        """What the first frame shows: the shell of the project that was named, or home."""
+        return OpeningScreen(self._first_path.name) if self._first_path else HomeScreen(self._doors.recents())
+
+    def on_mount(self) -> None:
+        """Colours and keys are there in the first frame; what needs the panes comes after it."""
+        for theme in self.front.themes():
+            self.register_theme(theme)
+        self.use_theme(self._preferences.theme)
+        self.set_keymap({name: keys.replace(" ", "") for name, keys in self._preferences.keys.items()})
+        if not self.is_headless:
+            listen(self.departure.terminate, self.departure.hang_up)
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        """The project is opened, or the wizard asked, behind a screen that is painted already."""
+        if not self.is_running:  # who quits at once is let go
+            return
+        if self._first_path is not None:
+            self.front.open_project(self._first_path)
+        else:
+            end_loading()
+            if not self._preferences.wizard_done:
+                self.front.show_wizard()
+        if self._preferences.keys:
+            self._check_keys()
+        self.theme_changed_signal.subscribe(self, self._remember_theme)
+
+    def _remember_theme(self, theme: Theme) -> None:
+        """A theme that was chosen is there at the next start; one that the wizard only shows is not."""
+        if not self.front.wizard_runs and theme.name != self._kept_theme:
+            self._kept_theme = theme.name
+            self._doors.remember(self.screen_language, theme.name)
+
+    def _check_keys(self) -> None:
+        """The user's own keys: an unknown id and every clash is told, nothing is refused."""
+        from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen: read when keys were changed
+
+        rows = all_keys()
+        try:
+            checked_keymap(self._preferences.keys, rows)
+        except SettingsError as error:
+            self.push_screen(ErrorScreen.of(error))
+        for clash in clashes(self._preferences.keys, rows):
+            words = _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
+            self.notify(words, severity="warning", markup=False)
+
+    # Doors
+
+    @on(HomeScreen.OpenWanted)
+    def open_chosen(self, event: HomeScreen.OpenWanted) -> None:
+        """A project of the list."""
+        self.front.open_project(event.path)
+
+    @on(HomeScreen.Wanted)
+    def go_through_door(self, event: HomeScreen.Wanted) -> None:
+        """A new project, the sample, a folder or the wizard."""
+        self.front.go(event.what)
+
+    def on_first_run_screen_theme_tried(self, event: FirstRunScreen.ThemeTried) -> None:
+        """A theme is seen while the cursor is on it."""
+        self.use_theme(event.name)
+
+    def on_first_run_screen_finished(self, event: FirstRunScreen.Finished) -> None:
+        """Keeps the choices, then goes where the writer wanted to begin."""
+        self.front.end_wizard(event.choices, event.start)
+
+    # Actions
+
+    def action_help(self) -> None:
+        """Help for what has the focus and what it lies in."""
+        chain = list((self.focused or self.screen).ancestors_with_self)
+        display = [
+            (active.node, active.binding, shown_key(active.binding.key))
+            for active in self.screen.active_bindings.values()
+        ]
+        self.push_screen(HelpScreen.of_focus(chain, display))
+
+    def action_jump(self) -> None:
+        """Letters over the panes."""
+        from flowcabal_tui.tui.widgets.jump import JumpOverlay
+
+        self.push_screen(JumpOverlay(self.screen))
+
+    def action_language(self) -> None:
+        """The other language, at once and for the next start."""
+        self.screen_language = use_language("en" if self.screen_language.startswith("zh") else "zh_CN")
+        self._doors.remember(self.screen_language, self.theme)
+        workspace = self.departure.workspace
+        if workspace is not None:
+            attempt(workspace, self._same_workspace(workspace))
+        else:
+            self.front.show_home()
+
+    async def _same_workspace(self, workspace: WorkspaceScreen) -> None:
+        await workspace.save_drafts()
+        workspace.stop_intake()
+        self.front.show_workspace(workspace.again())
+
+    def on_stream_view_copy_requested(self, event: StreamView.CopyRequested) -> None:
+        """Text of a pane or dialog."""
+        self._copy(event.content)
+
+    def on_diff_view_copy_requested(self, event: DiffView.CopyRequested) -> None:
+        """The new text of a difference."""
+        self._copy(event.content)
+
+    def _copy(self, text: str) -> None:
+        from flowcabal_tui.tui.widgets.clipboard import copy
+
+        self.notify(copy(self, text, self._state_folder).words, markup=False)
+
+    # The decisions screen lies over the workspace
+
+    def on_decisions_screen_decided(self, event: DecisionsScreen.Decided) -> None:
+        """The writer's answer."""
+        if (workspace := self.departure.workspace) is not None:
+            attempt(workspace, workspace.decide(event.question, event.decision))
+
+    def on_decisions_screen_waive_requested(self, event: DecisionsScreen.WaiveRequested) -> None:
+        """A finding is intended."""
+        if (workspace := self.departure.workspace) is not None:
+            attempt(workspace, workspace.questions.waive(event.draft_quote, event.source_quote, event.reason))
+
+    def on_decisions_screen_source_opened(self, event: DecisionsScreen.SourceOpened) -> None:
+        """The text behind a quotation."""
+        if (workspace := self.departure.workspace) is not None:
+            attempt(workspace, workspace.memory.open_source(event.uri, event.start, event.end))
+
+    # Ends
+
+    async def action_quit(self) -> None:
+        """Asks when runs are active, then leaves."""
+        attempt(self.screen, self._ask_and(self.departure.leave, 0), group="leave", exclusive=True)
+
+    def action_close_project(self) -> None:
+        """Asks when runs are active, then shows the first page."""
+        attempt(self.screen, self._ask_and(self._go_home), group="leave", exclusive=True)
+
+    async def _go_home(self) -> None:
+        await self.departure.close_project()
+        self.front.show_home()
+
+    async def _ask_and(self, leave: Callable[..., Awaitable[None]], *values: int) -> None:
+        workspace = self.departure.workspace
+        if workspace is not None and not await self._may_leave(workspace):
+            return
+        await leave(*values)
+
+    async def _may_leave(self, workspace: WorkspaceScreen) -> bool:
+        """Asks when runs would be stopped or text is unsaved."""
+        title, words = "", []
+        if names := await workspace.book.unsaved_names():
+            title = _("Leave with unsaved text?")
+            kept = _("The text is kept, and is shown as unsaved when you open the project again.")
+            words.append(f"{names} {kept}")
+        if workspace.active_runs:
+            title = _("{n} running: stop and leave?").format(n=workspace.active_runs)
+            words.append(
+                _(
+                    "Runs live in this program and cannot go on without it. Text that has arrived is kept, "
+                    "and the next start offers to go on."
+                )
+            )
+        if not words:
+            return True
+        from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+        agreed: bool = await self.push_screen_wait(ConfirmScreen(title, "\n".join(words)))
+        return agreed
+
+    @on(Trouble)
+    def show_trouble(self, event: Trouble) -> None:
+        """An error of a worker is shown; one that nobody foresaw is also written down."""
+        event.stop()
+        error = event.error
+        if not isinstance(error, FlowCabalError):
+            report = write_report(self._state_folder, error, self._now())
+            advice = _("You can go on. Report: {where}").format(where=report or "-")
+            error = FlowCabalError(_("Something went wrong in the program"), type(error).__name__, advice)
+        self.push_screen(ErrorScreen.of(error))
+
+    def _fatal_error(self) -> None:
+        """Textual's own shows the values of local variables: the book, and perhaps keys. Ours shows three lines."""
+        if not self.crash_words:  # Textual comes here again while it closes
+            report = write_report(self._state_folder, self._exception or RuntimeError("unknown"), self._now())
+            self.crash_words = last_words(report)
+        self._close_messages_no_wait()
+
+
+def run_app(
+    doors: Doors,
+    preferences: Preferences,
+    *,
+    path: Path | None = None,
+    proposals: tuple[ModelProposal, ...] = (),
+    state_folder: Path,
+) -> int:
+    """Runs the screen until the writer leaves; gives the exit code (143 after SIGTERM, 129 after a hang-up)."""
+    app = FlowCabalApp(doors, preferences, path=path, proposals=proposals, state_folder=state_folder)
+    app.run()
+    asyncio.run(app.departure.finish())
+    if app.crash_words:
+        sys.stderr.write(app.crash_words + "\n")
+        return 70
+    return app.return_code or 0

@@ -1,0 +1,90 @@
+"""How the program ends: intake stops, drafts are saved, the project is closed, and only then the screen goes."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from textual.app import App
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.tui.app.signals import HUNG_UP, TERMINATED, let_go_of_terminal
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+
+CLOSING_SECONDS: Final = 5.0
+
+
+@runtime_checkable
+class _Lingering(Protocol):
+    """A project that can outlive the screen."""
+
+    async def linger(self) -> None:
+        """Returns when no run is active, or only questions are left."""
+        ...
+
+
+class Departure:
+    """Ends the app in order, once, whatever asked for it.
+
+    `workbench` and `workspace` are the open project and its screen. After a hang-up `hung_up` is true and the
+    project is still open: the screen is gone, runs go on, `finish` closes it.
+    """
+
+    def __init__(self, app: App[int]) -> None:
+        self._app = app
+        self.workbench: Workbench | None = None
+        self.workspace: WorkspaceScreen | None = None
+        self.hung_up = False
+        self._leaving: asyncio.Task[None] | None = None
+
+    async def leave(self, code: int) -> None:
+        """Closes the project and ends the app with an exit code."""
+        await self.close_project()
+        self._app.exit(code, return_code=code)
+
+    async def close_project(self) -> None:
+        """Saves drafts and closes, in at most five seconds."""
+        workbench = self.workbench
+        await self._save_drafts()
+        self.workbench = self.workspace = None
+        if workbench is not None:
+            with suppress(TimeoutError, FlowCabalError):
+                async with asyncio.timeout(CLOSING_SECONDS):
+                    await workbench.close()
+
+    async def _save_drafts(self) -> None:
+        if self.workspace is None:
+            return
+        self.workspace.stop_intake()
+        with suppress(TimeoutError, FlowCabalError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await self.workspace.save_drafts()
+
+    def terminate(self) -> None:
+        """SIGTERM: at once and cleanly."""
+        if self._leaving is None:
+            self._leaving = asyncio.create_task(self.leave(TERMINATED))
+
+    def hang_up(self) -> None:
+        """SIGHUP: the terminal is gone, so the screen goes; what runs goes on."""
+        self.hung_up = True
+        if self._leaving is None:
+            self._leaving = asyncio.create_task(self._leave_screen())
+
+    async def _leave_screen(self) -> None:
+        await self._save_drafts()
+        self._app.exit(HUNG_UP, return_code=HUNG_UP)
+
+    async def finish(self) -> None:
+        """After the screen: after a hang-up lets active runs reach their end or their questions; then closes."""
+        if self.hung_up:
+            let_go_of_terminal()
+        if self.workbench is not None:
+            with suppress(FlowCabalError):
+                if self.hung_up and isinstance(self.workbench, _Lingering):
+                    await self.workbench.linger()
+                await self.workbench.close()

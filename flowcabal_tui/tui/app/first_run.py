@@ -1,0 +1,159 @@
+"""Three steps at the first start: the screen (language, colours), the model, where to begin. Esc skips it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark, use_language
+from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal
+
+_LANGUAGES: Final = (("zh_CN", "中文"), ("en", "English"))
+STEPS: Final = ("language", "theme", "model", "start")
+PLACES: Final = {"language": 1, "theme": 1, "model": 2, "start": 3}
+"""Language and colours are one step in two lists: how the screen looks."""
+
+
+class FirstRunScreen(Screen[None]):
+    """One list at a time; Enter chooses, Backspace goes back, Esc skips."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "skip", mark("Skip"), id="wizard.skip"),
+        Binding("backspace,left", "back", mark("Back"), id="wizard.back"),
+        Binding("j", "move(1)", mark("Down"), show=False, id="wizard.down"),
+        Binding("k", "move(-1)", mark("Up"), show=False, id="wizard.up"),
+    ]
+
+    @dataclass
+    class Finished(Message):
+        """The wizard is over. `choices` is None when it was skipped; `start` is "demo", "new", "import" or ""."""
+
+        choices: FirstChoices | None
+        start: str
+
+    @dataclass
+    class ThemeTried(Message):
+        """A theme is under the cursor: show it."""
+
+        name: str
+
+    def __init__(
+        self, proposals: tuple[ModelProposal, ...], themes: tuple[str, ...], language: str, theme: str, step: str = ""
+    ) -> None:
+        super().__init__()
+        self._proposals, self._theme_names = proposals, themes
+        self._chosen_language, self._chosen_theme = language, theme
+        self._chosen_model: ModelProposal | None = None
+        self._step = step or STEPS[0]
+
+    def compose(self) -> ComposeResult:
+        """A heading that counts, words, and the list of this step."""
+        with VerticalScroll(classes="dialog wizard"):
+            yield Static("", markup=False, classes="dialog-title", id="wizard-title")
+            yield Static("", markup=False, id="wizard-words")
+            yield OptionList(id="wizard-list", markup=False)
+            yield Static("", markup=False, classes="dialog-keys", id="wizard-keys")
+
+    def on_mount(self) -> None:
+        """The first step."""
+        self._show_step()
+
+    def _show_step(self) -> None:
+        title, words, options, marked = self._step_words()
+        place = f"{PLACES[self._step]}/{max(PLACES.values())}"
+        self.query_one("#wizard-title", Static).update(f"{_('First steps')} {place} · {title}")
+        self.query_one("#wizard-words", Static).update(words)
+        self.query_one("#wizard-keys", Static).update(_("Enter: choose   Backspace: back   Esc: skip all of this"))
+        choices = self.query_one("#wizard-list", OptionList)
+        choices.clear_options()
+        choices.add_options([Option(label, id=key) for key, label in options])
+        choices.highlighted = marked
+        choices.focus()
+
+    def _step_words(self) -> tuple[str, str, list[tuple[str, str]], int]:
+        """Title, words, choices and the proposed choice of the present step."""
+        match self._step:
+            case "language":
+                marked = 0 if self._chosen_language.startswith("zh") else 1
+                words = "屏幕使用哪种语言？书的语言另行选择。\nThe language of the screen; that of the book is apart."
+                return _("language"), words, list(_LANGUAGES), marked
+            case "theme":
+                names = list(self._theme_names)
+                marked = names.index(self._chosen_theme) if self._chosen_theme in names else 0
+                words = _("The colours of the screen. Move to see them; ansi-* are your terminal's own.")
+                return _("colours"), words, [(name, name) for name in names], marked
+            case "model":
+                return self._model_words()
+            case _:
+                options = [
+                    ("demo", _("Look at the sample novel (two minutes, offline)")),
+                    ("new", _("Start a project of my own")),
+                    ("import", _("Start from my manuscript")),
+                    ("", _("Just the first page")),
+                ]
+                return _("where to begin"), _("You can do the others later from the first page."), options, 0
+
+    def _model_words(self) -> tuple[str, str, list[tuple[str, str]], int]:
+        found = enumerate(self._proposals)
+        options = [(str(number), f"{clean(item.label)}   {clean(item.endpoint)}") for number, item in found]
+        options.append(("offline", _("Offline model: built in, free, only for trying out")))
+        if self._proposals:
+            words = _(
+                "These were found on this machine. Choosing one is your consent: calls cost money as your provider "
+                "says, and the text of your book is sent to that address."
+            )
+        else:
+            words = _(
+                "No model was found: no key of a known provider in the environment, no local server. You can begin "
+                "with the offline model and name a model later in the project's flowcabal.toml."
+            )
+        return _("model"), words, options, len(options) - 1
+
+    @on(OptionList.OptionHighlighted)
+    def try_theme(self, event: OptionList.OptionHighlighted) -> None:
+        """Themes are seen before they are chosen."""
+        if self._step == "theme" and event.option_id:
+            self.post_message(self.ThemeTried(event.option_id))
+
+    @on(OptionList.OptionSelected)
+    def choose(self, event: OptionList.OptionSelected) -> None:
+        """Enter: keep the choice, go on."""
+        chosen = event.option_id or ""
+        match self._step:
+            case "language":
+                self._chosen_language = chosen
+                use_language(chosen)
+            case "theme":
+                self._chosen_theme = chosen
+            case "model":
+                self._chosen_model = None if chosen == "offline" else self._proposals[int(chosen)]
+            case _:
+                choices = FirstChoices(self._chosen_language, self._chosen_theme, self._chosen_model)
+                self.post_message(self.Finished(choices, chosen))
+                return
+        self._step = STEPS[STEPS.index(self._step) + 1]
+        self._show_step()
+
+    def action_back(self) -> None:
+        """The step before."""
+        self._step = STEPS[max(0, STEPS.index(self._step) - 1)]
+        self._show_step()
+
+    def action_skip(self) -> None:
+        """Nothing is settled; the wizard can be called again from the first page."""
+        self.post_message(self.Finished(None, ""))
+
+    def action_move(self, rows: int) -> None:
+        """Down or up, for hands that stay on the letters."""
+        choices = self.query_one("#wizard-list", OptionList)
+        choices.action_cursor_down() if rows > 0 else choices.action_cursor_up()

@@ -1,0 +1,113 @@
+"""Every class of the screen that has keys of its own, in the order of the keys page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.dom import DOMNode
+
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
+from flowcabal_tui.tui.app.first_run import FirstRunScreen
+from flowcabal_tui.tui.app.new_project import NewProjectScreen
+from flowcabal_tui.tui.app.notices_screen import NoticesScreen
+from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.book.kept import KeptScreen
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.replace import ReplaceScreen
+from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.decisions.answers import AnswerList
+from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.decisions.play import PlayScreen
+from flowcabal_tui.tui.memory.profiles import ProfilePane
+from flowcabal_tui.tui.memory.prose_form import ProseScreen
+from flowcabal_tui.tui.memory.queue import QueueScreen
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
+from flowcabal_tui.tui.runs.origin import BlameScreen
+from flowcabal_tui.tui.runs.output import OutputPane
+from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
+from flowcabal_tui.tui.runs.sent import SentScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
+from flowcabal_tui.tui.shared.form import Choice, FormScreen
+from flowcabal_tui.tui.shared.lists import PickList, PickTree
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.story.ego import EgoScreen
+from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.story.mentions import MentionsScreen
+from flowcabal_tui.tui.story.records import RecordsScreen
+from flowcabal_tui.tui.story.story_page import StoryPage
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
+from flowcabal_tui.tui.widgets.help import HelpScreen
+from flowcabal_tui.tui.widgets.jump import JumpOverlay
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.data_editor import DataEditor
+from flowcabal_tui.tui.workflows.node_form import NodeForm
+from flowcabal_tui.tui.workflows.params_form import ParamsForm
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
+    (mark("Chapters"), ChapterList),
+    (mark("Workflow"), WorkflowPane),
+    (mark("Workflow as rails"), RailGraph),
+    (mark("Manuscript"), ManuscriptPane),
+    (mark("Text editor"), ProseArea),
+    (mark("Output"), OutputPane),
+    (mark("Prompt"), BlockEditor),
+    (mark("Parameters of a node"), NodeForm),
+    (mark("Parameters of any node"), ParamsForm),
+    (mark("Edit as text"), DataEditor),
+    (mark("Versions of a node"), NodeVersionsScreen),
+    (mark("Context receipt"), ReceiptPane),
+    (mark("Profiles"), ProfilePane),
+    (mark("Search"), SearchScreen),
+    (mark("Replace"), ReplaceScreen),
+    (mark("The manuscript as a whole"), ShelfScreen),
+    (mark("Kept outputs"), KeptScreen),
+    (mark("Background work"), QueueScreen),
+    (mark("Where lines come from"), BlameScreen),
+    (mark("A receipt alone"), ReceiptScreen),
+    (mark("Names, relations, promises, timeline, facts"), StoryPage),
+    (mark("Names"), EntitiesScreen),
+    (mark("Places of a name"), MentionsScreen),
+    (mark("Relations"), EgoScreen),
+    (mark("Relations, the graph"), EgoGraph),
+    (mark("Promises, timeline, facts"), RecordsScreen),
+    (mark("Forms of names and records"), FormScreen),
+    (mark("Lists in forms of names"), Choice),
+    (mark("Text over the whole screen"), ProseScreen),
+    (mark("Decisions"), DecisionsScreen),
+    (mark("Candidates"), Bench),
+    (mark("Short answers"), AnswerList),
+    (mark("Play"), PlayScreen),
+    (mark("Source"), SourceScreen),
+    (mark("What was sent"), SentScreen),
+    (mark("Notices"), NoticesScreen),
+    (mark("Versions"), VersionsScreen),
+    (mark("Difference"), DiffScreen),
+    (mark("Difference, inside"), DiffView),
+    (mark("Changed outside"), OutsideScreen),
+    (mark("Text to read"), StreamView),
+    (mark("Lists"), PickList),
+    (mark("Trees"), PickTree),
+    (mark("Help"), HelpScreen),
+    (mark("Questions with yes and no"), ConfirmScreen),
+    (mark("Questions with one line"), PromptLine),
+    (mark("Questions answered by a name"), TypeNameScreen),
+    (mark("Choices"), ChooseScreen),
+    (mark("Jump mode"), JumpOverlay),
+    (mark("First steps"), FirstRunScreen),
+    (mark("New project"), NewProjectScreen),
+    (mark("Errors"), ErrorScreen),
+)

@@ -1,0 +1,50 @@
+"""The user's own keys: overrides by action id, checked before they are used."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.actions import WHERE_WORDS, KeyRow
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One key that would do two things in the same place."""
+
+    key: str
+    place: str
+    ids: tuple[str, ...]
+
+
+def checked_keymap(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> dict[str, str]:
+    """`overrides` as Textual's keymap wants it. Raises SettingsError for an id that no action has."""
+    known = [row.id for row in rows]
+    for name in overrides:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, 0.4)
+            raise SettingsError(
+                _("Unknown key setting: {name}").format(name=name),
+                _("No action has this id."),
+                _("Did you mean {near}?").format(near=near[0]) if near else _("docs/keys.md lists them all."),
+            )
+    return {name: keys.replace(" ", "") for name, keys in overrides.items()}
+
+
+def clashes(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> tuple[Clash, ...]:
+    """Keys that two actions share after the overrides, in one place or in one place and everywhere."""
+    owners: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        for key in overrides[row.id].replace(" ", "").split(",") if row.id in overrides else row.keys:
+            owners[row.place, key].append(row.id)
+    everywhere = WHERE_WORDS["app"]
+    found = []
+    for (place, key), ids in owners.items():
+        shared = ids if place == everywhere else ids + owners.get((everywhere, key), [])
+        if len(shared) > 1 and any(name in overrides for name in shared):
+            found.append(Clash(key, place, tuple(shared)))
+    return tuple(found)

@@ -1,0 +1,58 @@
+"""All keys of the screen: those of the table of actions, and those that panes, widgets and dialogs declare."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from textual.binding import Binding
+
+from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.tui.app.keyed import KEYED
+from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, KeyRow, shown_key
+
+
+def all_keys() -> tuple[KeyRow, ...]:
+    """Every action that has an id, of the table and of all panes, widgets and dialogs."""
+    rows = [
+        KeyRow(WHERE_WORDS[action.where], action.id, tuple(action.keys.split(",")), action.description, action.wins)
+        for action in ACTIONS
+    ]
+    known = {row.id for row in rows}
+    for place, binding in _declared():
+        if binding.id and binding.id not in known:
+            known.add(binding.id)
+            words = binding.tooltip or binding.description
+            rows.append(KeyRow(place, binding.id, tuple(binding.key.split(",")), words, binding.priority))
+    return tuple(rows)
+
+
+def _declared() -> Iterator[tuple[str, Binding]]:
+    """The bindings of every class of the screen, with its place."""
+    for place, kind in KEYED:
+        for binding in kind.__dict__.get("BINDINGS", ()):
+            if isinstance(binding, Binding):
+                yield place, binding
+
+
+def keys_page() -> str:
+    """The page docs/keys.md, in English: every key with the id by which `[keys]` in the settings changes it."""
+    lines = [
+        "# Keys",
+        "",
+        "Made by `python -m flowcabal_tui.tui.app.keys_page > docs/keys.md`; a test holds it.",
+        'To change a key, write its id under `[keys]` in the user settings: `"run.start" = "ctrl+r"`.',
+    ]
+    place = ""
+    for row in all_keys():
+        if row.place != place:
+            place = row.place
+            lines += ["", f"## {_(place)}", "", "| keys | does | id |", "| --- | --- | --- |"]
+        keys = " ".join(f"`{shown_key(key)}`" for key in row.keys).replace("|", "\\|")
+        lines.append(f"| {keys} | {_(row.words).replace('|', chr(92) + '|')} | `{row.id}` |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    use_language("en")
+    sys.stdout.write(keys_page())

@@ -1,0 +1,148 @@
+"""The form for a new project: name, folder, language, and a manuscript if there is one."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.text import slug
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
+
+BOOK_LANGUAGES = (("zh", "中文"), ("en", "English"))
+
+
+@dataclass(frozen=True, slots=True)
+class NewProject:
+    """What the form gives. `manuscript` is a file or folder to import, or None."""
+
+    name: str
+    folder: Path
+    language: str
+    manuscript: Path | None = None
+
+
+class NewProjectScreen(TypedScreen[NewProject]):
+    """Fields from top to bottom; Enter goes on, Ctrl+S makes the project."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", mark("Cancel"), id="new.cancel"),
+        Binding("ctrl+s,f5", "make", mark("Create"), id="new.create", priority=True),
+    ]
+
+    def __init__(self, parent: Path, language: str, *, manuscript: bool = False) -> None:
+        """`parent` is where the folder is proposed; `manuscript` asks for a file too."""
+        super().__init__()
+        self._parent_folder, self._wants_manuscript = parent, manuscript
+        self._book_language = "zh" if language.startswith("zh") else "en"
+        self._folder_typed = self._language_chosen = False
+        self._manuscript_read: Path | None = None
+
+    def compose(self) -> ComposeResult:
+        """Name, folder, language."""
+        with VerticalScroll(classes="dialog"):
+            yield Static(_("New project"), markup=False, classes="dialog-title")
+            if self._wants_manuscript:
+                yield Static(_("Manuscript (a file or folder: txt, md, docx, epub)"), markup=False)
+                yield Input(id="new-manuscript")
+            yield Static(_("Name of the book"), markup=False)
+            yield Input(id="new-name")
+            yield Static(_("Folder"), markup=False)
+            yield Input(str(self._parent_folder / slug("", fallback=_("novel"))), id="new-folder")
+            yield Static(_("Language of the book"), markup=False)
+            languages = [Option(words, id=code) for code, words in BOOK_LANGUAGES]
+            yield OptionList(*languages, id="new-language", markup=False)
+            yield Static("", markup=False, id="new-trouble")
+            yield Static(_("Tab: next field   Ctrl+S: create   Esc: cancel"), markup=False, classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        """The first field has the focus; the language of the screen is proposed."""
+        languages = self.query_one("#new-language", OptionList)
+        languages.highlighted = [code for code, _words in BOOK_LANGUAGES].index(self._book_language)
+        self.query(Input).first().focus()
+
+    @on(Input.Changed, "#new-name")
+    def propose_folder(self, event: Input.Changed) -> None:
+        """The folder follows the name until the writer types one."""
+        folder = self.query_one("#new-folder", Input)
+        if not (self._folder_typed or folder.has_focus):
+            with folder.prevent(Input.Changed):
+                folder.value = str(self._parent_folder / slug(event.value, fallback=_("novel")))
+
+    @on(Input.Changed, "#new-folder")
+    def own_folder(self, event: Input.Changed) -> None:
+        """From here on the folder is the writer's."""
+        if self.query_one("#new-folder", Input).has_focus:
+            self._folder_typed = True
+
+    @on(Input.Submitted)
+    def go_on(self) -> None:
+        """Enter goes to the next field."""
+        self.focus_next()
+
+    @on(Input.Blurred, "#new-manuscript")
+    def look_into_manuscript(self) -> None:
+        """The language of the book is that of the manuscript, unless the writer says another."""
+        attempt(self, self._follow_language(), group="language", exclusive=True)
+
+    async def _follow_language(self) -> None:
+        path, languages = self._manuscript(), self.query_one("#new-language", OptionList)
+        if path is None or path == self._manuscript_read or self._language_chosen:
+            return
+        from flowcabal_tui.manuscript.reader import language_at  # the form is there sooner without
+
+        language, self._manuscript_read = await asyncio.to_thread(language_at, path), path
+        codes = [code for code, _words in BOOK_LANGUAGES]
+        if language in codes and not self._language_chosen:
+            languages.highlighted = codes.index(language)
+
+    @on(OptionList.OptionHighlighted, "#new-language")
+    def own_language(self, event: OptionList.OptionHighlighted) -> None:
+        """From here on the language is the writer's."""
+        self._language_chosen = self._language_chosen or event.option_list.has_focus
+
+    @on(OptionList.OptionSelected, "#new-language")
+    def choose_language(self) -> None:
+        """Enter on the language is the end of the form."""
+        self.action_make()
+
+    def action_make(self) -> None:
+        """Checks what can be checked here and gives the form back."""
+        attempt(self, self._make(), group="make", exclusive=True)
+
+    async def _make(self) -> None:
+        await self._follow_language()
+        name = self.query_one("#new-name", Input).value.strip()
+        folder = self.query_one("#new-folder", Input).value.strip()
+        manuscript = self._manuscript()
+        if self._wants_manuscript and (manuscript is None or not manuscript.exists()):
+            self._complain(_("There is no such file."), "#new-manuscript")
+        elif not (name or manuscript):
+            self._complain(_("The book needs a name."), "#new-name")
+        elif not folder:
+            self._complain(_("The project needs a folder."), "#new-folder")
+        else:
+            chosen = self.query_one("#new-language", OptionList).highlighted or 0
+            name = name or (manuscript.stem if manuscript else "")
+            self.dismiss(NewProject(name, typed_path(folder), BOOK_LANGUAGES[chosen][0], manuscript))
+
+    def _manuscript(self) -> Path | None:
+        if not self._wants_manuscript:
+            return None
+        typed = self.query_one("#new-manuscript", Input).value.strip()
+        return typed_path(typed) if typed else None
+
+    def _complain(self, words: str, field: str) -> None:
+        self.query_one("#new-trouble", Static).update(f"! {words}")
+        self.query_one(field, Input).focus()

@@ -1,0 +1,153 @@
+"""The ways into a project: the list, a new one, the sample, a folder, the wizard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.theme import Theme
+
+from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
+from flowcabal_tui.domain.garbage import end_loading
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.app.entry import Doors, FirstChoices, ModelProposal, Preferences
+from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.app.opening import OpeningScreen
+from flowcabal_tui.tui.app.stage import TERMINAL_THEMES, Stage
+from flowcabal_tui.tui.app.themes import load_themes
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.typed_path import typed_path
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.app.new_project import NewProject
+    from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+
+
+class FrontDoor:
+    """Leads the app from the first page into a workspace. `wizard_runs` while themes are only tried."""
+
+    def __init__(
+        self,
+        app: Stage,
+        doors: Doors,
+        preferences: Preferences,
+        proposals: tuple[ModelProposal, ...],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._app, self._doors, self._preferences, self._proposals, self._now = app, doors, preferences, proposals, now
+        self.wizard_runs = False
+
+    def themes(self) -> tuple[Theme, ...]:
+        """Our themes and the user's; a file that cannot be used is told and passed over."""
+
+        def tell(error: SettingsError) -> None:
+            self._app.notify(error.detail, title=error.title, severity="warning", markup=False)
+
+        return load_themes(self._preferences.themes_folder, tell)
+
+    def show_home(self) -> None:
+        """The first page, with what is recent now."""
+        self._app.put_base(HomeScreen(self._doors.recents()))
+
+    def show_workspace(self, workspace: WorkspaceScreen) -> None:
+        """A project on the screen."""
+        self._app.departure.workspace = workspace
+        self._app.put_base(workspace)
+
+    def open_project(self, folder: Path, *, read_only: bool = False, manuscript: Path | None = None) -> None:
+        """Opens a project and shows its workspace; `manuscript` is imported into it."""
+        if not isinstance(self._app.screen, OpeningScreen):
+            self._app.put_base(OpeningScreen(folder.name))
+        attempt(self._app.screen, self._open(folder, read_only, manuscript), group="door", exclusive=True)
+
+    async def _open(self, folder: Path, read_only: bool, manuscript: Path | None) -> None:
+        try:
+            workbench = await self._opened(folder, read_only)
+            if workbench is None:
+                self.show_home()
+                return
+            from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+
+            self.show_workspace(WorkspaceScreen(workbench, self._now, self._preferences.editor, manuscript))
+        except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
+            self.show_home()
+            raise
+        finally:
+            self._app.call_after_refresh(end_loading)
+
+    async def _opened(self, folder: Path, read_only: bool) -> Workbench | None:
+        """The project, read-only if another has it and the writer agrees; None if not."""
+        try:
+            self._app.departure.workbench = await self._doors.opener(folder, read_only)
+        except ProjectLocked as error:
+            if not await self._agreed_to_read(error):
+                return None
+            self._app.departure.workbench = await self._doors.opener(folder, True)
+        return self._app.departure.workbench
+
+    async def _agreed_to_read(self, error: ProjectLocked) -> bool:
+        from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+        offer = _("Open it to read only? Nothing can be changed then.")
+        words = "\n".join(part for part in (error.detail, error.advice, offer) if part)
+        return await self._app.push_screen_wait(ConfirmScreen(error.title, words))
+
+    def go(self, where: str) -> None:
+        """Through a door of the first page: "new", "import", "demo", "open" or "wizard"."""
+        match where:
+            case "new" | "import":
+                self._ask_new_project(manuscript=where == "import")
+            case "demo":
+                attempt(self._app.screen, self._open_demo(), group="door")
+            case "open":
+                attempt(self._app.screen, self._open_folder(), group="door")
+            case _:
+                self.show_wizard()
+
+    def _ask_new_project(self, *, manuscript: bool) -> None:
+        from flowcabal_tui.tui.app.new_project import NewProjectScreen
+
+        def made(form: NewProject | None) -> None:
+            if form is not None:
+                attempt(self._app.screen, self._create(form), group="door")
+
+        self._app.push_screen(NewProjectScreen(Path.cwd(), self._app.screen_language, manuscript=manuscript), made)
+
+    async def _create(self, form: NewProject) -> None:
+        folder = await self._doors.create(form.folder, form.name, form.language)
+        self.open_project(folder, manuscript=form.manuscript)
+
+    async def _open_demo(self) -> None:
+        self.open_project(await self._doors.demo("zh" if self._app.screen_language.startswith("zh") else "en"))
+
+    async def _open_folder(self) -> None:
+        from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+        typed = await self._app.push_screen_wait(PromptLine(_("Folder of the project"), value=f"{Path.cwd()}"))
+        if typed:
+            self.open_project(typed_path(typed))
+
+    def show_wizard(self) -> None:
+        """The first steps."""
+        from flowcabal_tui.tui.app.first_run import FirstRunScreen
+
+        self.wizard_runs = True
+        names = (*(theme.name for theme in self.themes()), *TERMINAL_THEMES)
+        self._app.put_base(FirstRunScreen(self._proposals, names, self._app.screen_language, self._app.theme))
+
+    def end_wizard(self, choices: FirstChoices | None, start: str) -> None:
+        """Keeps the choices (None: nothing was chosen), then goes where the writer wants to begin."""
+        self.wizard_runs = False
+        if choices is not None:
+            self._app.use_screen_language(choices.language)
+            self._doors.settle(choices)
+        else:
+            self._app.use_screen_language(self._preferences.language)
+            self._app.use_theme(self._preferences.theme)
+            self._doors.remember(self._app.screen_language, self._app.theme)
+        self.show_home()
+        if start:
+            self._app.call_after_refresh(self.go, start)

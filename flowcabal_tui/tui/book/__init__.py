@@ -1,0 +1,1 @@
+"""The chapters and the manuscript on the screen."""

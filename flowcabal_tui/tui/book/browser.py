@@ -1,0 +1,364 @@
+"""The manuscript as a whole: volumes, chapters, scenes, with lengths, goals, and how each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar, Final, Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.overview import ChapterStanding, Overview
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import counted, length_words, one_line
+from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.widgets.progress import progress_bar
+
+_LOOK: Final = 2.0
+"""Seconds between two looks at what the background has done."""
+_BAR: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfPlace:
+    """A place in a chapter that is to be opened (-1: its beginning)."""
+
+    chapter: ChapterId
+    start: int = -1
+    end: int = -1
+
+
+class ShelfDoors(Protocol):
+    """What the screen asks of the project; those that change the book ask the writer first where it matters."""
+
+    def overview(self) -> Awaitable[Overview]: ...
+
+    def scenes(self, chapter: ChapterId) -> Awaitable[tuple[Passage, ...]]: ...
+
+    async def add(self) -> None: ...
+
+    async def bring_back(self) -> None: ...
+
+    async def rename(self, chapter: ChapterId) -> None: ...
+
+    async def into_volume(self, chapter: Chapter) -> None: ...
+
+    async def move(self, chapter: ChapterId, delta: int) -> None: ...
+
+    async def delete(self, chapter: ChapterId) -> None: ...
+
+    async def split(self, chapter: Chapter, at: int) -> None: ...
+
+    async def merge(self, chapter: Chapter, following: Chapter) -> None: ...
+
+    async def versions(self, chapter: Chapter) -> None: ...
+
+    async def kept(self, chapter: Chapter | None) -> None:
+        """Of this chapter, or of the whole book."""
+        ...
+
+    async def purge(self, chapter: Chapter | None) -> None:
+        """This chapter, or one that was deleted; None when there is none under the cursor."""
+        ...
+
+    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
+        """True when a run was opened, which is to be seen."""
+        ...
+
+
+class ShelfScreen(ModalScreen[ShelfPlace | None]):
+    """Gives back the place that is to be opened, or None. `current` is the chapter that is open."""
+
+    help = HelpData(
+        mark("The manuscript"),
+        mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. `s` splits "
+             "a chapter at the scene under the cursor, `m` merges it with the one behind it, `<` and `>` move it. "
+             "`V` shows its versions with their differences and restores one, `w` where its lines come from. `K` lists "
+             "the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it back; `P` "
+             "purges it: it leaves the project's file for good, which cannot be undone. "
+             "Goals for the book, a chapter and a day stand in flowcabal.toml under [goals]."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ShelfScreen { background: $background; }
+    ShelfScreen > .head { height: auto; max-height: 3; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="shelf.back"),
+        Binding("l,right", "unfold", mark("Scenes"), tooltip=mark("Show the scenes of the chapter."),
+                id="shelf.unfold"),
+        Binding("h,left", "fold", mark("Fold"), show=False, tooltip=mark("Hide the scenes, or the volume."),
+                id="shelf.fold"),
+        Binding("V", "do('versions')", mark("Versions"), tooltip=mark("Versions with differences; restore one."),
+                id="shelf.versions"),
+        Binding("s", "split", mark("Split"), tooltip=mark("From the scene under the cursor on: a chapter of its own."),
+                id="shelf.split"),
+        Binding("m", "merge", mark("Merge"), tooltip=mark("Put the chapter behind it at its end."), id="shelf.merge"),
+        Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="shelf.later"),
+        Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="shelf.earlier"),
+        Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="shelf.add"),
+        Binding("n", "do('rename')", mark("Rename"), show=False, id="shelf.rename"),
+        Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Put it into another volume."),
+                id="shelf.volume"),
+        Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="shelf.delete"),
+        Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="shelf.bring-back",
+                tooltip=mark("A chapter that was deleted, with its versions.")),
+        Binding("K", "do('kept')", mark("Kept"), show=False, id="shelf.kept",
+                tooltip=mark("What you kept for the chapter: take it out, bring it back, purge it.")),
+        Binding("P", "purge", mark("Purge"), show=False, id="shelf.purge",
+                tooltip=mark("Take a chapter, also a deleted one, out of the file for good; cannot be undone.")),
+        Binding("w", "origin", mark("Where from"), tooltip=mark("Where the lines of the chapter come from."),
+                id="shelf.origin"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, name: str, language: str, doors: ShelfDoors, current: ChapterId | None = None) -> None:
+        super().__init__()
+        self._book_name, self._chinese, self._doors = name, language.startswith("zh"), doors
+        self._first = current
+        self._seen: Overview | None = None
+        self._scenes: dict[ChapterId, tuple[Passage, ...]] = {}
+        self._folded: set[str] = set()
+
+    def compose(self) -> ComposeResult:
+        """How far the book is, and its parts."""
+        yield Static(markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """At the chapter that is open; what the background does is followed."""
+        self.query_one(PickList).focus()
+        attempt(self, self.reload(), group="reload")
+        self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
+
+    async def reload(self) -> None:
+        """Reads the book again; nothing is repainted when nothing has changed."""
+        seen = await self._doors.overview()
+        if seen == self._seen:
+            return
+        texts = {standing.chapter.id: standing.chapter.digest for standing in self._seen.chapters} if self._seen else {}
+        self._seen = seen
+        for standing in seen.chapters:
+            if standing.chapter.id in self._scenes and standing.chapter.digest != texts.get(standing.chapter.id):
+                self._scenes[standing.chapter.id] = await self._doors.scenes(standing.chapter.id)
+        self._fill()
+
+    def _fill(self, cursor: str | None = None) -> None:
+        if self._seen is None:
+            return
+        first, self._first = self._first, None
+        self.query_one(".head", Static).update("\n".join(self._head(self._seen)))
+        rows = list(self._rows(self._seen))
+        self.query_one(PickList).refill(rows, cursor or (_key(first) if first else self._nearest(rows)))
+
+    def _nearest(self, rows: Sequence[Option]) -> str | None:
+        """The row under the cursor; for a scene that is gone its chapter, for a chapter that is gone what took its
+        place, so that the next key is not meant for one at the other end of the book."""
+        names, ids = self.query_one(PickList), [row.id for row in rows]
+        if (picked := names.picked) is None or picked in ids or not ids:
+            return picked
+        chapter = f"chapter/{picked.split('/')[1]}"
+        return chapter if chapter in ids else ids[min(names.highlighted or 0, len(ids) - 1)]
+
+    def _head(self, seen: Overview) -> Iterator[str]:
+        chapters = ngettext("{n} chapter", "{n} chapters", len(seen.chapters)).format(n=len(seen.chapters))
+        length = counted(seen.length, chinese=self._chinese)
+        yield f"{one_line(self._book_name)} · {chapters} · {length}"
+        goals = (
+            (_("the book"), seen.length, seen.goals.book),
+            (_("today"), seen.today, seen.goals.day),
+        )
+        width = max(cell_width(name) for name, _done, _goal in goals)
+        yield from (f"{padded(name, width)} {self._goal(done, goal)}" for name, done, goal in goals if goal)
+        if not seen.goals.day:
+            yield _("today {n}").format(n=f"{seen.today:+,}")
+
+    def _goal(self, done: int, goal: int) -> str:
+        plain = not self.app.console.encoding.lower().startswith("utf")
+        bar = progress_bar(done / goal, _BAR, plain=plain)
+        return _("{bar} {done} of {goal}").format(bar=bar, done=f"{done:,}", goal=f"{goal:,}")
+
+    def _rows(self, seen: Overview) -> Iterator[Option]:
+        for volume, group in groupby(seen.chapters, key=lambda standing: standing.chapter.volume):
+            standings = list(group)
+            if volume:
+                yield self._volume_row(volume, standings)
+            if volume in self._folded and volume:
+                continue
+            for standing in standings:
+                chapter = standing.chapter
+                yield Option(self._chapter_row(standing, seen.goals.chapter), id=_key(chapter.id))
+                for scene in self._scenes.get(chapter.id, ()):
+                    words = length_words(scene.text)
+                    row = EndedRow(f"       {scene.index + 1:>3} ", one_line(scene.text, 120), f" · {words}")
+                    yield Option(row, id=_key(chapter.id, scene))
+
+    def _volume_row(self, volume: str, standings: Sequence[ChapterStanding]) -> Option:
+        sign = "[+]" if volume in self._folded else "[-]"
+        length = counted(sum(standing.chapter.length for standing in standings), chinese=self._chinese)
+        chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
+        row = EndedRow(f"{sign} ", one_line(volume), f" · {chapters} · {length}", is_bold=True)
+        return Option(row, id=f"volume/{standings[0].chapter.id}")
+
+    def _chapter_row(self, standing: ChapterStanding, goal: int) -> EndedRow:
+        chapter = standing.chapter
+        parts = [f"{chapter.length:,}" if chapter.version else _("empty")]
+        if goal and chapter.version:
+            parts.append(f"{chapter.length / goal:.0%}")
+        if chapter.version > 1:
+            parts.append(_("version {n}").format(n=chapter.version))
+        if standing.is_unsaved:
+            parts.append(_("* unsaved text"))
+        if standing.changed_outside:
+            parts.append(_("changed outside"))
+        if standing.failed:
+            parts.append(_("memory failed"))
+        elif standing.left:
+            parts.append(_("memory follows"))
+        elif standing.is_stale:
+            parts.append(_("summaries out of date"))
+        sign = "v" if chapter.id in self._scenes else ">" if chapter.version else " "
+        title = one_line(chapter.title) or _("untitled")
+        return EndedRow(f"  {sign} {chapter.position:>4} ", title, " · " + " · ".join(parts))
+
+    # The cursor
+
+    @property
+    def _at(self) -> tuple[str, int, Chapter | None]:
+        """What is under the cursor: "volume", "chapter" or "scene", the number of the scene, and the chapter."""
+        kind, _slash, rest = (self.query_one(PickList).picked or "").partition("/")
+        identity, _slash, number = rest.partition("/")
+        chapters = self._seen.chapters if self._seen else ()
+        chapter = next((each.chapter for each in chapters if each.chapter.id == identity), None)
+        return kind, int(number or -1), chapter
+
+    @on(OptionList.OptionSelected)
+    def open_row(self, message: OptionList.OptionSelected) -> None:
+        """Enter opens a chapter or a scene, and folds a volume."""
+        message.stop()
+        kind, number, chapter = self._at
+        if chapter is None:
+            return
+        if kind == "volume":
+            self._folded ^= {chapter.volume}
+            self._fill()
+        elif number >= 0:
+            scene = self._scenes[chapter.id][number]
+            self.dismiss(ShelfPlace(chapter.id, scene.start, scene.end))
+        else:
+            self.dismiss(ShelfPlace(chapter.id))
+
+    def action_unfold(self) -> None:
+        """Show the scenes of the chapter, or the volume."""
+        kind, _number, chapter = self._at
+        if chapter is not None and kind == "volume":
+            self._folded.discard(chapter.volume)
+            self._fill()
+        elif chapter is not None and chapter.version:
+            attempt(self, self._unfold(chapter.id))
+
+    async def _unfold(self, chapter: ChapterId) -> None:
+        self._scenes[chapter] = await self._doors.scenes(chapter)
+        self._fill()
+        names = self.query_one(PickList)
+        self.call_after_refresh(names.scroll_to_highlight, top=True)
+
+    def action_fold(self) -> None:
+        """Hide the scenes; of a chapter that shows none, its volume."""
+        kind, _number, chapter = self._at
+        if chapter is None:
+            return
+        if kind != "volume" and self._scenes.pop(chapter.id, None) is not None:
+            self._fill(_key(chapter.id))
+        elif chapter.volume and self._seen is not None:
+            self._folded.add(chapter.volume)
+            first = next(each.chapter.id for each in self._seen.chapters if each.chapter.volume == chapter.volume)
+            self._fill(f"volume/{first}")
+
+    # Changes
+
+    def _then(self, work: Awaitable[None]) -> None:
+        """Does something with the book and shows what became of it."""
+
+        async def done() -> None:
+            await work
+            await self.reload()
+
+        attempt(self, done(), group="change")
+
+    def action_do(self, verb: str) -> None:
+        """Something that needs only the chapter."""
+        chapter = self._at[2]
+        if verb == "add":
+            self._then(self._doors.add())
+        elif verb == "bring_back":
+            self._then(self._doors.bring_back())
+        elif verb == "kept":
+            self._then(self._doors.kept(None if self._at[0] == "volume" else chapter))
+        elif chapter is not None:
+            work = {
+                "rename": lambda: self._doors.rename(chapter.id),
+                "into_volume": lambda: self._doors.into_volume(chapter),
+                "delete": lambda: self._doors.delete(chapter.id),
+                "versions": lambda: self._doors.versions(chapter),
+            }
+            self._then(work[verb]())
+
+    def action_purge(self) -> None:
+        """For good; of a volume, none of its chapters."""
+        kind, _number, chapter = self._at
+        self._then(self._doors.purge(None if kind == "volume" else chapter))
+
+    def action_origin(self) -> None:
+        """Where the lines of the chapter come from."""
+        _kind, number, chapter = self._at
+        if chapter is not None:
+            place = self._scenes[chapter.id][number].start if number >= 0 else 0
+            attempt(self, self._origin(chapter.id, place), group="change")
+
+    async def _origin(self, chapter: ChapterId, place: int) -> None:
+        if await self._doors.origin(chapter, "", place):
+            self.dismiss(None)
+
+    def action_move(self, delta: int) -> None:
+        """Earlier or later in the story."""
+        if (chapter := self._at[2]) is not None:
+            self._then(self._doors.move(chapter.id, delta))
+
+    def action_split(self) -> None:
+        """A chapter of its own from the scene under the cursor on."""
+        kind, number, chapter = self._at
+        if chapter is None or kind == "volume":
+            return
+        if number < 1:
+            self.notify(_("`l` shows the scenes: put the cursor on the one with which a new chapter is to begin."),
+                        markup=False)  # fmt: skip
+            return
+        self._then(self._doors.split(chapter, self._scenes[chapter.id][number].start))
+
+    def action_merge(self) -> None:
+        """Put the chapter behind it at its end."""
+        chapter = self._at[2]
+        chapters = [standing.chapter for standing in self._seen.chapters] if self._seen else []
+        following = next((each for each in chapters if chapter and each.position == chapter.position + 1), None)
+        if chapter is None or following is None:
+            self.notify(_("There is no chapter behind it."), markup=False)
+        else:
+            self._then(self._doors.merge(chapter, following))
+
+
+def _key(chapter: ChapterId, scene: Passage | None = None) -> str:
+    return f"chapter/{chapter}" if scene is None else f"scene/{chapter}/{scene.index}"

@@ -1,0 +1,148 @@
+"""What the writer does with the manuscript as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.book import EditChapter, MergeChapters, SplitChapter, WriteChapter
+from flowcabal_tui.tui.book.controller import BookDesk
+from flowcabal_tui.tui.book.kept_controller import KeptDesk
+from flowcabal_tui.tui.book.upkeep import UpkeepDesk
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import agents_cost, may_spend, reading_again
+from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+Origin = Callable[[ChapterId, str, int], Awaitable[bool]]
+OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
+
+
+class ShelfDesk:
+    """The doors of the manuscript browser; what the list of chapters can do is done by the book's desk."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        book: BookDesk,
+        upkeep: UpkeepDesk,
+        open_at: OpenAt,
+        origin: Origin,
+    ) -> None:
+        self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
+        self._upkeep, self._show_origin = upkeep, origin
+
+    async def _ask(self, page: Screen[Any]) -> Any:
+        return await self._screen.app.push_screen_wait(page)
+
+    async def browse(self) -> None:
+        """The browser; what is chosen there is opened."""
+        from flowcabal_tui.tui.book.browser import ShelfScreen
+
+        info = self._workbench.info
+        place = await self._ask(ShelfScreen(info.name, info.language, self, self._book.current))
+        if place is not None:
+            await self._open_at(place.chapter, place.start, place.end)
+
+    async def overview(self) -> Overview:
+        """The book at a glance."""
+        return await self._workbench.overview()
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """The scenes of a chapter."""
+        return await self._workbench.scenes(chapter)
+
+    async def add(self) -> None:
+        """A chapter at the end."""
+        await self._book.add()
+
+    async def bring_back(self) -> None:
+        """Asks which deleted chapter."""
+        deleted = await self._workbench.deleted_chapters()
+        rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
+        if not rows:
+            self._screen.notify(_("No chapter was deleted."), markup=False)
+        elif chosen := await self._ask(ChooseScreen(_("Bring which chapter back?"), rows)):
+            await self._workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
+
+    async def rename(self, chapter: ChapterId) -> None:
+        """Another title."""
+        await self._book.rename(chapter)
+
+    async def move(self, chapter: ChapterId, delta: int) -> None:
+        """Earlier or later."""
+        await self._book.move(chapter, delta)
+
+    async def delete(self, chapter: ChapterId) -> None:
+        """Out of the book, after a question."""
+        await self._book.delete(chapter)
+
+    async def into_volume(self, chapter: Chapter) -> None:
+        """Asks for the volume's name; an empty one is none."""
+        volume = await self._ask(PromptLine(_("Volume (empty: none)"), value=chapter.volume))
+        if volume is not None and volume != chapter.volume:
+            await self._workbench.carry_out(EditChapter(chapter.id, volume=volume))
+
+    async def split(self, chapter: Chapter, at: int) -> None:
+        """Asks for the title of the new chapter."""
+        title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
+        asked = _("Split {title}?").format(title=one_line(chapter.title))
+        if title and await may_spend(self._screen, self._workbench, asked):
+            await self._workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
+            self._screen.notify(_("Split. `m` on the first part merges the two again."), markup=False)
+
+    async def merge(self, chapter: Chapter, following: Chapter) -> None:
+        """Asks first. Unsaved text of the second chapter would be out of sight, so that is to be settled before."""
+        await self._book.drafts.write()
+        if await self._workbench.unsaved.of(following.id) is not None:
+            words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
+            self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
+            return
+        title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
+        words = _("The second one's text goes to the end of the first; its versions stay in the project.")
+        if agents_cost(self._workbench):
+            words = f"{words} {reading_again()}"
+        if await self._ask(ConfirmScreen(title, words)):
+            await self._workbench.carry_out(MergeChapters(chapter.id, following.id))
+
+    async def versions(self, chapter: Chapter) -> None:
+        """Versions with their differences; a restored one becomes the newest."""
+        versions = await self._workbench.chapter_versions(chapter.id)
+        if not versions:
+            self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
+            return
+
+        async def load(version: int) -> str:
+            return await self._workbench.chapter_text(chapter.id, version)
+
+        page = VersionsScreen(chapter.title, versions, load, self._workbench.info.language)
+        text = await self._ask(page)
+        if text is not None:
+            await self._workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
+
+    async def kept(self, chapter: Chapter | None) -> None:
+        """What was kept for it, or for the book."""
+        from flowcabal_tui.tui.book.kept import KeptScreen
+
+        doors = KeptDesk(self._screen, self._workbench, self._upkeep, chapter)
+        await self._ask(KeptScreen(doors, whole=chapter is None))
+
+    async def purge(self, chapter: Chapter | None) -> None:
+        """For good, after its name was typed."""
+        await self._upkeep.purge_chapter(chapter)
+
+    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
+        """Where the lines of the chapter come from; True when a run was opened."""
+        return await self._show_origin(chapter, paragraph, place)

@@ -1,0 +1,201 @@
+"""The chapters of the book: the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+
+class ChapterList(Vertical):
+    """Lists chapters in story order, by volume; `/` leaves only those whose title or number matches."""
+
+    help = HelpData(
+        mark("Chapters"),
+        mark(
+            "The book in story order. Enter opens a chapter, `r` runs the workflow for it, `/` "
+            "filters. A chapter with * has unsaved text."
+        ),
+    )
+    jump_key = "c"
+    DEFAULT_CSS = """
+    ChapterList > Input, ChapterList > Input:focus { display: none; border: none; padding: 0 1; height: 1; }
+    ChapterList.-filtering > Input, ChapterList.-filtering > Input:focus { display: block; }
+    ChapterList > .empty { display: none; color: $text-muted; padding: 0 1; }
+    ChapterList.-empty > .empty { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "run_chapter", mark("Run"), tooltip=mark("Run the workflow for this chapter."), id="chapters.run"),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add a chapter."), id="chapters.add"),
+        Binding("n", "rename", mark("Rename"), show=False, id="chapters.rename"),
+        Binding("greater_than_sign,shift+down", "shift(1)", mark("Move down"), show=False, id="chapters.later"),
+        Binding("less_than_sign,shift+up", "shift(-1)", mark("Move up"), show=False, id="chapters.earlier"),
+        Binding("d,delete", "delete", mark("Delete"), show=False, id="chapters.delete"),
+        Binding("slash", "filter", mark("Filter"), id="chapters.filter"),
+        Binding("escape", "end_filter", mark("Show all"), show=False, id="chapters.all"),
+    ]
+
+    @dataclass
+    class Chosen(Message):
+        """The writer opens a chapter."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class AddRequested(Message):
+        """A new chapter is wanted."""
+
+    @dataclass
+    class RenameRequested(Message):
+        """Another title is wanted."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class MoveRequested(Message):
+        """The chapter is to stand `delta` places later in the story (negative: earlier)."""
+
+        chapter: ChapterId
+        delta: int
+
+    @dataclass
+    class DeleteRequested(Message):
+        """The chapter is to leave the book."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class RunRequested(Message):
+        """The workflow is to run for a chapter."""
+
+        chapter: ChapterId
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._book: tuple[Chapter, ...] | None = None
+        self._unsaved: frozenset[ChapterId] = frozenset()
+        self._opened: ChapterId | None = None
+        self._wanted = ""
+
+    def compose(self) -> ComposeResult:
+        """The filter line, hidden until it is asked for, and the list."""
+        yield Input(placeholder=_("title or number"), select_on_focus=False)
+        yield Static(markup=False, classes="empty")
+        yield PickList()
+
+    @property
+    def highlighted(self) -> ChapterId | None:
+        """The chapter under the cursor."""
+        picked = self.query_one(PickList).picked
+        return ChapterId(picked) if picked is not None else None
+
+    def show(
+        self, chapters: Sequence[Chapter], current: ChapterId | None, unsaved: frozenset[ChapterId] = frozenset()
+    ) -> None:
+        """Shows the book; the cursor stays at its chapter, or goes to `current` when that is another one."""
+        if (tuple(chapters), current, unsaved) == (self._book, self._opened, self._unsaved):
+            return
+        cursor = current if current != self._opened else self.highlighted or current
+        self._book, self._opened, self._unsaved = tuple(chapters), current, unsaved
+        self._fill(cursor)
+
+    def _fill(self, cursor: ChapterId | None) -> None:
+        rows: list[Option] = []
+        volume = ""
+        for chapter in filter(self._matches, self._book or ()):
+            if chapter.volume != volume:
+                volume = chapter.volume
+                rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
+            rows.append(Option(self._row(chapter), id=chapter.id))
+        self.set_class(not rows, "-empty")
+        self.query_one(".empty", Static).update(self._empty_words())
+        self.query_one(PickList).refill(rows, cursor)
+
+    def _empty_words(self) -> str:
+        return _("No title or number matches.") if self._book else _("No chapters yet. `a` adds one.")
+
+    def _matches(self, chapter: Chapter) -> bool:
+        wanted = self._wanted.casefold()
+        return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
+
+    def _row(self, chapter: Chapter) -> EndedRow:
+        """Mark, number, title, length; "empty" stands where nothing is written yet, * where text is unsaved."""
+        opened = chapter.id == self._opened
+        length = f"{chapter.length:,}" if chapter.version else _("empty")
+        length = f"{length} *" if chapter.id in self._unsaved else length
+        title = one_line(chapter.title) or _("untitled")
+        return EndedRow(f"{'>' if opened else ' '} {chapter.position:>3} ", title, f" · {length}", is_bold=opened)
+
+    @on(OptionList.OptionSelected)
+    def _open_chapter(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        if message.option.id is not None:
+            self.post_message(self.Chosen(ChapterId(message.option.id)))
+
+    @on(Input.Changed)
+    def _narrow(self, message: Input.Changed) -> None:
+        message.stop()
+        cursor = self.highlighted
+        self._wanted = message.value.strip()
+        self._fill(cursor)
+
+    @on(Input.Submitted)
+    def _to_list(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.query_one(PickList).focus()
+
+    def _ask(self, made: Callable[[ChapterId], Message]) -> None:
+        """Ask for something of the chapter under the cursor."""
+        if (chapter := self.highlighted) is not None:
+            self.post_message(made(chapter))
+        else:
+            self.notify(self._empty_words(), markup=False)
+
+    def action_run_chapter(self) -> None:
+        """Ask for a run."""
+        self._ask(self.RunRequested)
+
+    def action_add(self) -> None:
+        """Ask for a new chapter."""
+        self.post_message(self.AddRequested())
+
+    def action_rename(self) -> None:
+        """Ask for another title."""
+        self._ask(self.RenameRequested)
+
+    def action_shift(self, delta: int) -> None:
+        """Ask for another place in the story."""
+        self._ask(partial(self.MoveRequested, delta=delta))
+
+    def action_delete(self) -> None:
+        """Ask for the chapter to go."""
+        self._ask(self.DeleteRequested)
+
+    def action_filter(self) -> None:
+        """Type what the titles must contain."""
+        self.add_class("-filtering")
+        self.query_one(Input).focus()
+
+    def action_end_filter(self) -> None:
+        """Show all chapters again."""
+        self.query_one(Input).value = ""
+        self.remove_class("-filtering")
+        self.query_one(PickList).focus()

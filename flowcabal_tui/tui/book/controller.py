@@ -1,0 +1,332 @@
+"""The chapters and the manuscript: listed, read, written, imported, exported."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.text import word_count
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.report import report_lines
+from flowcabal_tui.project.words import unsaved_words
+from flowcabal_tui.protocol.book import (
+    AcceptRewrite,
+    AddChapter,
+    EditChapter,
+    ImportManuscript,
+    RewriteProposed,
+    RewriteSelection,
+    WriteChapter,
+)
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.book.drafts import ChapterDrafts
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.manuscript_words import Proposal
+from flowcabal_tui.tui.book.reading import ReadingDesk
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import OutsideScreen, UnsavedAnswer, UnsavedScreen
+from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.shared.words import counted, one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_MOST_WARNINGS: Final = 6
+_MOST_REPORTED: Final = 8
+_FIRST: Final = 5
+"""So many chapters and volumes of an import are named before it."""
+_FORMS: Final = ("md", "txt", "docx", "epub")
+
+
+class BookDesk:
+    """What the writer does with the book itself."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
+        self._screen, self._workbench, self._now, self._editor = screen, workbench, now, editor
+        self.reading = ReadingDesk(screen, workbench)
+        self.chapters: tuple[Chapter, ...] = ()
+        self.current: ChapterId | None = None
+        self._proposed: RewriteProposed | None = None
+        self.drafts = ChapterDrafts(screen, workbench, self._list)
+
+    @property
+    def chapter(self) -> Chapter | None:
+        """The chapter that is open."""
+        return next((chapter for chapter in self.chapters if chapter.id == self.current), None)
+
+    async def load(self) -> None:
+        """Reads the list; opens the chapter that is to be written next, or the last if all are written."""
+        self.chapters = await self._workbench.chapters()
+        await self.drafts.load()
+        written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
+        if self.chapters and self.current is None:
+            self.current = self.chapters[min(written, len(self.chapters) - 1)].id
+        self._list()
+        await self.show()
+        await self.reading.load()
+
+    def _list(self) -> None:
+        self._screen.query_one(ChapterList).show(self.chapters, self.current, self.drafts.chapters)
+
+    async def open(self, chapter: ChapterId) -> None:
+        """Opens a chapter in the manuscript pane."""
+        self.current = chapter
+        self._list()
+        await self.show()
+
+    async def show(self) -> None:
+        """Shows the open chapter's text, and a draft of it that was left unsaved."""
+        chapter = self.chapter
+        if chapter is None:
+            return
+        text, versions, draft, outside = await asyncio.gather(
+            self._workbench.chapter_text(chapter.id),
+            self._workbench.chapter_versions(chapter.id),
+            self._workbench.unsaved.of(chapter.id),
+            self._workbench.outside_text(chapter.id),
+        )
+        pane = self._screen.query_one(ManuscriptPane)
+        pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None)
+
+    async def show_version(self, chapter: ChapterId, version: int) -> None:
+        """Gives the pane the text of an older version, or None when reading it fails. Raises FlowCabalError."""
+        text = None
+        try:
+            text = await self._workbench.chapter_text(chapter, version)
+        finally:
+            self._screen.query_one(ManuscriptPane).show_version(version, text)
+
+    async def refresh(self, chapter: ChapterId | None) -> None:
+        """The book has changed: the list, and the open chapter if it was that one, or stands elsewhere now."""
+        before, self.chapters = self.chapter, await self._workbench.chapters()
+        if self.chapter is None:
+            at = min(before.position, len(self.chapters)) - 1 if before else 0
+            self.current = self.chapters[at].id if self.chapters else None
+        self._list()
+        if chapter is None or chapter == self.current or self.chapter != before:
+            await self.show()
+
+    async def add(self) -> None:
+        """Asks for a title and adds a chapter at the end."""
+        title = await self._ask(_("Title of the new chapter"))
+        if title:
+            last = self.chapters[-1].volume if self.chapters else ""
+            made = await self._workbench.carry_out(AddChapter(title, last))
+            self.chapters = await self._workbench.chapters()
+            if made:
+                await self.open(ChapterId(made))
+
+    async def rename(self, chapter: ChapterId) -> None:
+        """Asks for another title."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        title = await self._ask(_("Title of the chapter"), known.title)
+        if title and title != known.title:
+            await self._workbench.carry_out(EditChapter(chapter, title=title))
+
+    async def move(self, chapter: ChapterId, delta: int) -> None:
+        """Puts a chapter earlier or later in the story."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        position = min(max(1, known.position + delta), len(self.chapters))
+        if position != known.position:
+            await self._workbench.carry_out(EditChapter(chapter, position=position))
+        else:
+            none = _("There is no chapter before it.") if delta < 0 else _("There is no chapter behind it.")
+            self._screen.notify(none, markup=False)
+
+    async def delete(self, chapter: ChapterId) -> None:
+        """Takes a chapter out of the book after a question; its versions stay."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        title = _("Delete chapter {position}, {title}?").format(position=known.position, title=known.title)
+        words = _("It leaves the book and its memory. Its versions stay in the project and can be brought back.")
+        if chapter in self.drafts.chapters:
+            words += " " + _("It has unsaved text, which stays unsaved and comes back with the chapter.")
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+            await self._workbench.carry_out(EditChapter(chapter, deleted=True))
+
+    async def save(self, chapter: ChapterId, text: str, base: int | None) -> None:
+        """Saves text that was typed over the version `base`; over another text only after both were shown."""
+        seen: str | None = None
+        while True:
+            outside = await self._workbench.outside_text(chapter)
+            if base is not None and outside in (None, text, seen):
+                with suppress(VersionConflict):
+                    await self.drafts.save(chapter, text, base)
+                    break
+            versions, seen = await self._workbench.chapter_versions(chapter), outside
+            base = versions[0].version if versions else 0
+            newest = await self._workbench.chapter_text(chapter) if outside is None else outside
+            answer = await self._ask_which(chapter, newest, text)
+            if answer is None:
+                return
+            if answer == "newer":
+                if outside is not None:
+                    await self._workbench.carry_out(WriteChapter(chapter, outside, expected_version=base))
+                await self.discard(chapter)
+                break
+        self.noted_saved()
+        await self.refresh(chapter)
+
+    async def _ask_which(self, chapter: ChapterId, newest: str, mine: str) -> UnsavedAnswer | None:
+        known = next(item for item in self.chapters if item.id == chapter)
+        title = _("{title}: from the newest version to your unsaved text").format(title=known.title)
+        answer: UnsavedAnswer | None = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, mine))
+        return answer
+
+    async def restore(self, chapter: ChapterId, text: str, version: int) -> None:
+        """Makes the text of an older version the newest; unsaved text stays."""
+        await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=version))
+        self.noted_saved()
+        await self.refresh(chapter)
+
+    async def discard(self, chapter: ChapterId) -> None:
+        """Unsaved text is not wanted."""
+        await self.drafts.discard(chapter)
+        if chapter == self.current:
+            self._screen.query_one(ManuscriptPane).drop_unsaved()
+
+    def noted_saved(self) -> None:
+        """Text is safe: the status line tells when."""
+        self._screen.query_one(StatusLine).update_saved(self._now())
+
+    def forget(self, chapter: ChapterId) -> None:
+        """A chapter was purged: what was typed of it is not written any more."""
+        self.drafts.forget(chapter)
+
+    async def edit_outside(self, chapter: ChapterId, text: str, base: int | None) -> None:
+        """Opens the text, which was typed over the version `base`, in the writer's editor; saves what came back."""
+        command = editor_command(self._editor)
+        await self.drafts.write()
+        known = next(item for item in self.chapters if item.id == chapter)
+        edited = await edit_outside(self._screen.app, text, known.title, command)
+        if edited is None:
+            return
+        self.drafts.edited(chapter, edited, base)
+        await self.drafts.write()
+        if chapter == self.current:
+            self._screen.query_one(ManuscriptPane).take_edited(chapter, edited)
+        await self.save(chapter, edited, base)
+
+    async def compare_outside(self, chapter: ChapterId) -> None:
+        """Shows what another program changed in a chapter's file; one of the two texts becomes the newest version."""
+        known = next(item for item in self.chapters if item.id == chapter)
+        outside, kept = await self._workbench.outside_text(chapter), await self._workbench.chapter_text(chapter)
+        if outside is None:
+            return
+        title = _("{title}: from the book to its file").format(title=known.title)
+        takes = await self._screen.app.push_screen_wait(OutsideScreen(title, kept, outside))
+        if takes is not None:
+            text = outside if takes else kept
+            await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=known.version))
+            self.noted_saved()
+            await self.refresh(chapter)
+
+    async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
+        """Asks the writer's model for another version of a passage."""
+        self._screen.notify(_("The passage is being rewritten ..."), markup=False)
+        await self._workbench.carry_out(RewriteSelection(chapter, start, end, text, instruction))
+
+    def propose(self, proposal: RewriteProposed) -> None:
+        """Shows a rewritten passage as a diff, if its chapter is open."""
+        if proposal.chapter == self.current:
+            self._proposed = proposal
+            self._screen.query_one(ManuscriptPane).propose(
+                proposal.start, proposal.end, proposal.before, proposal.after
+            )
+
+    async def accepted(self, put_in: Proposal, text: str) -> None:
+        """Remembers whose words were put into `text`."""
+        if (made := self._proposed) is not None:
+            place = (made.chapter, text, put_in.start, put_in.end)
+            await self._workbench.carry_out(AcceptRewrite(*place, put_in.after, made.model, made.instruction))
+
+    async def import_book(self, path: Path | None = None) -> None:
+        """Shows what a file would bring, then imports it."""
+        if path is None:
+            typed = await self._ask(_("File or folder to import (txt, md, docx, epub)"))
+            if not typed:
+                return
+            path = typed_path(typed)
+        preview = await self._workbench.preview_import(path)
+        new = [chapter for at, chapter in enumerate(preview.chapters) if at not in preview.known]
+        again = not new
+        title = _("Import {n} chapters?").format(n=len(new))
+        if again:
+            title = _("All of it is in the book already. Import it a second time?")
+        coming, chinese = new or preview.chapters, preview.language.startswith("zh")
+        first = ", ".join(chapter.title for chapter in coming[:_FIRST])
+        length = counted(sum(word_count(chapter.text, preview.language) for chapter in coming), chinese=chinese)
+        told = [_("{first} ... ({encoding})").format(first=first, encoding=f"{length}, {preview.encoding}")]
+        if volumes := list(dict.fromkeys(chapter.volume for chapter in coming if chapter.volume)):
+            shown = ", ".join(one_line(volume, 20) for volume in volumes[:_FIRST])
+            told.append(_("Volumes: {n} ({names})").format(n=len(volumes), names=shown))
+        told += _reported(report_lines(preview.report))
+        if preview.known and not again:
+            told.append(_("{n} are in the book already and are left out.").format(n=len(preview.known)))
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*told, *_some(preview.warnings))))):
+            await self._workbench.carry_out(ImportManuscript(str(path), again=again))
+            await self.load()
+            await self.reading.offer()
+
+    async def export_book(self) -> None:
+        """Asks for the form and the file, and writes the book."""
+        choices = tuple((form, form) for form in _FORMS)
+        form = await self._screen.app.push_screen_wait(ChooseScreen(_("Export the book as"), choices))
+        if not form:
+            return
+        info = self._workbench.info
+        typed = await self._ask(_("File"), str(info.path / f"{info.path.name}.{form}"))
+        if not typed:
+            return
+        path = typed_path(typed)
+        path = path if path.suffix else path.with_suffix(f".{form}")
+        if await asyncio.to_thread(path.exists):
+            title = _("Replace {path}?").format(path=path)
+            words = _("A file of this name is there. What it holds will be gone.")
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+                return
+        if not await self.may_leave_unsaved(_("Export without the unsaved text?"), _("The file gets the saved text.")):
+            return
+        written = await self._workbench.export(path, form)
+        self._screen.notify(_("Written: {path}").format(path=written), markup=False)
+
+    async def unsaved_names(self) -> str:
+        """A sentence that names the chapters with unsaved text; "" when there are none."""
+        await self.drafts.write()
+        return unsaved_words([chapter for chapter, _draft in await self._workbench.unsaved.all()])
+
+    async def may_leave_unsaved(self, title: str, words: str) -> bool:
+        """Asks when chapters have unsaved text, and names them."""
+        if not (names := await self.unsaved_names()):
+            return True
+        agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, f"{names}\n{words}"))
+        return agreed
+
+    async def _ask(self, question: str, answer: str = "") -> str | None:
+        answered: str | None = await self._screen.app.push_screen_wait(PromptLine(question, value=answer))
+        return answered
+
+
+def _reported(lines: Sequence[str]) -> list[str]:
+    """What a document held, in one paragraph; at most so many sentences that the answers stay on the screen."""
+    more = len(lines) - _MOST_REPORTED
+    words = _("{n} more lines: see `import --dry-run`.").format(n=more) if more > 0 else ""
+    return [" ".join([*lines[:_MOST_REPORTED], *([words] if words else [])])] if lines else []
+
+
+def _some(warnings: Sequence[str]) -> list[str]:
+    """As many as leave room for the answers."""
+    more = len(warnings) - _MOST_WARNINGS
+    return [*warnings[:_MOST_WARNINGS], *([_("and {n} more notes").format(n=more)] if more > 0 else [])]

@@ -1,0 +1,109 @@
+"""Unsaved text of chapters goes where a crash cannot reach it, one write after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+from textual.timer import Timer
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.protocol.book import WriteChapter
+from flowcabal_tui.tui.shared.trouble import attempt
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_SECONDS: Final = 1.0
+"""From the first change that is not written yet to its writing."""
+
+
+class ChapterDrafts:
+    """Takes what was typed in each chapter; `changed` is called when other chapters have unsaved text than before.
+
+    All writes hold one lock, so that none can come after the save or the discard that it was begun before.
+    """
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, changed: Callable[[], None]) -> None:
+        self._screen, self._workbench, self._changed = screen, workbench, changed
+        self.chapters: frozenset[ChapterId] = frozenset()
+        """Those with unsaved text."""
+        self._typed: dict[ChapterId, tuple[str | None, int | None]] = {}
+        self._landed: dict[ChapterId, tuple[int | None, int]] = {}
+        """The last save of a chapter: the version that was edited, and the version that it became."""
+        self._lock = asyncio.Lock()
+        self._timer: Timer | None = None
+
+    async def load(self) -> None:
+        """Reads which chapters have unsaved text."""
+        stored = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
+        self._mark(stored - {key for key, (text, _base) in self._typed.items() if text is None} | self._held())
+
+    def _held(self) -> set[ChapterId]:
+        return {chapter for chapter, (text, _base) in self._typed.items() if text is not None}
+
+    def _mark(self, chapters: set[ChapterId]) -> None:
+        if chapters != self.chapters:
+            self.chapters = frozenset(chapters)
+            self._changed()
+
+    def edited(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
+        """Text was typed over the version `base`; None: the saved text is back, which is written at once."""
+        self._typed[chapter] = (text, self._rebased(chapter, base))
+        self._mark({*self.chapters, chapter} if text is not None else {*self.chapters} - {chapter})
+        if text is None:
+            attempt(self._screen, self.write())
+        elif self._timer is None:
+            self._timer = self._screen.set_timer(_SECONDS, self._write_soon)
+
+    def _rebased(self, chapter: ChapterId, base: int | None) -> int | None:
+        """What was typed before the screen had heard of the last save builds on that."""
+        before, after = self._landed.get(chapter, (None, 0))
+        return after if after and base == before else base
+
+    def _write_soon(self) -> None:
+        self._timer = None
+        attempt(self._screen, self.write())
+
+    async def write(self) -> None:
+        """Writes all that was typed since the last time."""
+        async with self._lock:
+            while self._typed:
+                chapter, typed = self._typed.popitem()
+                try:
+                    is_draft = await self._workbench.unsaved.put(chapter, *typed)
+                except BaseException:  # cut off or failed: it is written the next time
+                    self._typed.setdefault(chapter, typed)
+                    raise
+                if not is_draft and chapter not in self._typed:
+                    self._mark({*self.chapters} - {chapter})
+
+    async def save(self, chapter: ChapterId, text: str, base: int) -> None:
+        """Makes the unsaved text a version. Raises VersionConflict when the chapter has another text than its base."""
+        async with self._lock:
+            typed, over = self._typed.pop(chapter, None), self._rebased(chapter, base)
+            try:
+                command = WriteChapter(chapter, text, expected_version=over, settles_draft=True)
+                version = int(await self._workbench.carry_out(command))
+            except BaseException:  # cut off or refused: what was typed is still unsaved
+                self._typed.setdefault(chapter, typed or (text, base))
+                raise
+            self._landed[chapter] = (base, version)
+            later, _base = self._typed.pop(chapter, (None, None))
+            if later is not None and later != text:
+                self._typed[chapter] = (later, version)
+            else:
+                self._mark({*self.chapters} - {chapter})
+
+    async def discard(self, chapter: ChapterId) -> None:
+        """The unsaved text is not wanted."""
+        self.edited(chapter, None, None)
+        await self.write()
+
+    def forget(self, chapter: ChapterId) -> None:
+        """The chapter was purged: what was typed of it is not written any more."""
+        self._typed.pop(chapter, None)
+        self._landed.pop(chapter, None)
+        self._mark({*self.chapters} - {chapter})

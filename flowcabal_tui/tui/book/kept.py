@@ -1,0 +1,156 @@
+"""What was kept for a chapter, or for the whole book: read, taken out, brought back, purged."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import ClassVar, Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import OutputId
+from flowcabal_tui.domain.memory import Curated
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class KeptDoors(Protocol):
+    """What the page asks of the project; those that change the book ask the writer first where it matters."""
+
+    def title(self, whole: bool) -> str: ...
+
+    def kept(self, whole: bool) -> Awaitable[tuple[tuple[Curated, str], ...]]:
+        """Of the whole book, or of the chapter; each with words for what it is."""
+        ...
+
+    def text(self, output: OutputId) -> Awaitable[str]: ...
+
+    async def take_out(self, output: OutputId, back: bool, name: str) -> None: ...
+
+    async def purge(self, kept: Curated) -> None: ...
+
+
+class KeptScreen(ModalScreen[None]):
+    """The outputs above, newest first; below, the text of the one under the cursor."""
+
+    help = HelpData(
+        mark("Kept outputs"),
+        mark("Every output that you kept for this chapter. `d` takes one out: the chapter's text is made anew without "
+             "it, and what you wrote by hand stays; `U` brings it back. `P` purges it: it leaves the file for good, "
+             "which cannot be undone. `b` lists all that you kept in the book: for other chapters, for chapters that "
+             "were deleted, and for none, such as outlines and notes."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    KeptScreen { background: $background; }
+    KeptScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
+    KeptScreen > PickList { height: auto; max-height: 40%; }
+    KeptScreen > StreamView { height: 1fr; padding: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="kept.back"),
+        Binding("d,delete", "take_out(False)", mark("Take out"), tooltip=mark("Out of the chapter and its memory."),
+                id="kept.delete"),
+        Binding("U", "take_out(True)", mark("Bring back"), tooltip=mark("Into the chapter again."),
+                id="kept.bring-back"),
+        Binding("P", "purge", mark("Purge"), tooltip=mark("Out of the project's file for good; cannot be undone."),
+                id="kept.purge"),
+        Binding("b", "whole_book", mark("Whole book"), tooltip=mark("All that you kept, also for no chapter."),
+                id="kept.book"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, doors: KeptDoors, *, whole: bool = False) -> None:
+        """`whole` begins with the whole book."""
+        super().__init__()
+        self._doors, self._whole = doors, whole
+        self._kept: dict[str, Curated] = {}
+        self._words: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """The chapter, its outputs, a text."""
+        yield Static(markup=False, classes="head")
+        yield PickList()
+        yield StreamView()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """At the newest one."""
+        self.query_one(PickList).focus()
+        attempt(self, self.reload(), group="change")
+
+    async def reload(self) -> None:
+        """Reads what is kept now; where nothing is left, that is said."""
+        rows = await self._doors.kept(self._whole)
+        self._kept = {str(each.id): each for each, _words in rows}
+        self._words = {str(each.id): words for each, words in rows}
+        self.query_one(".head", Static).update(one_line(self._doors.title(self._whole)))
+        self.query_one(PickList).refill(
+            Option(_row(each, self._words[key]), id=key) for key, each in self._kept.items()
+        )
+        if not self._kept:
+            none = _("Nothing is kept yet.") if self._whole else _("Nothing of this chapter is kept yet.")
+            self.query_one(StreamView).set_text(none, follow=False)
+
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """The text of the output under the cursor."""
+        message.stop()
+        if message.option.id is not None:
+            attempt(self, self._show(OutputId(message.option.id)), group="show", exclusive=True)
+
+    async def _show(self, output: OutputId) -> None:
+        self.query_one(StreamView).set_text(await self._doors.text(output), follow=False)
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    def _then(self, work: Awaitable[None]) -> None:
+        async def done() -> None:
+            await work
+            await self.reload()
+
+        attempt(self, done(), group="change")
+
+    @property
+    def _at(self) -> Curated | None:
+        return self._kept.get(self.query_one(PickList).picked or "")
+
+    def action_take_out(self, back: bool) -> None:
+        """Out of the chapter, or into it again; what is so already stays so."""
+        kept = self._at
+        if kept is not None and kept.deleted == back:
+            self._then(self._doors.take_out(kept.id, back, self._words[kept.id]))
+
+    def action_whole_book(self) -> None:
+        """All that was kept, or that of the chapter again."""
+        self._whole = not self._whole
+        attempt(self, self.reload(), group="change")
+
+    def action_purge(self) -> None:
+        """For good."""
+        if (kept := self._at) is not None:
+            self._then(self._doors.purge(kept))
+
+
+def _row(kept: Curated, words: str) -> EndedRow:
+    when = f"{kept.at:%Y-%m-%d %H:%M}"
+    origin = _("{node}, attempt {n}").format(node=one_line(kept.node), n=kept.attempt) if kept.node else ""
+    parts = [f"{kept.id[:8]}", when, *([_("version {n}").format(n=kept.version)] if kept.version else [])]
+    if kept.deleted:
+        parts.append(_("taken out"))
+    name = " · ".join(filter(None, (one_line(words), origin or _("by hand"))))
+    return EndedRow("x " if kept.deleted else "+ ", name, "".join(f" · {part}" for part in parts))

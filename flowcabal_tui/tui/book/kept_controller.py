@@ -1,0 +1,58 @@
+"""The doors of the page of kept outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import OutputId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Curated
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import KEEP_KINDS
+from flowcabal_tui.protocol.book import DeleteOutput
+from flowcabal_tui.tui.book.upkeep import UpkeepDesk
+from flowcabal_tui.tui.shared.spending import may_spend
+from flowcabal_tui.tui.shared.words import one_line
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class KeptDesk:
+    """What was kept for one chapter, or for the book, and what the writer does with it."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, upkeep: UpkeepDesk, chapter: Chapter | None) -> None:
+        """`chapter` None: only the whole book can be shown."""
+        self._screen, self._workbench, self._upkeep, self._chapter = screen, workbench, upkeep, chapter
+
+    def title(self, whole: bool) -> str:
+        """What is listed."""
+        if whole or self._chapter is None:
+            return _("Kept in the whole book")
+        return _("Kept for chapter {n}, {title}").format(n=self._chapter.position, title=self._chapter.title)
+
+    async def kept(self, whole: bool) -> tuple[tuple[Curated, str], ...]:
+        """Newest first, those that were taken out too; of the whole book with what each is."""
+        if not whole and self._chapter is not None:
+            return tuple((kept, "") for kept in reversed(await self._workbench.kept(self._chapter.id)))
+        names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await self._workbench.chapters()}
+        return tuple(
+            (kept, " ".join(filter(None, (_(KEEP_KINDS[kept.kind]), names.get(kept.chapter) if kept.chapter else ""))))
+            for kept in reversed(await self._workbench.kept())
+        )
+
+    async def text(self, output: OutputId) -> str:
+        """What was kept, as it was."""
+        return await self._workbench.kept_text(output)
+
+    async def take_out(self, output: OutputId, back: bool, name: str) -> None:
+        """Out of the chapter and the memory, or back; asks first where the agents' model costs money."""
+        title = _("Change {title}?").format(title=one_line(name or (self._chapter.title if self._chapter else "")))
+        if await may_spend(self._screen, self._workbench, title):
+            await self._workbench.carry_out(DeleteOutput(output, restore=back))
+
+    async def purge(self, kept: Curated) -> None:
+        """For good, after its name was typed."""
+        await self._upkeep.purge_output(kept)

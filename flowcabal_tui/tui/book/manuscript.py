@@ -1,0 +1,400 @@
+"""A chapter's text: read, written by hand, a passage rewritten with an instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import var
+from textual.widgets import ContentSwitcher, Static
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.book.manuscript_words import FACES, Face, Proposal, ProposalAccepted, head_words, paragraph_at
+from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
+from flowcabal_tui.tui.book.places_in_text import PlacesInText
+from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.shared.words import length_words
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class ManuscriptPane(PlacesInText):
+    """Shows one chapter. Unsaved text stays with the chapter until it is saved or thrown away."""
+
+    help = HelpData(
+        mark("Manuscript"),
+        mark(
+            "`e` edits, Esc leaves, Ctrl+s saves. In the editor select a passage and press Ctrl+r to have it rewritten."
+        ),
+    )
+    jump_key = "m"
+    DEFAULT_CSS = """
+    ManuscriptPane > .head { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
+    ManuscriptPane > ContentSwitcher { height: 1fr; }
+    ManuscriptPane StreamView, ManuscriptPane DiffView { height: 1fr; padding: 0 1; }
+    ManuscriptPane ProseArea { height: 1fr; padding: 0 1; }
+    ManuscriptPane ProseArea, ManuscriptPane ProseArea:focus { border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
+        Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
+        Binding("e,enter", "edit", mark("Edit"), id="manuscript.edit-here"),
+        Binding("escape", "leave", mark("Leave"), priority=True, id="manuscript.leave"),
+        Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
+        Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
+                tooltip=mark("Have the selected passage rewritten with an instruction.")),
+        Binding("o", "outside", mark("Changed outside"), id="manuscript.outside",
+                tooltip=mark("Compare with the chapter's file, which another program changed.")),
+        Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
+        Binding("w,ctrl+t", "origin", mark("Where from"), show=False, id="manuscript.origin",
+                tooltip=mark("Which version, run and sources brought this paragraph.")),
+        Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
+        Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
+        Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
+        Binding("ctrl+g", "find_next", mark("Find next"), show=False, priority=True, id="manuscript.find-next"),
+    ]  # fmt: skip
+    is_unsaved = var(False, toggle_class="-unsaved")
+    is_changed_outside = var(False, bindings=True)
+    face: var[Face] = var("read")
+
+    @dataclass
+    class SaveRequested(Message):
+        """The unsaved text is to be saved; `base` is the version that it was typed over, None: not known."""
+
+        chapter: ChapterId
+        text: str
+        base: int | None
+
+    @dataclass
+    class RestoreRequested(Message):
+        """The text of an older version is to be the newest, which is `version`."""
+
+        chapter: ChapterId
+        text: str
+        version: int
+
+    @dataclass
+    class DraftEdited(Message):
+        """Unsaved text changed, which was typed over the version `base`; None: there is none any more."""
+
+        chapter: ChapterId
+        text: str | None
+        base: int | None
+
+    @dataclass
+    class RewriteRequested(Message):
+        """Another version of a passage is wanted: the characters from `start` up to `end`, which are `text`."""
+
+        chapter: ChapterId
+        start: int
+        end: int
+        text: str
+        instruction: str
+
+    @dataclass
+    class VersionRequested(Message):
+        """The text of a version is wanted; give it to `show_version`."""
+
+        chapter: ChapterId
+        version: int
+
+    @dataclass
+    class OutsideRequested(Message):
+        """The chapter's file, changed by another program, is to be looked at."""
+
+        chapter: ChapterId
+
+    @dataclass
+    class EditorRequested(Message):
+        """The writer's own editor is wanted for the text, which was typed over the version `base`."""
+
+        chapter: ChapterId
+        text: str
+        base: int | None
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self.book_language = ""
+        self._chapter: Chapter | None = None
+        self._known: OpenText | None = None
+        self._proposal: Proposal | None = None
+        self._older_texts = VersionTexts()
+
+    def compose(self) -> ComposeResult:
+        """The head, and one of: the text to read, the editor, a proposal."""
+        yield Static(_("No chapter is open."), markup=False, classes="head")
+        with ContentSwitcher(initial="read"):
+            yield StreamView(id="read")
+            yield ProseArea(id="edit")
+            yield DiffView(id="proposal")
+
+    @property
+    def version(self) -> int:
+        """The newest version of the chapter in view, 0 where nothing is written."""
+        return self._known.chapter.version if self._known else 0
+
+    @property
+    def text(self) -> str:
+        """The text as it stands, saved or not."""
+        if self.face == "edit":
+            return self.query_one(ProseArea).text
+        return self._known.text if self._known else ""
+
+    def show(
+        self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
+        *, is_changed_outside: bool = False,
+    ) -> None:  # fmt: skip
+        """Shows a chapter; unsaved text of the same chapter stays, whatever was saved meanwhile."""
+        self.is_changed_outside = is_changed_outside
+        known, same = self._known, self._chapter is not None and self._chapter.id == chapter.id
+        if same and known is not None:
+            if self.is_unsaved:
+                known.type(self.text)
+            known.refresh(chapter, text, versions)
+        else:
+            self._close_chapter()
+            known = OpenText(chapter, text, versions, draft)
+        self._known, self._chapter, self.is_unsaved = known, chapter, known.is_unsaved
+        if self.face == "edit" and not self.is_unsaved and self.query_one(ProseArea).text != known.saved:
+            self.query_one(ProseArea).load_text(known.saved)
+        self._refresh_reading(follow_start=not same)
+        self._refresh_head()
+
+    def drop_unsaved(self) -> None:
+        """Unsaved text goes, in the editor too."""
+        if self._known is not None:
+            self._turn_to("read")
+            self._take_draft(self._known.saved)
+            self._refresh_reading(follow_start=False)
+
+    def show_version(self, version: int, text: str | None) -> None:
+        """Takes the text of a version that was asked for; None when it could not be read, so that it is asked again."""
+        self._older_texts.arrive(version, text)
+
+    def take_edited(self, chapter: ChapterId, text: str) -> None:
+        """Shows text from the writer's own editor in the place of what was unsaved."""
+        if self._chapter is not None and self._chapter.id == chapter:
+            self._turn_to("read")
+            self._take_draft(clean(text))
+            self._refresh_reading(follow_start=False)
+
+    def edit(self) -> None:
+        """Opens the editor at about the place that was being read."""
+        if self.face == "edit" or self._need_chapter() is None:
+            return
+        text, reader, area = self.text, self.query_one("#read", StreamView), self.query_one(ProseArea)
+        place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))
+        area.load_text(text)
+        self._turn_to("edit")
+        area.move_cursor(area.offset_location(text.rfind("\n", 0, place + 1) + 1))
+        area.scroll_cursor_visible(center=False)
+
+    def propose(self, start: int, end: int, before: str, after: str) -> None:
+        """Shows another version of a passage; it can be put in only while the old one is still at its place."""
+        self._proposal = Proposal(start, end, before, clean(after), fits=self.text[start:end] == before)
+        self._report_typed()
+        self.query_one(DiffView).set_texts(before, self._proposal.after)
+        self._turn_to("proposal")
+
+    # States
+
+    def _close_chapter(self) -> None:
+        self._report_typed()
+        self._proposal = None
+        self._older_texts.clear()
+        self._turn_to("read")
+
+    def _turn_to(self, face: Face) -> None:
+        """Shows another face; the focus goes there if it was in this pane."""
+        had_focus = self.has_focus_within
+        self.face = face
+        self.query_one(ContentSwitcher).current = face
+        if had_focus or face == "edit":
+            self.query_one(f"#{face}").focus()
+        self._refresh_head()
+        self.refresh_bindings()
+
+    def _report_typed(self) -> None:
+        """Takes what the editor holds, without waiting for its own report."""
+        if self.face == "edit" and self._known is not None and self.text != self._known.text:
+            self._take_draft(self.text)
+
+    def _take_draft(self, text: str) -> None:
+        """Remembers unsaved text, or that there is none."""
+        if self._known is None:
+            return
+        self._known.type(text)
+        self.is_unsaved = self._known.is_unsaved
+        self.post_message(self.DraftEdited(self._known.chapter.id, self._known.typed, self._known.base))
+        self._refresh_head()
+
+    def _refresh_reading(self, *, follow_start: bool) -> None:
+        reader, text = self.query_one("#read", StreamView), self.text
+        if reader.text != text:
+            row = 0 if follow_start else reader.scroll_offset.y
+            reader.set_text(text, follow=False)
+            reader.scroll_to(y=row, animate=False, force=True)
+
+    def _refresh_head(self) -> None:
+        if self._known is None:
+            return
+        words = head_words(
+            self._known, self.text, self.face, self._proposal,
+            is_unsaved=self.is_unsaved, is_changed_outside=self.is_changed_outside, book_language=self.book_language,
+        )  # fmt: skip
+        self.query_one(".head", Static).update(words)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that make no sense in what is shown are off."""
+        if action == "save":
+            return self.face == "edit" or (self.face == "read" and self.is_unsaved)
+        if action == "outside" and not self.is_changed_outside:
+            return False
+        return self.face in FACES.get(action, (self.face,))
+
+    def watch_is_unsaved(self) -> None:
+        """The key that saves comes and goes."""
+        self.refresh_bindings()
+
+    @on(ProseArea.Edited)
+    def _note_edit(self, message: ProseArea.Edited) -> None:
+        message.stop()
+        if self.face == "edit" and message.text == self.text:
+            self._take_draft(message.text)
+
+    @on(ProseArea.Changed)
+    def _mark_unsaved(self, message: ProseArea.Changed) -> None:
+        message.stop()
+        if self.face == "edit" and not self.is_unsaved:
+            self.is_unsaved = self._known is not None and self.text != self._known.saved
+            self._refresh_head()
+
+    # Keys
+
+    def action_edit(self) -> None:
+        """Open the editor."""
+        self.edit()
+
+    def action_leave(self) -> None:
+        """Back to reading; what was typed stays as a draft."""
+        if self.face == "proposal":
+            self.action_reject()
+            return
+        self._report_typed()
+        self._turn_to("read")
+        self._refresh_reading(follow_start=False)
+        if self.is_unsaved:
+            self.notify(_("Your text is not saved yet. It is kept as a draft; Ctrl+s saves it."), markup=False)
+
+    def action_save(self) -> None:
+        """Ask to keep the text."""
+        self._report_typed()
+        if self._known is None or not self._known.is_unsaved:
+            self.notify(_("There is nothing new to save."), markup=False)
+            return
+        self.post_message(self.SaveRequested(self._known.chapter.id, self._known.post(), self._known.base))
+
+    def action_discard(self) -> None:
+        """Throw unsaved text away after a question, and show the saved text."""
+
+        def discard(agreed: bool | None) -> None:
+            if agreed:
+                self.drop_unsaved()
+
+        if not self.is_unsaved:
+            self.notify(_("Nothing is unsaved here."), markup=False)
+        else:
+            title = _("Throw the unsaved text away?")
+            words = _("The chapter is then as it was last saved. What you typed since cannot be brought back.")
+            self.app.push_screen(ConfirmScreen(title, words), discard)
+
+    def action_editor(self) -> None:
+        """Ask for the writer's own editor."""
+        if self._need_chapter() is not None and self._known is not None:
+            self._report_typed()
+            self.post_message(self.EditorRequested(self._known.chapter.id, self.text, self._known.base))
+
+    def action_outside(self) -> None:
+        """Ask for the file's text beside the book's."""
+        if self._chapter is not None:
+            self.post_message(self.OutsideRequested(self._chapter.id))
+
+    def action_rewrite(self) -> None:
+        """Ask for an instruction for the selected passage, or for the paragraph at the cursor."""
+        if (chapter := self._need_chapter()) is None:
+            return
+        if self.face != "edit":
+            self.edit()
+            self.notify(_("Select a passage (Shift and arrows), then press Ctrl+r again."), markup=False)
+            return
+        text = self.text
+        start, end = self.query_one(ProseArea).selected_span
+        start, end = (start, end) if start != end else paragraph_at(text, start)
+        passage = text[start:end]
+        if not passage.strip():
+            self.notify(_("There is no text at the cursor to rewrite."), markup=False)
+            return
+        asked = partial(self.RewriteRequested, chapter.id, start, end, passage)
+
+        def ask_for_it(instruction: str | None) -> None:
+            if instruction:
+                self.post_message(asked(instruction))
+
+        question = _("How is this passage to be rewritten? ({length})")
+        self.app.push_screen(PromptLine(question.format(length=length_words(passage, self.book_language))), ask_for_it)
+
+    def action_accept(self) -> None:
+        """Put the proposal in: one step for undo in the editor."""
+        proposal = self._proposal
+        if proposal is None or not proposal.fits:
+            return
+        if self.text[proposal.start : proposal.end] != proposal.before:
+            self.propose(proposal.start, proposal.end, proposal.before, proposal.after)
+            return
+        self._proposal = None
+        self.post_message(ProposalAccepted(proposal, self.text))
+        self.edit()
+        area = self.query_one(ProseArea)
+        area.replace_span(proposal.start, proposal.end, proposal.after)
+        area.report_edit()
+
+    def action_reject(self) -> None:
+        """Leave the text as it is."""
+        self._proposal = None
+        self._turn_to("read")
+        self._refresh_reading(follow_start=False)
+
+    def action_versions(self) -> None:
+        """Show the earlier versions."""
+        if self._need_chapter() is None or (known := self._known) is None:
+            return
+        if not known.versions:
+            self.notify(_("There is no earlier version."), markup=False)
+            return
+
+        def restore(text: str | None) -> None:
+            if text is not None and text != known.saved:
+                self.post_message(self.RestoreRequested(known.chapter.id, text, known.chapter.version))
+
+        versions = VersionsScreen(known.chapter.title, known.versions, self._load_version, self.book_language)
+        self.app.push_screen(versions, restore)
+
+    async def _load_version(self, version: int) -> str:
+        """The text of a version, as soon as `show_version` brings it."""
+        if (chapter := self._chapter) is None:
+            return ""
+        asked = self.VersionRequested(chapter.id, version)
+        return await self._older_texts.wait(version, partial(self.post_message, asked))

@@ -1,0 +1,88 @@
+"""What stands above a chapter: its name, its version, and what the text is just now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from textual.message import Message
+
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.book.open_text import OpenText
+from flowcabal_tui.tui.shared.words import length_words, one_line
+
+Face = Literal["read", "edit", "proposal"]
+
+
+FACES: Final[dict[str, tuple[Face, ...]]] = {
+    "accept": ("proposal",),
+    "reject": ("proposal",),
+    "leave": ("edit", "proposal"),
+    "edit": ("read",),
+    "outside": ("read",),
+    "versions": ("read",),
+    "discard": ("read",),
+    "editor": ("read",),
+    "rewrite": ("read", "edit"),
+}
+"""In which faces an action makes sense; one that is not here: in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Another version of the passage at `start`; `fits` when the old one still stands there."""
+
+    start: int
+    end: int
+    before: str
+    after: str
+    fits: bool
+
+
+@dataclass
+class ProposalAccepted(Message):
+    """A proposal was put into `text`, the text before it."""
+
+    proposal: Proposal
+    text: str
+
+
+def head_words(
+    known: OpenText,
+    text: str,
+    face: Face,
+    proposal: Proposal | None,
+    *,
+    is_unsaved: bool,
+    is_changed_outside: bool,
+    book_language: str,
+) -> str:
+    """The head of a chapter; a proposal says what can be done with it."""
+    chapter = known.chapter
+    parts = [f"{chapter.position} {one_line(chapter.title) or _('untitled')}"]
+    parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
+    if face != "edit" and text:
+        parts.append(length_words(text, book_language))
+    if is_unsaved:
+        parts.append(_("* unsaved, Ctrl+s saves"))
+    lines = [" · ".join(parts)]
+    if known.is_outdated and known.base is None:
+        lines.append(_("The version that your unsaved text is based on is not known. Saving shows both texts first."))
+    elif known.is_outdated:
+        words = _("Your unsaved text is based on version {old}; version {new} is newer. Saving shows both texts first.")
+        lines.append(words.format(old=known.base, new=chapter.version))
+    if is_changed_outside:
+        lines.append(_("Its file was changed outside: `o` compares, and takes it or not."))
+    if face == "proposal" and proposal is not None:
+        lines.append(
+            _("Proposal: `a` puts it in, `r` leaves the text as it is.")
+            if proposal.fits
+            else _("The text has changed meanwhile: the proposal cannot be put in. `y` copies it, `r` closes.")
+        )
+    return "\n".join(lines)
+
+
+def paragraph_at(text: str, place: int) -> tuple[int, int]:
+    """Where the paragraph around an offset begins and ends."""
+    end = text.find("\n", place)
+    return text.rfind("\n", 0, place) + 1, end if end >= 0 else len(text)

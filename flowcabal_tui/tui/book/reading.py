@@ -1,0 +1,67 @@
+"""Imported chapters read by the agents' model: offered after an import, paused and gone on with by one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.memory import BootstrapStatus
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.memory.bootstrap_words import quoted, said
+from flowcabal_tui.protocol.memory import PauseBootstrap, StartBootstrap
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class ReadingDesk:
+    """What the writer does with the paid reading of an import."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+
+    async def load(self) -> None:
+        """Shows a reading that an earlier session left."""
+        if (status := await self._workbench.bootstrap()) is not None:
+            self._screen.query_one(StatusLine).update_reading(status)
+
+    async def toggle(self) -> None:
+        """Pauses a reading that goes on; else asks whether one may begin, or go on, or is given up."""
+        status = await self._workbench.bootstrap()
+        if status is not None and status.state == "running":
+            await self._workbench.carry_out(PauseBootstrap())
+        elif status is not None and status.state == "paused" and (wish := await self._wished(status)) != "go":
+            if wish == "drop":
+                await self._workbench.carry_out(PauseBootstrap(drop=True))
+        elif not await self.offer():
+            self._screen.notify(_("No imported chapter is left to be read."), markup=False)
+
+    async def _wished(self, status: BootstrapStatus) -> str | None:
+        """What is to become of a paused reading: "go" on, "drop" it, or None."""
+        choices = (("go", _("Go on with it")), ("drop", _("Give up what is left; what was read stays")))
+        title = _("reading of the import: {words}").format(words=one_line(said(status)))
+        return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
+
+    async def offer(self) -> bool:
+        """Shows what it would take and begins on a yes; False when there is nothing to read, or no model to do it."""
+        if not any(role == "agent" for role, _endpoint in self._workbench.info.models):
+            return False
+        quote = await self._workbench.quote_bootstrap()
+        if not quote.calls:
+            return False
+        title = _("Have the agents' model read the imported chapters?")
+        words = "\n".join(
+            (
+                quoted(quote),
+                _("Summaries, names, relations, facts and profiles follow from it. It can be paused with B."),
+                _("Without it chapters are found by words and names, and summed up in their own sentences."),
+            )
+        )
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Read"), no=_("Not now"))):
+            await self._workbench.carry_out(StartBootstrap())
+        return True

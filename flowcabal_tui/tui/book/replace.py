@@ -1,0 +1,144 @@
+"""Words replaced in the whole manuscript: every place is seen before anything is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.search import Occurrence, TextPlace
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import crop
+from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+
+TextOf = Callable[[TextPlace], Awaitable[str]]
+_TITLE_CELLS = 12
+
+
+class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
+    """Gives back the places that were chosen, or None. All are chosen at first."""
+
+    help = HelpData(
+        mark("Replace"),
+        mark("Every place with `[-what goes-]{+what comes+}`. Space chooses or leaves out a place, `c` all of its "
+             "chapter, `a` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new version "
+             "of each chapter, which the search takes back with Ctrl+z. Names in the lists of names stay as they are."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ReplaceScreen { background: $background; }
+    ReplaceScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="replace.back"),
+        Binding("ctrl+s,f10", "replace", mark("Replace"), priority=True, id="replace.do",
+                tooltip=mark("Replace at the chosen places.")),
+        Binding("space", "turn", mark("Choose"), tooltip=mark("Choose this place, or leave it out."),
+                id="replace.choose"),
+        Binding("c", "turn_chapter", mark("Chapter"), tooltip=mark("Choose or leave out all places of the chapter."),
+                id="replace.chapter"),
+        Binding("a", "turn_all", mark("All"), tooltip=mark("Choose or leave out all places."), id="replace.all"),
+        Binding("d", "changes", mark("Difference"), show=False, tooltip=mark("How the chapter would change."),
+                id="replace.diff"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, words: str, by: str, places: tuple[Occurrence, ...], text_of: TextOf) -> None:
+        super().__init__()
+        self._old_words, self._new_words, self._places, self._text_of = words, by, places, text_of
+        self._chosen = set(range(len(places)))
+
+    def compose(self) -> ComposeResult:
+        """What is replaced by what, and the places."""
+        yield Static(markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """All places, chosen."""
+        self._fill()
+        self.query_one(PickList).focus()
+
+    def _fill(self) -> None:
+        rows = [Option(self._row(number), id=str(number)) for number in range(len(self._places))]
+        self.query_one(PickList).refill(rows)
+        self._show_count()
+
+    def _show_count(self) -> None:
+        title = _("{words} > {others}").format(words=one_line(self._old_words), others=one_line(self._new_words))
+        counted = _("{n} of {count} places chosen").format(n=len(self._chosen), count=len(self._places))
+        self.query_one(".head", Static).update(f"{title} · {counted}")
+
+    def _row(self, number: int) -> FoundRow:
+        found = self._places[number]
+        sign = "[x]" if number in self._chosen else "[ ]"
+        change = f"[-{self._old_words}-]{{+{self._new_words}+}}"
+        line = found.line[: found.span.start] + change + found.line[found.span.end :]
+        head = f"{sign} {found.position:>4} {crop(one_line(found.title), _TITLE_CELLS)} · "
+        return FoundRow(head, line, (Span(found.span.start, found.span.start + len(change)),))
+
+    @property
+    def _at(self) -> int:
+        return int(self.query_one(PickList).picked or 0)
+
+    def _turn(self, numbers: set[int]) -> None:
+        """Leaves the places out if all of them are chosen, else chooses them."""
+        self._chosen = self._chosen - numbers if numbers <= self._chosen else self._chosen | numbers
+        names = self.query_one(PickList)
+        for number in numbers:
+            names.replace_option_prompt_at_index(number, self._row(number))
+        self._show_count()
+
+    def _of_chapter(self) -> set[int]:
+        chapter = self._places[self._at].place.chapter
+        return {number for number, found in enumerate(self._places) if found.place.chapter == chapter}
+
+    @on(OptionList.OptionSelected)
+    def turn_row(self, message: OptionList.OptionSelected) -> None:
+        """Enter does what space does."""
+        message.stop()
+        self.action_turn()
+
+    def action_turn(self) -> None:
+        """Choose the place, or leave it out, and go on."""
+        self._turn({self._at})
+        self.query_one(PickList).action_cursor_down()
+
+    def action_turn_chapter(self) -> None:
+        """Choose or leave out all places of the chapter."""
+        self._turn(self._of_chapter())
+
+    def action_turn_all(self) -> None:
+        """Choose or leave out all places."""
+        self._turn(set(range(len(self._places))))
+
+    def action_changes(self) -> None:
+        """How the chapter would change."""
+        attempt(self, self._changes(self._places[self._at]))
+
+    async def _changes(self, found: Occurrence) -> None:
+        before = await self._text_of(found.place)
+        starts = [self._places[number].place.start for number in sorted(self._chosen & self._of_chapter())]
+        after = before
+        for start in reversed(starts):
+            after = after[:start] + self._new_words + after[start + len(self._old_words) :]
+        self.app.push_screen(DiffScreen(one_line(found.title), before, after))
+
+    def action_replace(self) -> None:
+        """Replace at the chosen places."""
+        if self._chosen:
+            self.dismiss(tuple(self._places[number].place for number in sorted(self._chosen)))
+        else:
+            self.notify(_("No place is chosen."), markup=False)

@@ -1,0 +1,293 @@
+"""Search over the whole project: results as they are typed for, by kind, each with the place in its line."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final, Protocol
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit, SearchKind
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.words import SEARCHED
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import crop
+from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+
+_LIMIT: Final = 100
+"""Hits shown of each kind."""
+_REST: Final = 0.12
+"""Seconds without a key after which what was typed is looked for."""
+_TITLE_CELLS: Final = 14
+_BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
+
+
+class SearchDoors(Protocol):
+    """What the screen asks of the project."""
+
+    def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> Awaitable[SearchAnswer]: ...
+
+    def look(self, hit: SearchHit) -> Awaitable[SourceText]: ...
+
+    async def replace(self, words: str) -> None:
+        """Asks by what, shows the places, replaces them."""
+
+    async def take_back(self) -> None:
+        """Takes the last replacement back."""
+
+
+class SearchScreen(ModalScreen[SearchHit | None]):
+    """Gives back the hit that is to be opened, or None.
+
+    `words` are what is sought. Every question has a number, and an answer that is older than what is shown is
+    thrown away.
+    """
+
+    help = HelpData(
+        mark("Search"),
+        mark("Finds words anywhere in the project, Chinese by any character. Up and Down choose, Enter opens the "
+             "place. F3 sorts by relevance or by story order, F4 shows one kind only, F6 reads the place without "
+             "leaving. Ctrl+r replaces the words in the manuscript and Ctrl+z takes that back. `similar` places are "
+             "found by meaning."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    SearchScreen { background: $background; }
+    SearchScreen > Input { height: 1; border: none; padding: 0 1; background: $boost; }
+    SearchScreen > Input:focus { border: none; }
+    SearchScreen > PickList > .option-list--option-highlighted {
+        color: $block-cursor-foreground; background: $block-cursor-background; text-style: $block-cursor-text-style;
+    }
+    SearchScreen > .told { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", mark("Back"), priority=True, id="search.back"),
+        Binding("enter", "open", mark("Open"), show=False, priority=True, id="search.open"),
+        Binding("down", "go(1)", mark("Down"), show=False, priority=True, id="search.down"),
+        Binding("up", "go(-1)", mark("Up"), show=False, priority=True, id="search.up"),
+        Binding("pagedown", "page(1)", mark("Page down"), show=False, priority=True, id="search.page-down"),
+        Binding("pageup", "page(-1)", mark("Page up"), show=False, priority=True, id="search.page-up"),
+        Binding("f3", "order", mark("Order"), tooltip=mark("By relevance, or in story order."), id="search.order"),
+        Binding("f4", "kind", mark("Kind"), tooltip=mark("All kinds, or one after the other."), id="search.kind"),
+        Binding("f6", "look", mark("Look"), tooltip=mark("Read the place without leaving the search."),
+                id="search.look"),
+        Binding("ctrl+r", "replace", mark("Replace"), tooltip=mark("Replace the words in the whole manuscript."),
+                id="search.replace"),
+        Binding("ctrl+z", "take_back", mark("Take back"), show=False, priority=True, id="search.take-back",
+                tooltip=mark("Take the last replacement back, in all chapters.")),
+        HELP_KEYS,
+    ]  # fmt: skip
+    in_story_order = var(False)
+    kind: var[SearchKind | None] = var(None)
+
+    def __init__(self, doors: SearchDoors, query: str = "", cursor: SearchHit | None = None) -> None:
+        """`query` is sought at once; `cursor` is where the cursor goes if it is found."""
+        super().__init__()
+        self._doors, self._first_hit = doors, cursor
+        self.words = query
+        self._asked = self._answered = 0
+        self._hits: tuple[SearchHit, ...] = ()
+        self._counts: dict[SearchKind, int] = {}
+        self._listed: dict[str, SearchHit] = {}
+        self._resting: Timer | None = None
+        self._opens = False
+        """Enter was pressed before the words in the line were answered: the first hit is opened when they are."""
+
+    @property
+    def hit(self) -> SearchHit | None:
+        """The hit under the cursor."""
+        return self._listed.get(self.query_one(PickList).picked or "")
+
+    @property
+    def is_answered(self) -> bool:
+        """The hits are those of the words in the line."""
+        return self._typed == self.words and self._resting is None and self._answered == self._asked
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one(Input).value.strip()
+
+    def compose(self) -> ComposeResult:
+        """The line to type in, how much was found, the hits."""
+        yield Input(self.words, placeholder=_("words to find in the whole project"))
+        yield Static(markup=False, classes="told")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Type at once; an earlier search is there again."""
+        self.query_one(Input).focus()
+        self._ask()
+
+    @on(Input.Changed)
+    def rest(self, message: Input.Changed) -> None:
+        """Looks for what was typed when the hands rest for a moment."""
+        message.stop()
+        if message.value.strip() == self.words:
+            return
+        self.words, self._opens = message.value.strip(), False
+        self._stop_resting()
+        self._resting = self.set_timer(_REST, self._ask)
+
+    def _stop_resting(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = None
+
+    def _ask(self) -> None:
+        self._stop_resting()
+        self.words = self._typed
+        self._asked += 1
+        attempt(self, self._answer(self._asked, self.words), group="search")
+
+    async def _answer(self, number: int, query: str) -> None:
+        """By words first, then by meaning, which takes longer."""
+        found = await self._doors.search(query, _BY_WORDS, _LIMIT)
+        self._take(number, found.hits, dict(found.counts))
+        if query and number == self._asked:
+            similar = await self._doors.search(query, ("similar",), _LIMIT)
+            if similar.hits and number == self._answered:
+                self._take(number, (*found.hits, *similar.hits), dict((*found.counts, *similar.counts)))
+
+    def _take(self, number: int, hits: tuple[SearchHit, ...], counts: dict[SearchKind, int]) -> None:
+        if number < self._answered:
+            return
+        self._answered, self._hits, self._counts = number, hits, counts
+        self._fill()
+        if self._first_hit is not None:
+            kept = next((key for key, hit in self._listed.items() if _same_place(hit, self._first_hit)), None)
+            self.query_one(PickList).pick(kept)
+            self._first_hit = None
+        if self._opens and self.is_answered:
+            self._opens = False
+            self.action_open()
+
+    def _fill(self) -> None:
+        self._listed = {}
+        rows = list(self._rows())
+        names = self.query_one(PickList)
+        names.set_options(rows)
+        names.action_first()
+        self.query_one(".told", Static).update(self._told())
+
+    def _told(self) -> str:
+        if not self.words:
+            return _("In the text, names, story, profiles, summaries, outline and rules.")
+        found = sum(self._counts.values())
+        if not found:
+            return _("Nothing was found.")
+        near = ngettext(
+            "not there word for word, {n} place near it", "not there word for word, {n} places near it", found
+        )
+        places = ngettext("{n} place", "{n} places", found) if self._is_exact() else near
+        parts = [places.format(n=f"{found:,}")]
+        parts += [f"{_(SEARCHED[kind])} {number:,}" for kind, number in self._counts.items() if number]
+        parts.append(_("in story order") if self.in_story_order else _("best first"))
+        return " · ".join(parts)
+
+    def _is_exact(self) -> bool:
+        """Do the words stand anywhere as they were typed?"""
+        length = len(" ".join(clean(self.words).split()))
+        return any(span.end - span.start == length for hit in self._hits for span in hit.spans)
+
+    def _rows(self) -> Iterator[Option]:
+        for kind in SEARCH_KINDS:
+            hits = [hit for hit in self._hits if hit.kind == kind and self.kind in (None, kind)]
+            if not hits:
+                continue
+            if self.in_story_order:
+                hits.sort(key=lambda hit: (hit.position, hit.start))
+            count = f"{self._counts[kind]:,}"
+            if len(hits) < self._counts[kind]:
+                count = _("{n} of {count}").format(n=len(hits), count=count)
+            yield Option(Text(f"{_(SEARCHED[kind])} · {count}", style="bold"), disabled=True)
+            for hit in hits:
+                known = f"hit-{len(self._listed)}"
+                self._listed[known] = hit
+                yield Option(_row(hit), id=known)
+
+    @on(OptionList.OptionSelected)
+    def choose(self, message: OptionList.OptionSelected) -> None:
+        """A row was clicked."""
+        message.stop()
+        self.action_open()
+
+    def action_go(self, step: int) -> None:
+        """Moves the cursor in the list while the hands stay in the line."""
+        names = self.query_one(PickList)
+        (names.action_cursor_down if step > 0 else names.action_cursor_up)()
+
+    async def action_page(self, step: int) -> None:
+        """The same by pages."""
+        await self.query_one(PickList).run_action("page_down" if step > 0 else "page_up")
+
+    def action_open(self) -> None:
+        """Go to the place in the chapter; what is no chapter's text is read here."""
+        if not self.is_answered:
+            self._opens = True
+            self._ask()
+            return
+        hit = self.hit
+        if hit is not None and hit.uri.startswith("manuscript/") and hit.level == "L2":
+            self.dismiss(hit)
+        else:
+            self.action_look()
+
+    def action_order(self) -> None:
+        """Relevance or story order."""
+        self.in_story_order = not self.in_story_order
+        self._fill()
+
+    def action_kind(self) -> None:
+        """The next kind of which there is something, then all again."""
+        there = [None, *(kind for kind in SEARCH_KINDS if self._counts.get(kind))]
+        at = there.index(self.kind) if self.kind in there else 0
+        self.kind = there[(at + 1) % len(there)]
+        self._fill()
+
+    def action_look(self) -> None:
+        """Read the place."""
+        if self.hit is not None:
+            attempt(self, self._look(self.hit))
+
+    async def _look(self, hit: SearchHit) -> None:
+        self.app.push_screen(SourceScreen(await self._doors.look(hit)))
+
+    def action_replace(self) -> None:
+        """Replace the words, after a look at every place."""
+        if self.words:
+            attempt(self, self._and_ask(self._doors.replace(self.words)), group="replace", exclusive=True)
+
+    def action_take_back(self) -> None:
+        """Take the last replacement back."""
+        attempt(self, self._and_ask(self._doors.take_back()), group="replace", exclusive=True)
+
+    async def _and_ask(self, work: Awaitable[None]) -> None:
+        await work
+        self._ask()
+
+
+def _row(hit: SearchHit) -> FoundRow:
+    place = f"{hit.position:>4} " if hit.position else " " * 5
+    is_named = hit.kind != "chapters" and hit.title.lstrip("0") != str(hit.position)
+    title = f"{crop(one_line(hit.title), _TITLE_CELLS)} · " if is_named else ""
+    return FoundRow(place + title, hit.line, hit.spans)
+
+
+def _same_place(one: SearchHit, other: SearchHit) -> bool:
+    return replace(one, score=0.0) == replace(other, score=0.0)

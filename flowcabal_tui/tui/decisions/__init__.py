@@ -1,0 +1,1 @@
+"""Questions of runs that wait for the writer, and their answers."""

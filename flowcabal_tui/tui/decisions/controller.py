@@ -1,0 +1,121 @@
+"""What waits for the writer: counted, called for, answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import QuestionId, RunId
+from flowcabal_tui.domain.run import Decision, Question
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.memory import WaiveFinding
+from flowcabal_tui.protocol.runs import Decide
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.decisions.play import PlayScreen, is_told
+from flowcabal_tui.tui.decisions.unsent import Unsent
+from flowcabal_tui.tui.shared.notices import NoticeOver
+from flowcabal_tui.tui.shared.terminal import set_terminal_title
+from flowcabal_tui.tui.shared.trouble import attempt
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import NodeView, Workbench
+
+
+class QuestionDesk:
+    """The queue of decisions."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
+        self._screen, self._workbench, self._editor = screen, workbench, editor
+        self._waiting: tuple[Question, ...] = ()
+        self._answered: set[QuestionId] = set()
+        self._unsent = Unsent(workbench)
+        self._called = ""
+        """The last call for an answer."""
+
+    @property
+    def count(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    async def load(self) -> None:
+        """Reads the queue, oldest first; the decisions screen, if it is open, shows it."""
+        asked = await self._workbench.questions()
+        self._waiting = tuple(question for question in asked if question.id not in self._answered)
+        for screen in self._screen.app.screen_stack:
+            if isinstance(screen, DecisionsScreen):
+                screen.show_questions(self._waiting)
+            elif isinstance(screen, PlayScreen):
+                await screen.read_on(self._waiting)
+        self.set_title()
+
+    def set_title(self) -> None:
+        """The terminal's title: the project, and how many questions wait."""
+        name = self._workbench.info.name
+        title = f"({self.count}) {name}" if self._waiting else name
+        set_terminal_title(self._screen.app, f"{title} - FlowCabal")
+
+    def call(self) -> None:
+        """A new question: said on the screen; the bell only when the terminal has not the focus."""
+        if isinstance(self._screen.app.screen, PlayScreen):
+            return
+        plays = bool(self._waiting) and is_told(self._waiting[-1])
+        self._called = _("The story asks you: F8, or `P` to play it.") if plays else _("A decision waits for you: F8.")
+        self._screen.notify(self._called, markup=False)
+        if not self._screen.app.app_focus:
+            self._screen.app.bell()
+
+    async def open(self, run: RunId | None = None) -> None:
+        """The full-screen queue, opened at the question of a run if it has one."""
+        await self.load()
+        self._screen.app.post_message(NoticeOver(self._called))
+        if not self._waiting:
+            self._screen.notify(_("Nothing waits for you."), markup=False)
+            return
+        await self._unsent.load(self._waiting)
+        queue = DecisionsScreen(self._waiting, self._node_of, run=run, editor=self._editor, unsent=self._unsent)
+        self._screen.app.push_screen(queue, self._write_down)
+
+    def _write_down(self, _left: None) -> None:
+        attempt(self._screen, self._unsent.save(), group="unsent")
+
+    async def play(self, run: RunId | None, title: str) -> None:
+        """A run as a story on one page; what cannot be answered there is answered in the queue."""
+        if run is None:
+            self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
+            return
+        await self.load()
+
+        async def told() -> Sequence[Event]:
+            return await self._workbench.replay(run)
+
+        page = PlayScreen(title, run, told, self._waiting)
+        if await self._screen.app.push_screen_wait(page):
+            await self.open(run)
+
+    def is_playing(self, run: RunId) -> bool:
+        """Is this run on the page of the story?"""
+        pages = [screen for screen in self._screen.app.screen_stack if isinstance(screen, PlayScreen)]
+        return any(page.run_in_view == run for page in pages)
+
+    async def _node_of(self, question: Question) -> NodeView:
+        return await self._workbench.node(question.run, question.node)
+
+    async def decide(self, question: QuestionId, decision: Decision) -> None:
+        """The writer's answer; the question is gone from the queue unless the answer is refused."""
+        self._answered.add(question)
+        try:
+            await self._workbench.carry_out(Decide(question, decision))
+        except FlowCabalError:
+            self._answered.discard(question)
+            raise
+        self._unsent.forget(question)
+        await self._unsent.save()
+
+    async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
+        """A finding is intended; the reason is remembered."""
+        await self._workbench.carry_out(WaiveFinding(draft_quote, source_quote, reason))
+        self._screen.notify(_("Noted as intended."), markup=False)

@@ -1,0 +1,397 @@
+"""The queue of decisions: what waits for the writer, one key each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher, Static
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import QuestionId, RunId
+from flowcabal_tui.domain.run import Attempt, CheckFinding, Decision, Question
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.tui.decisions import question_kinds as kinds
+from flowcabal_tui.tui.decisions.answers import AnswerList
+from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.finding_view import FindingView
+from flowcabal_tui.tui.decisions.typing_screen import TypingScreen
+from flowcabal_tui.tui.decisions.unsent import Unsent
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class DecisionsScreen(TypingScreen):
+    """Shows one question after the other, oldest first, from that of `run` on; typed text stays. `now`: seconds."""
+
+    help = HelpData(
+        mark("Decisions"),
+        mark("`a` takes the attempt that is shown, `r` wants another, `e` edits it. `w` explains the finding."),
+    )
+    DEFAULT_CSS = kinds.CSS
+    BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
+
+    @dataclass
+    class Decided(Message):
+        """The writer has answered."""
+
+        question: QuestionId
+        decision: Decision
+
+    @dataclass
+    class WaiveRequested(Message):
+        """A finding is intended."""
+
+        draft_quote: str
+        source_quote: str
+        reason: str
+
+    @dataclass
+    class SourceOpened(Message):
+        """What a quotation comes from is to be shown."""
+
+        uri: str
+        start: int
+        end: int
+
+    def __init__(
+        self, questions: Sequence[Question], load: kinds.Load, *, run: RunId | None = None,
+        editor: str = "", now: kinds.Clock = time.monotonic, unsent: Unsent | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(unsent or Unsent(), editor)
+        self._waiting, self._load_view, self._now = list(questions), load, now
+        self._place = next((place for place, item in enumerate(questions) if item.run == run), 0)
+        self._node_view: NodeView | None = None
+        self._number = 0
+        self._appeared = now()
+
+    def compose(self) -> ComposeResult:
+        """The question, the checks, the attempt, and the keys."""
+        yield Static(markup=False, classes="head")
+        yield Static(markup=False, classes="reason")
+        yield FindingView()
+        yield Static(markup=False, classes="attempt")
+        with ContentSwitcher(initial="text"):
+            yield StreamView(id="text")
+            yield DiffView(id="changes")
+            yield ProseArea(id="editor")
+            yield Bench(id="bench")
+            with Vertical(id="choice"):
+                yield StreamView(id="told")
+                yield AnswerList(id="answers")
+        yield Static(markup=False, classes="keys")
+
+    def on_mount(self) -> None:
+        """The oldest question first."""
+        self._appear()
+
+    @property
+    def question(self) -> Question | None:
+        """The question that is shown."""
+        return self._waiting[self._place] if self._waiting else None
+
+    def show_questions(self, questions: Sequence[Question]) -> None:
+        """Another queue; the question that is shown stays if it still waits, else the screen goes on."""
+        shown = self.question
+        self._waiting = list(questions)
+        kept = next((place for place, item in enumerate(self._waiting) if shown and item.id == shown.id), None)
+        if kept is not None:
+            self._place = kept
+            self._refresh_head()
+        else:
+            self._appear()
+
+    def _appear(self) -> None:
+        """Shows the question at the cursor from its start; the grace begins."""
+        if not self._waiting:
+            self.dismiss(None)
+            return
+        self._place = min(self._place, len(self._waiting) - 1)
+        self._node_view, self._number, self._appeared = None, 0, self._now()
+        question = self._waiting[self._place]
+        self._refresh_head()
+        self.set_class(question.kind != "review", "-plain")
+        self.query_one(FindingView).show(None)
+        self.query_one("#text", StreamView).set_text("")
+        if question.kind == "review":
+            self._turn_to("text")
+            self.run_worker(self._fetch(question), exclusive=True, exit_on_error=False)
+        else:
+            self._show_proposal(question)
+
+    async def _fetch(self, question: Question) -> None:
+        """Loads the attempts behind a review."""
+        try:
+            view = await self._load_view(question)
+        except FlowCabalError as error:
+            self.query_one(".attempt", Static).update(clean(str(error)))
+            return
+        if self.question is not None and self.question.id == question.id:
+            self._node_view = view
+            known = [item.number for item in view.attempts]
+            wanted = [number for number in question.attempts if number in known]
+            self._show_attempt((wanted or known or [0])[-1])
+
+    def _show_proposal(self, question: Question) -> None:
+        """An input starts from its proposal; a confirmation shows what would be used."""
+        text = clean(question.proposal)
+        self.query_one(".attempt", Static).update(kinds.proposal_hint(question))
+        self.set_class(kinds.is_bench(question), "-bench")
+        if question.kind == "choice":
+            self._show_choices(question)
+            return
+        if question.kind == "input":
+            self.editor_area.load_text(self.unsent.text((question.id, 0), text))
+            self.query_one(ContentSwitcher).current = "editor"
+            self.set_focus(None)
+            self._refresh_keys()
+            self.refresh_bindings()
+        else:
+            self.query_one("#text", StreamView).set_text(text, follow=False)
+            self._turn_to("text")
+
+    def _show_choices(self, question: Question) -> None:
+        """Candidates lie on the bench; short answers stand below what is told."""
+        if kinds.is_bench(question):
+            bench = self.query_one(Bench)
+            bench.show(question.choices, blind=question.blind)
+            self.query_one(ContentSwitcher).current = "bench"
+            self.call_after_refresh(bench.focus_current)
+        else:
+            told = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
+            self.query_one("#told", StreamView).set_text(told, follow=False)
+            self.query_one(AnswerList).show(question.choices)
+            self.query_one(ContentSwitcher).current = "choice"
+            self.query_one(AnswerList).focus()
+        self._refresh_keys()
+        self.refresh_bindings()
+
+    @on(AnswerList.Taken)
+    def take_answer(self, message: AnswerList.Taken) -> None:
+        """One of the short answers."""
+        if not self.is_grace():
+            self._decide(Decision("choose", message.number))
+
+    def _refresh_head(self) -> None:
+        question = self.question
+        if question is None:
+            return
+        number = _("decision {n} of {m}").format(n=self._place + 1, m=len(self._waiting))
+        self.query_one(".head", Static).update(f"{kinds.heading(question)} · {number}")
+        self.query_one(".reason", Static).update(kinds.reason_words(question))
+        self._refresh_keys()
+
+    @on(Bench.Turned)
+    def _refresh_keys(self) -> None:
+        if self.question is not None:
+            attempts = len(self._node_view.attempts) if self._node_view else 0
+            findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
+            idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
+            is_preview = self.face == "bench" and self.query_one(Bench).is_preview
+            idle -= set(kinds.PREVIEW_KEYS) if is_preview else set()
+            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle, is_preview=is_preview))
+
+    def shown_attempt(self) -> Attempt | None:
+        """The attempt that is shown, if the question has any."""
+        attempts = self._node_view.attempts if self._node_view else ()
+        return next((item for item in attempts if item.number == self._number), None)
+
+    def _show_attempt(self, number: int) -> None:
+        self._number = number
+        attempt = self.shown_attempt()
+        if attempt is None or self._node_view is None:
+            return
+        self.refresh_attempt()
+        self.query_one(FindingView).show(attempt.evaluation)
+        self.query_one("#text", StreamView).set_text(attempt.text, follow=False)
+        if attempt.paragraphs and self._earlier() is not None:
+            self.action_changes()
+            return
+        self._turn_to("text")
+        self.call_after_refresh(self.mark_finding)
+
+    def refresh_attempt(self) -> None:
+        """Tell which attempt is shown, and whether its edited text waits."""
+        attempt, place = self.shown_attempt(), self.place()
+        if attempt is not None and place is not None and self._node_view is not None:
+            numbers = [item.number for item in self._node_view.attempts]
+            words = kinds.attempt_words(attempt, numbers, unsent=self.unsent.has(place))
+            self.query_one(".attempt", Static).update(words)
+
+    def _turn_to(self, face: str) -> None:
+        self.query_one(ContentSwitcher).current = face
+        self.query_one(f"#{face}").focus()
+        self._refresh_keys()
+        self.refresh_bindings()
+
+    def _decide(self, decision: Decision) -> None:
+        """Posts the answer and goes on to the next question."""
+        question = self.question
+        if question is not None:
+            self.post_message(self.Decided(question.id, decision))
+            self._waiting.pop(self._place)
+            self._appear()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of another kind of question are off, and j and k are letters while the writer types."""
+        if not self.is_mounted or self.question is None:
+            return True
+        if action == "question":
+            return not isinstance(self.focused, (ProseArea, PickList))
+        if self.face == "bench" and self.query_one(Bench).is_preview:
+            return action in kinds.PREVIEW_KEYS
+        if action == "submit":
+            return self.face == "editor"
+        return kinds.allows(self.question, action)
+
+    def is_grace(self) -> bool:
+        """Did the question appear just now?"""
+        return self._now() - self._appeared < kinds.GRACE
+
+    def waive(self, finding: CheckFinding, reason: str) -> None:
+        """The finding is intended."""
+        self.post_message(self.WaiveRequested(finding.draft.text, finding.source.text, reason))
+
+    def open_source(self, finding: CheckFinding) -> None:
+        """What the finding quotes is to be shown."""
+        self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
+
+    def action_approve(self) -> None:
+        """Take the shown attempt, the proposal, or the model."""
+        question = self.question
+        if self.is_grace() or question is None:
+            return
+        if question.kind == "input":
+            self._hand_in(question)
+        elif kinds.is_bench(question):
+            self._decide(Decision("choose", self.query_one(Bench).number))
+        elif question.kind == "choice":
+            self.query_one(AnswerList).action_select()
+        elif question.kind in ("confirm", "gate", "limit") or self.shown_attempt() is not None:
+            self.past_unsent(lambda: self._decide(Decision("approve", self._number)))
+
+    def action_retry(self) -> None:
+        """Want another attempt; the note may be empty."""
+        self._ask_again("retry", _("What should be different? (may be empty)"), needed=False)
+
+    def action_mend(self) -> None:
+        """Want the shown attempt with only those paragraphs changed that have to; findings need no note."""
+        found = self.query_one(FindingView).count > 0
+        words = _("What should be different? (may be empty)") if found else _("What should be different?")
+        self._ask_again("mend", words, needed=not found)
+
+    def _ask_again(self, kind: Literal["retry", "mend"], words: str, *, needed: bool) -> None:
+        """Asks for the note, which counts only while the same question is there."""
+        asked, number = self.question, self._number
+        if self.is_grace() or self.shown_attempt() is None:
+            return
+
+        def noted(note: str | None) -> None:
+            if note is None or self.question != asked:
+                return
+            if needed and not note.strip():
+                self.notify(_("Say what should be different: nothing was found that could be mended."), markup=False)
+                return
+            self._decide(Decision(kind, number, note=note.strip()))
+
+        self.past_unsent(lambda: self.app.push_screen(PromptLine(words), noted))
+
+    def action_reject(self) -> None:
+        """Turn it down: what depends on it does not run."""
+        if not self.is_grace():
+            self.past_unsent(lambda: self._decide(Decision("reject", self._number)))
+
+    def action_edit(self) -> None:
+        """Edit the attempt, or write the answer."""
+        attempt, question = self.shown_attempt(), self.question
+        if self.is_grace() or question is None:
+            return
+        if kinds.is_bench(question):
+            self.query_one(Bench).action_preview()
+            return
+        if attempt is not None:
+            self.editor_area.load_text(self.unsent.text((question.id, attempt.number), attempt.text))
+        if attempt is not None or question.kind == "input":
+            self._turn_to("editor")
+
+    def action_submit(self) -> None:
+        """Hand in what stands in the editor."""
+        question = self.question
+        if self.is_grace() or question is None or self.face not in ("editor", "bench"):
+            return
+        if question.kind == "input":
+            self._hand_in(question)
+        elif question.kind == "choice":
+            self._decide(Decision("edit", text=self.query_one(Bench).put_together))
+        else:
+            self._decide(Decision("edit", self._number, text=self.editor_area.text))
+
+    def _hand_in(self, question: Question) -> None:
+        text = self.editor_area.text
+        if not text.strip():
+            self.notify(_("Write an answer first: `e`."), markup=False)
+        elif text == clean(question.proposal):
+            self._decide(Decision("approve", text=text))
+        else:
+            self._decide(Decision("edit", text=text))
+
+    def action_attempt(self, step: int) -> None:
+        """Show the attempt before or after."""
+        numbers = [item.number for item in self._node_view.attempts] if self._node_view else []
+        if self._number in numbers:
+            self.remember()
+            self._show_attempt(numbers[min(max(numbers.index(self._number) + step, 0), len(numbers) - 1)])
+
+    def _earlier(self) -> Attempt | None:
+        return kinds.made_from(self._node_view.attempts if self._node_view else (), self.shown_attempt())
+
+    def action_changes(self) -> None:
+        """Switch between the attempt and what it changed in the one that it was made from."""
+        attempt, earlier = self.shown_attempt(), self._earlier()
+        if self.face == "changes":
+            self._turn_to("text")
+        elif earlier is not None and attempt is not None:
+            self.query_one(DiffView).set_texts(earlier.text, attempt.text)
+            self._turn_to("changes")
+        else:
+            self.notify(_("There is no attempt before this one."), markup=False)
+
+    def action_turn(self, step: int) -> None:
+        """The next question or the one before, where j and k move in a list."""
+        self.action_question(step)
+
+    def action_question(self, step: int) -> None:
+        """The next question or the one before."""
+        self.remember()
+        place = min(max(self._place + step, 0), len(self._waiting) - 1)
+        if place != self._place:
+            self._place = place
+            self._appear()
+
+    def action_leave(self) -> None:
+        """Out of the editor or the difference; else back to the workspace."""
+        if self.face == "bench" and self.query_one(Bench).is_preview:
+            self.query_one(Bench).leave_preview()
+        elif self.editor_area.has_focus and self.question is not None:
+            self.remember()
+            if self.question.kind == "input":
+                self.set_focus(None)
+            else:
+                self._turn_to("text")
+        elif self.face == "changes":
+            self._turn_to("text")
+        else:
+            self.dismiss(None)

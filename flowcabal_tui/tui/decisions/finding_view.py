@@ -1,0 +1,101 @@
+"""What the checks say of an attempt, one finding at a time, with its two quotations."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static
+
+from flowcabal_tui.domain.run import CheckFinding, Evaluation, Quotation
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.tui.shared.words import one_line
+
+
+class FindingView(Vertical):
+    """Quotations stand side by side where there is room, else one below the other."""
+
+    DEFAULT_CSS = """
+    FindingView { height: auto; max-height: 55%; overflow-y: auto; padding: 0 1; }
+    FindingView Static { height: auto; }
+    FindingView > .explained { text-style: bold; }
+    FindingView Horizontal { height: auto; }
+    FindingView .quoted { width: 1fr; padding: 0 1 0 0; max-height: 6; }
+    FindingView.-clean > .explained, FindingView.-clean > Horizontal { display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(classes="-clean")
+        self._findings: tuple[CheckFinding, ...] = ()
+        self._intended: set[tuple[str, str]] = set()
+        self._place = 0
+
+    def compose(self) -> ComposeResult:
+        """A line for all angles, the explanation, the quotations."""
+        yield Static(markup=False, classes="checks")
+        yield Static(markup=False, classes="explained")
+        with Horizontal():
+            yield Static(markup=False, classes="quoted", id="in-draft")
+            yield Static(markup=False, classes="quoted", id="in-source")
+
+    @property
+    def finding(self) -> CheckFinding | None:
+        """The finding that is shown."""
+        return self._findings[self._place] if self._findings else None
+
+    @property
+    def count(self) -> int:
+        """How many findings there are."""
+        return len(self._findings)
+
+    def show(self, evaluation: Evaluation | None) -> None:
+        """Shows the checks of an attempt, and its first finding."""
+        checks = evaluation.checks if evaluation else ()
+        self._findings, self._place = evaluation.findings if evaluation else (), 0
+        words = " · ".join(one_line(check_words(check)) for check in checks) or _("no check asked for")
+        self.query_one(".checks", Static).update(words)
+        self._refresh_finding()
+
+    def next_finding(self) -> None:
+        """Shows the next one, round the end."""
+        if self._findings:
+            self._place = (self._place + 1) % len(self._findings)
+            self._refresh_finding()
+
+    def mark_intended(self, finding: CheckFinding) -> None:
+        """Says of a finding that it was waived."""
+        self._intended.add(finding.signature)
+        self._refresh_finding()
+
+    def _refresh_finding(self) -> None:
+        finding = self.finding
+        self.set_class(finding is None, "-clean")
+        if finding is None:
+            return
+        number = _("finding {n} of {m}").format(n=self._place + 1, m=len(self._findings))
+        words = [number, one_line(finding.explanation)]
+        if finding.signature in self._intended:
+            words.append(_("noted as intended"))
+        self.query_one(".explained", Static).update(" · ".join(words))
+        self.query_one("#in-draft", Static).update(quoted(_("The draft says:"), finding.draft, 600))
+        self.query_one("#in-source", Static).update(quoted(_("The book says ({title}):"), finding.source, 600))
+
+
+def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
+    """A quotation under its head, cut after `limit` characters."""
+    title = one_line(quotation.title or quotation.uri)
+    return f"{head.format(title=title)}\n“{clean(quotation.text)[:limit]}”"
+
+
+def finding_in_full(finding: CheckFinding) -> str:
+    """Everything that is known of a finding."""
+    confidence = _("confidence {percent} %").format(percent=round(100 * finding.confidence))
+    kind = " · ".join((_(ANGLES[finding.angle]), clean(_(finding.subtype)), confidence))
+    parts = (
+        kind,
+        clean(finding.explanation),
+        quoted(_("The draft says:"), finding.draft),
+        quoted(_("The book says ({title}):"), finding.source),
+    )
+    return "\n\n".join(parts)

@@ -1,0 +1,181 @@
+"""What can be done with each kind of question, and in which words it is put."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container, Sequence
+from typing import Final
+
+from textual.binding import Binding, BindingType
+
+from flowcabal_tui.domain.run import Attempt, Question
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS
+
+CSS: Final = """
+DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
+DecisionsScreen > .reason { height: auto; max-height: 5; padding: 0 1; }
+DecisionsScreen > FindingView { border-bottom: solid $panel; }
+DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
+DecisionsScreen > ContentSwitcher { height: 1fr; }
+DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea { height: 1fr; padding: 0 1; }
+DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
+DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
+DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
+DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
+DecisionsScreen.-plain > FindingView { display: none; }
+DecisionsScreen.-bench > .attempt { display: none; }
+DecisionsScreen #choice { height: 1fr; }
+DecisionsScreen #choice > StreamView { height: 1fr; }
+"""
+GRACE: Final = 0.5
+"""Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
+Load = Callable[[Question], Awaitable[NodeView]]
+Clock = Callable[[], float]
+KEYS: Final[list[BindingType]] = [
+    Binding("a", "approve", mark("Approve"), id="decision.approve"),
+    Binding("r", "retry", mark("Retry"), tooltip=mark("Another attempt, with a note."), id="decision.retry"),
+    Binding("m", "mend", mark("Mend"), tooltip=mark("Only the paragraphs that have to change, with a note."),
+            id="decision.mend"),
+    Binding("e", "edit", mark("Edit"), id="decision.edit"),
+    Binding("f2,ctrl+s", "submit", mark("Hand in"), priority=True, id="decision.submit"),
+    Binding("w", "why", mark("Why"), tooltip=mark("The finding in full."), id="decision.why"),
+    Binding("i", "intended", mark("Intended"), tooltip=mark("The contradiction is wanted; says why."),
+            id="decision.intended"),
+    Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="decision.previous",
+            tooltip=mark("Attempt before")),
+    Binding("d", "changes", mark("Diff"), tooltip=mark("Compare with the attempt before."),
+            id="decision.diff"),
+    Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
+            id="decision.editor"),
+    Binding("o", "source", mark("Source"), show=False, tooltip=mark("Open what is quoted."), id="decision.source"),
+    Binding("f", "finding", mark("Next finding"), id="decision.finding"),
+    Binding("x", "reject", mark("Turn down"), id="decision.reject"),
+    Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="decision.next"),
+    Binding("j", "question(1)", mark("Next question"), show=False, priority=True, id="decision.later"),
+    Binding("k", "question(-1)", mark("Question before"), show=False, priority=True, id="decision.earlier"),
+    Binding("J", "turn(1)", mark("Next question"), show=False, tooltip=mark("Next question, from a list too."),
+            id="decision.turn-later"),
+    Binding("K", "turn(-1)", mark("Question before"), show=False, tooltip=mark("Question before, from a list too."),
+            id="decision.turn-earlier"),
+    Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
+    HELP_KEYS,
+]  # fmt: skip
+PREVIEW_KEYS: Final = ("submit", "leave")
+"""What can be done while a text is put together from candidates."""
+REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
+_ALLOWED: Final = {
+    "review": REVIEW_KEYS,
+    "input": ("approve", "edit", "editor"),
+    "confirm": ("approve", "reject"),
+    "gate": ("approve", "reject"),
+    "limit": ("approve", "reject"),
+    "choice": ("approve", "edit"),
+}
+_OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "edit", "reject": "reject"}
+"""Keys that a review allows only when its question offers the decision."""
+
+
+def allows(question: Question, action: str) -> bool:
+    """Does the key make sense for this question?"""
+    if action == "edit" and question.kind == "choice":
+        return is_bench(question)
+    if action in _ALLOWED[question.kind]:
+        return True
+    if question.kind == "review" and action in _OPTIONS:
+        return _OPTIONS[action] in question.options
+    if question.kind in ("input", "choice") and action == "reject":
+        return "reject" in question.options
+    return action not in (*REVIEW_KEYS, *_OPTIONS)
+
+
+def idle_actions(question: Question, findings: int, attempts: int, *, is_editing: bool) -> set[str]:
+    """The actions that have nothing to act on, by how much there is of each."""
+    if is_editing and question.kind == "review":
+        return {*REVIEW_KEYS, "retry", "mend", "edit", "reject"}
+    idle = set() if is_editing else {"submit"}
+    if not findings:
+        idle |= {"why", "intended", "source"}
+    if findings < 2:
+        idle.add("finding")
+    if attempts < 2:
+        idle |= {"attempt", "changes"}
+    return idle
+
+
+def keys_line(question: Question, off: Container[str], *, is_preview: bool) -> str:
+    """The keys of this question, without the actions that are `off`; `is_preview`: a text is put together."""
+    if is_bench(question) and not is_preview:
+        return _("a Take this one  Space Mark paragraph  v Put together  h l 1-9 Candidates  w Why  J Next  Esc Back")
+    hints = [
+        f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
+        for binding in KEYS
+        if isinstance(binding, Binding) and binding.show
+        and (action := binding.action.split("(")[0]) not in off and allows(question, action)
+        and (not is_preview or action in PREVIEW_KEYS)
+    ]  # fmt: skip
+    return "  ".join(hints)
+
+
+def is_bench(question: Question) -> bool:
+    """Are there candidates with texts to choose from?"""
+    return question.kind == "choice" and any(choice.text for choice in question.choices)
+
+
+def heading(question: Question) -> str:
+    """What is wanted, and by which node."""
+    kinds = {
+        "review": _("Review"),
+        "input": _("Your words are wanted"),
+        "confirm": _("Confirm a model"),
+        "gate": _("May this be carried out?"),
+        "limit": _("May this run cost more?"),
+        "choice": _("Choose"),
+    }
+    title = one_line(question.node_title or question.node)
+    return f"{kinds[question.kind]} · {title}"
+
+
+def reason_words(question: Question) -> str:
+    """Why it is asked; a confirmation says first what it means."""
+    if question.kind == "choice" and not is_bench(question):
+        return ""
+    if question.kind != "confirm":
+        return clean(question.reason)
+    warning = _("This costs money, and it sends your manuscript away to the provider of the model.")
+    return f"{warning}\n{clean(question.reason)}"
+
+
+def proposal_hint(question: Question) -> str:
+    """How an input or a confirmation is answered."""
+    if question.kind == "gate":
+        return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
+    if question.kind == "limit":
+        return _("`a` lets the run cost as much again, `x` ends it here. What was paid for is kept either way.")
+    if question.kind == "choice":
+        return _("A digit, or enter, takes an answer.")
+    if question.kind == "input":
+        return _("`e` to write, `a` to take it as it stands, F2 hands it in.")
+    return _("`a` allows it, `x` does not.")
+
+
+def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> str:
+    """Which attempt is shown, of those there are, and what is to be known of it."""
+    parts = [_("attempt {n} of {m}").format(n=numbers.index(attempt.number) + 1, m=len(numbers))]
+    if attempt.paragraphs and attempt.of in numbers:
+        of = numbers.index(attempt.of) + 1
+        parts.append(_("attempt {n} with single paragraphs changed").format(n=of))
+    parts += [_("written by hand")] if attempt.author == "human" else []
+    parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
+    parts += [_("your edited text is not handed in yet: `e`, then F2")] if unsent else []
+    parts += [_("`[` and `]` show the others")] if len(numbers) > 1 else []
+    return " · ".join(parts)
+
+
+def made_from(attempts: Sequence[Attempt], shown: Attempt | None) -> Attempt | None:
+    """The attempt that the shown one was made from, else the one before it; None for the first."""
+    earlier = [each for each in attempts if shown is not None and each.number < shown.number]
+    return next((each for each in earlier if shown and each.number == shown.of), earlier[-1] if earlier else None)

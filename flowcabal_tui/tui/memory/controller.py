@@ -1,0 +1,224 @@
+"""The memory of the book: profiles, sources, meta texts, background work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
+from flowcabal_tui.domain.outline import NOWHERE, OutlinePart
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.consent import EmbeddingQuote
+from flowcabal_tui.project.words import LEVELS, META
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
+from flowcabal_tui.protocol.memory import (
+    CancelBackground,
+    PinProfile,
+    RegenerateProfile,
+    RetryBackground,
+    TakeProfile,
+    WriteProfile,
+)
+from flowcabal_tui.protocol.models import AnswerEmbeddings
+from flowcabal_tui.tui.memory.outline import OutlineScreen, PartOf
+from flowcabal_tui.tui.memory.profiles import ProfilePane
+from flowcabal_tui.tui.memory.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import UnsavedScreen
+from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_PARTS: Final = "outline-parts"
+_OUTLINE: Final = ChapterId("meta/outline")
+
+
+class _Doors:
+    """The outline's screen asks the project."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+        self.outline, self.chapter_text = workbench.outline, workbench.chapter_text
+
+    async def write(self, text: str, of: PartOf, version: int) -> None:
+        part = of.placed.part if of.placed else None
+        title, nth, chapter = (part.title, part.nth, NOWHERE) if part else ("", 1, of.chapter)
+        await self._workbench.carry_out(WriteOutlinePart(text, title, nth, chapter, version, of.volume))
+
+    async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None:
+        await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
+
+    async def earlier_text(self) -> str | None:
+        versions = await self._workbench.chapter_versions(_OUTLINE)
+        if not versions:
+            return None
+
+        async def load(version: int) -> str:
+            return await self._workbench.chapter_text(_OUTLINE, version)
+
+        page = VersionsScreen(_(META["outline"]), versions, load, self._workbench.info.language)
+        return await self._screen.app.push_screen_wait(page)
+
+    async def write_all(self, text: str, version: int) -> None:
+        await self._workbench.carry_out(WriteMeta("outline", text, version))
+
+
+class MemoryDesk:
+    """What the writer looks up and corrects in the memory."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
+        self._screen, self._workbench, self._editor = screen, workbench, editor
+        self._profile_in_view = ""
+
+    async def load(self) -> None:
+        """Profiles, what was spent, and what the background has left."""
+        status = self._screen.query_one(StatusLine)
+        status.update_totals(await self._workbench.totals())
+        tasks = await self._workbench.background()
+        status.update_memory(*_standing(task for task in tasks if task.kind != "knowledge"))
+        status.update_owed(*_standing(task for task in tasks if task.kind == "knowledge"))
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Reads the profiles again, and the one in view."""
+        pane = self._screen.query_one(ProfilePane)
+        pane.show(await self._workbench.profiles())
+        if self._profile_in_view:
+            await self.show_profile(self._profile_in_view)
+
+    async def show_profile(self, uri: str) -> None:
+        """A profile in its levels, with its history."""
+        self._profile_in_view = uri
+        self._screen.query_one(ProfilePane).show_profile(await self._workbench.profile(uri))
+
+    async def edit_profile(self, uri: str, level: Level, text: str) -> None:
+        """Opens a level of a profile; what was written stands from then on."""
+        profile = await self._workbench.profile(uri)
+        title = f"{profile.name} · {_(LEVELS[level])}"
+        edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
+        if edited is not None:
+            words = _("Saved: your words stand.")
+            if profile.pinned is not None:
+                words = _("Saved. The pinned state stands until it is unpinned.")
+            await self._change(WriteProfile(uri, level, edited), words)
+
+    async def pin_profile(self, uri: str, generation: Generation | None) -> None:
+        """Contexts read this state from now on, or the newest again."""
+        words = _("No longer pinned.") if generation is None else _("Pinned: contexts read this state from now on.")
+        await self._change(PinProfile(uri, generation), words)
+
+    async def take_profile(self, uri: str) -> None:
+        """What was made since the writer's own words or pin stands."""
+        await self._change(TakeProfile(uri), _("The newest state stands."))
+
+    async def make_profile(self, uri: str) -> None:
+        """Once more from the text."""
+        await self._change(RegenerateProfile(uri), _("It is made again; until then the old one is read."))
+
+    async def _change(self, command: Command, words: str) -> None:
+        await self._workbench.carry_out(command)
+        await self.refresh()
+        self._screen.notify(words, markup=False)
+
+    async def open_source(
+        self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
+    ) -> None:
+        """The text that was cited, in the level in which it went in, at the place that was cited."""
+        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level, receipt)))
+
+    async def edit_meta(self, chapter: ChapterId | None = None) -> None:
+        """Chooses one of the meta texts and opens it in the writer's editor; the outline also part by part."""
+        choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
+        if chosen == _PARTS:
+            await self._screen.app.push_screen_wait(OutlineScreen(_Doors(self._screen, self._workbench), chapter))
+        name = next((item for item in META_NAMES if item == chosen), None)
+        if name is None:
+            return
+        command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
+        text, base = await self._workbench.meta(name), await self._newest(subject)
+        edited = await edit_outside(self._screen.app, text, name, command)
+        if edited is not None:
+            await self._save_meta(name, edited, base)
+
+    async def _newest(self, subject: ChapterId) -> int:
+        versions = await self._workbench.chapter_versions(subject)
+        return versions[0].version if versions else 0
+
+    async def _save_meta(self, name: MetaName, text: str, base: int) -> None:
+        """Saves what was made of the version `base`; over another text only after both were shown."""
+        command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
+        while True:
+            try:
+                await self._workbench.carry_out(WriteMeta(name, text, base))
+            except VersionConflict:
+                base, newest = await self._newest(subject), await self._workbench.meta(name)
+                title = _("{title}: from the newest version to your unsaved text").format(title=_(META[name]))
+                answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, text))
+                if answer == "newer":
+                    return
+                if answer is None:
+                    text = await edit_outside(self._screen.app, text, name, command) or text
+                continue
+            self._screen.notify(_("Saved."), markup=False)
+            return
+
+    async def work(self, retry: bool) -> None:
+        """Takes background work up again, or cancels what is left of it. A waiting question comes first."""
+        if retry and (asked := await self._workbench.embedding_question()) is not None:
+            await self._ask_embeddings(asked)
+            return
+        await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
+        words = _("Memory work is taken up again.") if retry else _("Memory work is cancelled; it can be retried.")
+        self._screen.notify(words, markup=False)
+
+    async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
+        """Escape answers nothing: the question waits on."""
+        choices = (
+            ("no", _("No: search by words alone, send nothing")),
+            ("yes", _("Yes: send the texts, search by meaning")),
+        )
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(asked.words, choices))
+        if chosen is not None:
+            await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
+
+    async def check_models(self) -> None:
+        """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
+        self._screen.notify(_("The models are being asked ..."), markup=False)
+        checks = await self._workbench.check_models()
+        lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
+        well = all(check.ok for check in checks)
+        self._screen.notify(
+            clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
+        )
+        await self._offer_vocabulary()
+
+    async def _offer_vocabulary(self) -> None:
+        """Nothing is fetched before the writer says yes to the host."""
+        from flowcabal_tui.project.doctor import fetch_known, missing_vocabulary, vocabulary_question
+
+        model = dict(self._workbench.info.models).get("user")
+        known = await asyncio.to_thread(missing_vocabulary, model)
+        if known is not None and await self._screen.app.push_screen_wait(ConfirmScreen(*vocabulary_question(known))):
+            self._screen.notify(await fetch_known(known), markup=False)
+
+
+def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:
+    """How many are left, how many failed, and what hinders one of them."""
+    known = tuple(tasks)
+    hindered = (task.error for task in known if task.state in ("waiting", "failed"))
+    left = sum(task.state in ("waiting", "running", "stale") for task in known)
+    return left, sum(task.state == "failed" for task in known), next(filter(None, hindered), "")

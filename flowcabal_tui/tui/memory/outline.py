@@ -1,0 +1,282 @@
+"""The outline by parts: which chapter each belongs to, its words beside the chapter, and what fits no chapter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple, Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.outline import NOWHERE, BookOutline, OutlinePart, Placed
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import belongs
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
+
+_BY_RULES = "rules"
+_TO_NONE = "none"
+_NEW = "new-"
+_NEW_VOLUME = "volume-"
+_IN_SIGHT = 100
+"""Rows on each side of the cursor that are drawn before all others: more than a terminal is high."""
+
+
+class PartOf(NamedTuple):
+    """What words of the outline are of: a part, or the chapter or volume that has none yet."""
+
+    placed: Placed | None = None
+    chapter: ChapterId = NOWHERE
+    volume: str = ""
+
+
+class OutlineDoors(Protocol):
+    """What the screen asks of the project."""
+
+    def outline(self) -> Awaitable[tuple[BookOutline, int]]: ...
+
+    def chapter_text(self, chapter: ChapterId) -> Awaitable[str]: ...
+
+    async def write(self, text: str, of: PartOf, version: int) -> None: ...
+
+    async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None: ...
+
+    async def earlier_text(self) -> str | None:
+        """An earlier version that the writer chose to restore; None: none."""
+        ...
+
+    async def write_all(self, text: str, version: int) -> None: ...
+
+
+def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> Option:
+    """A row of the list with the sign before its words and the dim words after them. `titles` are of the chapters."""
+    words = f" · {_('nothing in the outline yet')}"
+    if name.startswith(_NEW):
+        return Option(HangingRow("+   ", titles[ChapterId(name.removeprefix(_NEW))], words), id=name)
+    if name.startswith(_NEW_VOLUME):
+        volume = book.volumes[int(name.removeprefix(_NEW_VOLUME))]
+        return Option(HangingRow("+ ", _("volume {name}").format(name=one_line(volume)), words), id=name)
+    each = book.placed[int(name)]
+    title = one_line(each.part.title) or _("The whole book")
+    indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
+    words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
+    return Option(HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words), id=name)
+
+
+class BeatsScreen(TypedScreen[str]):
+    """The words of a part beside the chapter; gives them back, or None when they are as they were."""
+
+    help = HelpData(
+        mark("The outline of a chapter"), mark("Left the chapter, right its outline. Ctrl+s saves, Esc leaves it.")
+    )
+    DEFAULT_CSS = """
+    BeatsScreen { background: $background; }
+    BeatsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    BeatsScreen > Horizontal { height: 1fr; }
+    BeatsScreen ProseArea, BeatsScreen ProseArea:focus { width: 1fr; height: 1fr; border: none; padding: 0 1; }
+    BeatsScreen #chapter { color: $text-muted; border-right: solid $primary; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "take", mark("Save"), priority=True, id="beats.take"),
+        Binding("escape", "leave", mark("Leave"), priority=True, id="beats.leave"),
+        HELP_KEYS,
+    ]
+
+    def __init__(self, title: str, chapter: str, beats: str, *, is_new: bool = False) -> None:
+        """A heading that `is_new` may be saved without words."""
+        super().__init__()
+        self._heading, self._chapter, self._beats, self._is_new = title, clean(chapter), clean(beats), is_new
+
+    def compose(self) -> ComposeResult:
+        """The chapter cannot be typed into here."""
+        yield Static(one_line(self._heading), markup=False, classes="head")
+        with Horizontal():
+            if self._chapter.strip():
+                yield ProseArea(self._chapter, read_only=True, id="chapter")
+            yield ProseArea(self._beats, id="beats")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Type at once."""
+        self.query_one("#beats", ProseArea).focus()
+
+    def action_take(self) -> None:
+        """Give the words back."""
+        text = clean(self.query_one("#beats", ProseArea).text)
+        self.dismiss(text if self._is_new or text.strip() != self._beats.strip() else None)
+
+
+class _Parts(PickList):
+    """Its Enter is shown among the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", mark("Edit"), id="outline.edit")]
+
+
+class OutlineScreen(ModalScreen[None]):
+    """All parts in their order, then the chapters that the outline says nothing of."""
+
+    help = HelpData(
+        mark("Outline"),
+        mark("Each heading of the outline with the chapter that it belongs to. Enter edits its words beside the "
+             "chapter, `a` assigns it to a chapter, `u` goes to the next one that fits no chapter. `V` shows the "
+             "earlier versions of the outline and restores one."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    OutlineScreen { background: $background; }
+    OutlineScreen > .head { height: auto; padding: 0 1; text-style: bold; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="outline.back"),
+        Binding("a", "assign", mark("Assign"), tooltip=mark("Say which chapter this belongs to."), id="outline.assign"),
+        Binding("u", "unassigned", mark("Not assigned"), tooltip=mark("The next part that fits no chapter."),
+                id="outline.unassigned"),
+        Binding("V", "versions", mark("Versions"), tooltip=mark("Earlier states of the outline; one can be restored."),
+                id="outline.versions"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, doors: OutlineDoors, chapter: ChapterId | None) -> None:
+        """`chapter` is the one in view: the cursor begins at its part."""
+        super().__init__()
+        self._doors, self._chapter = doors, chapter
+        self._book: BookOutline | None = None
+        self._version = 0
+
+    def compose(self) -> ComposeResult:
+        """How many fit no chapter, and the parts."""
+        yield Static(markup=False, classes="head")
+        yield _Parts()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Reads the outline."""
+        self.query_one(PickList).focus()
+        attempt(self, self._read(first=True))
+
+    async def _read(self, *, first: bool = False) -> None:
+        self._book, self._version = await self._doors.outline()
+        book, lines = self._book, self.query_one(PickList)
+        names = [*self._names(book)]
+        at = self._first_row(book, names) if first else lines.highlighted or 0
+        self.query_one(".head", Static).update(self._words(book))
+        titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
+        near = slice(max(0, at - _IN_SIGHT), at + _IN_SIGHT)
+        if len(names) > 2 * _IN_SIGHT:  # the words and the height of each row take time: those in sight come first
+            self._fill([_row(book, titles, name) for name in names[near]], at - near.start)
+            drawn = asyncio.Event()
+            self.call_after_refresh(drawn.set)
+            await drawn.wait()
+            at = near.start + (lines.highlighted or 0)
+        self._fill([_row(book, titles, name) for name in names], at)
+
+    def _fill(self, rows: Sequence[Option], at: int) -> None:
+        lines = self.query_one(PickList)
+        lines.set_options(rows)
+        lines.highlighted = min(at, lines.option_count - 1)
+
+    def _first_row(self, book: BookOutline, names: Sequence[str]) -> int:
+        """The row of the chapter in view."""
+        own = (at for at, each in enumerate(book.placed) if self._chapter in each.chapters)
+        new = (at for at, name in enumerate(names) if name == f"{_NEW}{self._chapter}")
+        return next(own, next(new, 0))
+
+    @staticmethod
+    def _words(book: BookOutline) -> str:
+        left = len(book.unassigned)
+        words = ngettext("{n} part fits no chapter: not assigned", "{n} parts fit no chapter: not assigned", left)
+        return f"{_('Outline')} · {words.format(n=left)}" if left else _("Outline")
+
+    @staticmethod
+    def _names(book: BookOutline) -> Iterator[str]:
+        """The ids of all rows: the parts by their places, then the volumes and chapters that have none."""
+        yield from map(str, range(len(book.placed)))
+        new = {name: at for at, name in enumerate(book.volumes) if book.part_of_volume(name) is None}
+        for chapter in book.chapters:
+            if (at := new.pop(chapter.volume, -1)) >= 0:
+                yield f"{_NEW_VOLUME}{at}"
+            if not book.of(chapter.id):
+                yield f"{_NEW}{chapter.id}"
+
+    def _current(self) -> PartOf:
+        """What the row under the cursor is of."""
+        picked = self.query_one(PickList).picked
+        if self._book is None or picked is None:
+            return PartOf()
+        if picked.startswith(_NEW):
+            return PartOf(chapter=ChapterId(picked.removeprefix(_NEW)))
+        if picked.startswith(_NEW_VOLUME):
+            return PartOf(volume=self._book.volumes[int(picked.removeprefix(_NEW_VOLUME))])
+        placed = self._book.placed[int(picked)]
+        return PartOf(placed, next(iter(placed.chapters), NOWHERE))
+
+    @on(OptionList.OptionSelected)
+    def edit(self) -> None:
+        """The words of the part beside its chapter."""
+        attempt(self, self._edit())
+
+    async def _edit(self) -> None:
+        of = self._current()
+        if self._book is None or of == PartOf():
+            return
+        placed, titles = of.placed, {each.id: each.title for each in self._book.chapters}
+        beats = self._book.outline.body(placed.part) if placed else ""
+        title = placed.part.title or _("The whole book") if placed else titles.get(of.chapter, of.volume)
+        text = await self._doors.chapter_text(of.chapter) if of.chapter else ""
+        words = await self.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
+        if words is not None:
+            await self._doors.write(words, of, self._version)
+            await self._read()
+            self.notify(_("Saved."), markup=False)
+
+    def action_assign(self) -> None:
+        """A chapter for the part."""
+        attempt(self, self._assign())
+
+    async def _assign(self) -> None:
+        placed = self._current().placed
+        if self._book is None or placed is None or placed.part.kind == "book":
+            return
+        choices = [(str(each.id), f"{each.position} {each.title}") for each in self._book.chapters]
+        choices += [(_TO_NONE, _("To no chapter")), (_BY_RULES, _("As its heading says"))]
+        title = _("To which chapter does {title} belong?").format(title=one_line(placed.part.title, 40))
+        chosen = await self.app.push_screen_wait(ChooseScreen(title, tuple(choices)))
+        if chosen is not None:
+            chapter = None if chosen == _BY_RULES else NOWHERE if chosen == _TO_NONE else ChapterId(chosen)
+            await self._doors.assign(placed.part, chapter)
+            await self._read()
+
+    def action_versions(self) -> None:
+        """Back to an earlier text."""
+        attempt(self, self._restore())
+
+    async def _restore(self) -> None:
+        text = await self._doors.earlier_text()
+        if text is not None:
+            await self._doors.write_all(text, self._version)
+            await self._read()
+            self.notify(_("Restored as the newest version."), markup=False)
+
+    def action_unassigned(self) -> None:
+        """The next part that fits no chapter."""
+        lines = self.query_one(PickList)
+        if self._book is None:
+            return
+        places = [at for at, each in enumerate(self._book.placed) if each.is_unassigned]
+        here = lines.highlighted or 0
+        if places:
+            lines.highlighted = next((at for at in places if at > here), places[0])

@@ -1,0 +1,78 @@
+"""The tree of everything that is remembered, by kind, each with its one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+from textual.widgets.tree import TreeNode
+
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import ProfileRow
+from flowcabal_tui.tui.shared.lists import PickTree
+from flowcabal_tui.tui.shared.words import one_line
+
+KINDS: Final[dict[str, str]] = {
+    "characters": mark("Characters"),
+    "plot-threads": mark("Plot threads"),
+    "world-state": mark("State of the world"),
+    "themes": mark("Themes"),
+    "style": mark("Style"),
+    "arcs": mark("Arcs and the whole work"),
+    "chapters": mark("Chapters"),
+}
+
+
+class ProfileTree(PickTree[str]):
+    """A leaf holds the uri of its profile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._leaves: dict[str, TreeNode[str]] = {}
+        self._shown_rows: tuple[ProfileRow, ...] = ()
+
+    @property
+    def rows(self) -> tuple[ProfileRow, ...]:
+        """What is shown."""
+        return self._shown_rows
+
+    def holds(self, uri: str | None) -> bool:
+        """Is there such a profile?"""
+        return uri in self._leaves
+
+    def show(self, rows: Sequence[ProfileRow], chosen: str) -> None:
+        """Shows other rows; what is closed stays closed, and the cursor goes to the chosen one, or to the first."""
+        self._shown_rows = tuple(rows)
+        closed = {str(branch.data) for branch in self.root.children if not branch.is_expanded}
+        self.clear()
+        self._leaves = {}
+        kinds = [*KINDS, *dict.fromkeys(row.kind for row in rows if row.kind not in KINDS)]
+        for kind in kinds:
+            members = [row for row in rows if row.kind == kind]
+            if members:
+                words = one_line(members[0].kind_title or _(KINDS.get(kind, kind)), 60)
+                branch = self.root.add(Text(f"{words} ({len(members)})", style="bold"), expand=kind not in closed)
+                branch.data = kind
+                for row in members:
+                    self._leaves[row.uri] = branch.add_leaf(_leaf(row), row.uri)
+        if self._leaves:
+            self.place(self._leaves.get(chosen) or next(iter(self._leaves.values())))
+
+    def find(self, words: str, after: str) -> bool:
+        """Puts the cursor on the next profile that has the words in its name or one line, round the end."""
+        sought = words.casefold()
+        uris = [row.uri for row in self._shown_rows if sought in f"{row.name} {row.abstract}".casefold()]
+        if not sought or not uris:
+            return False
+        leaf = self._leaves[uris[(uris.index(after) + 1) % len(uris)] if after in uris else uris[0]]
+        if leaf.parent is not None:
+            leaf.parent.expand()
+        self.place(leaf)
+        return True
+
+
+def _leaf(row: ProfileRow) -> Text:
+    label = Text(one_line(row.name, 60), no_wrap=True)
+    abstract = one_line(row.abstract, 200)
+    return label.append(f" · {abstract}" if abstract else "", style="dim")

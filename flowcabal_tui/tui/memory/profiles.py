@@ -1,0 +1,392 @@
+"""What the book's memory knows: profiles and summaries by kind, in three levels, with evidence and history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher, OptionList, Static, Tree
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.memory import Derived, Evidence, Level
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.views import ProfileRow, ProfileView
+from flowcabal_tui.project.words import LEVELS, METHODS
+from flowcabal_tui.tui.memory.profile_tree import ProfileTree
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.prompt_line import FindLine
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+_ORDER: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
+Face = Literal["text", "sentences", "history", "changes"]
+
+
+class ProfilePane(Vertical):
+    """A tree of profiles above, the chosen one below."""
+
+    help = HelpData(
+        mark("Profiles"),
+        mark(
+            "What the memory holds. `l` goes from one line to summary to full text, `t` shows earlier states: there "
+            "`m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin stands until you take "
+            "(`T`) what was made since."
+        ),
+    )
+    jump_key = "f"
+    DEFAULT_CSS = """
+    ProfilePane > ProfileTree { height: 45%; }
+    ProfilePane > .head { height: auto; max-height: 4; padding: 0 1; text-style: bold; border-top: solid $panel; }
+    ProfilePane > ContentSwitcher { height: 1fr; }
+    ProfilePane StreamView, ProfilePane DiffView { height: 1fr; padding: 0 1; }
+    ProfilePane #sentences { padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "level", mark("Level"), tooltip=mark("One line, summary, full text."), id="profile.level"),
+        Binding("t", "history", mark("History"), tooltip=mark("Earlier states."), id="profile.history"),
+        Binding("d", "changes", mark("Diff"), tooltip=mark("What changed since the state before."), id="profile.diff"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Write this level by hand: it stands from then on."),
+                id="profile.edit"),
+        Binding("p", "pin", mark("Pin"), tooltip=mark("Contexts read this state from now on; again: the newest."),
+                id="profile.pin"),
+        Binding("T", "take", mark("Take"), show=False, id="profile.take",
+                tooltip=mark("Take what was made since your own words or pin.")),
+        Binding("w", "waiting", mark("What was made since"), show=False, id="profile.waiting",
+                tooltip=mark("Compare what stands with what was made since.")),
+        Binding("r", "regenerate", mark("Make again"), show=False, id="profile.regenerate",
+                tooltip=mark("Make this profile again from the text; the old one is read until then.")),
+        Binding("m", "mark", mark("Mark"), show=False, tooltip=mark("Compare with this state."), id="profile.mark"),
+        Binding("slash", "find", mark("Find"), id="profile.find"),
+        Binding("n", "find_next", mark("Find next"), show=False, id="profile.find-next"),
+        Binding("escape", "leave", mark("To the tree"), show=False, priority=True, id="profile.leave"),
+    ]  # fmt: skip
+
+    @dataclass
+    class ProfileChosen(Message):
+        """A profile is to be shown."""
+
+        uri: str
+
+    @dataclass
+    class SourceOpened(Message):
+        """What a sentence rests on is to be shown."""
+
+        uri: str
+        start: int
+        end: int
+
+    @dataclass
+    class EditRequested(Message):
+        """A level is to be written by hand; `text` is what stands."""
+
+        uri: str
+        level: Level
+        text: str
+
+    @dataclass
+    class PinRequested(Message):
+        """Contexts are to read this state from now on (None: the newest again)."""
+
+        uri: str
+        generation: Generation | None
+
+    @dataclass
+    class TakeRequested(Message):
+        """What was made since the writer's own words or pin is to stand."""
+
+        uri: str
+
+    @dataclass
+    class MakeRequested(Message):
+        """The profile is to be made again."""
+
+        uri: str
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._rows: tuple[ProfileRow, ...] | None = None
+        self._chosen = ""
+        self._profile: ProfileView | None = None
+        self._level: Level = "L1"
+        self._evidence: tuple[Evidence, ...] = ()
+        self._sought = ""
+        self._marked: Generation | None = None
+
+    def compose(self) -> ComposeResult:
+        """The tree, the name of what is chosen, and its text, sentences, history or changes."""
+        yield ProfileTree()
+        yield Static(_("Nothing is remembered yet: keep a chapter first."), markup=False, classes="head")
+        with ContentSwitcher(initial="text"):
+            yield StreamView(id="text")
+            yield PickList(id="sentences")
+            yield PickList(id="history")
+            yield DiffView(id="changes")
+
+    @property
+    def _face(self) -> str | None:
+        return self.query_one(ContentSwitcher).current
+
+    def show(self, rows: Sequence[ProfileRow]) -> None:
+        """Shows the tree; what was open and chosen stays so."""
+        if tuple(rows) == self._rows:
+            return
+        self._rows = tuple(rows)
+        self.query_one(ProfileTree).show(rows, self._chosen)
+        if rows and self._profile is None:
+            self.query_one(".head", Static).update(_("Choose a profile above."))
+
+    def show_profile(self, view: ProfileView) -> None:
+        """Shows a profile; the level and what was looked at stay when it is the same one."""
+        same = self._profile is not None and self._profile.uri == view.uri
+        if view == self._profile:
+            return
+        self._profile, self._chosen = view, view.uri
+        self._marked = self._marked if same else None
+        levels = [item.level for item in view.levels]
+        if self._level not in levels and levels:
+            self._level = levels[-1]
+        if not same or self._face != "history":
+            self._show_level()
+        else:
+            self._fill_history()
+
+    def _derived(self) -> Derived | None:
+        levels = self._profile.levels if self._profile else ()
+        return next((item for item in levels if item.level == self._level), None)
+
+    def _show_level(self) -> None:
+        """The text of the level; with evidence, sentence by sentence."""
+        derived = self._derived()
+        self._evidence = derived.evidence if derived else ()
+        if derived is None:
+            self.query_one("#text", StreamView).set_text("")
+            self._turn_to("text")
+        elif self._evidence:
+            options = [Option(self._sentence(item), id=str(n)) for n, item in enumerate(self._evidence)]
+            self.query_one("#sentences", PickList).refill(options)
+            self._turn_to("sentences")
+        else:
+            self.query_one("#text", StreamView).set_text(derived.text, follow=False)
+            self._turn_to("text")
+        self._refresh_head(derived)
+
+    def _sentence(self, evidence: Evidence) -> HangingRow:
+        uri = f"manuscript/{evidence.chapter}"
+        title = next((f"  [{one_line(row.name, 40)}]" for row in self._rows or () if row.uri == uri), "")
+        return HangingRow("- ", one_line(evidence.sentence, 1_000), title)
+
+    def _refresh_head(self, derived: Derived | None, note: str = "") -> None:
+        if self._profile is None:
+            return
+        parts = [one_line(self._profile.name, 60)]
+        if derived is not None:
+            parts += [_(LEVELS[derived.level]), _as_of(derived), *self._standing(derived)]
+        else:
+            parts.append(_("nothing at this level yet"))
+        self.query_one(".head", Static).update(" · ".join([*parts, *([note] if note else [])]))
+
+    def _standing(self, derived: Derived) -> Iterator[str]:
+        """Whose words they are, and what waits to be taken."""
+        if derived.method == "hand":
+            yield _(METHODS["hand"])
+        if self._profile is not None and self._profile.pinned == derived.generation:
+            yield _("pinned")
+        if self._offered() is not None:
+            yield _("a newer one waits: `w` compares, `T` takes it")
+
+    def _offered(self) -> Derived | None:
+        """What was made since the writer's own words or pin, of the level in view."""
+        offered = self._profile.offered if self._profile else ()
+        return next((item for item in offered if item.level == self._level), None)
+
+    def _states(self) -> tuple[Derived, ...]:
+        """What the level in view was before and is, newest first."""
+        return tuple(item for item in (self._profile.history if self._profile else ()) if item.level == self._level)
+
+    def _fill_history(self) -> None:
+        states = self._states()
+        rows = [Option(self._state(item), id=str(n)) for n, item in enumerate(states)]
+        self.query_one("#history", PickList).refill(rows)
+        if states:
+            self._refresh_head(states[0], ngettext("{n} state", "{n} states", len(states)).format(n=len(states)))
+
+    def _state(self, derived: Derived) -> str:
+        is_pinned = self._profile is not None and self._profile.pinned == derived.generation
+        sign = "+" if derived.generation == self._marked else " "
+        return f"{sign} {_as_of(derived)} · {_(METHODS[derived.method])}" + (f" · {_('pinned')}" if is_pinned else "")
+
+    def _state_in_view(self) -> Derived | None:
+        """The state under the cursor of the history, else what stands."""
+        if self._face != "history":
+            return self._derived()
+        picked = self.query_one("#history", PickList).picked
+        return self._states()[int(picked)] if picked else None
+
+    def _turn_to(self, face: Face) -> None:
+        """Shows another face; the focus stays in the lower part if it was there."""
+        switcher = self.query_one(ContentSwitcher)
+        was_below = switcher.has_focus_within
+        switcher.current = face
+        if was_below or face in ("history", "changes"):
+            self.query_one(f"#{face}").focus()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Esc leads to the tree from below; in the tree it is another's key."""
+        if action == "leave" and self.is_mounted:
+            return self.query_one(ContentSwitcher).has_focus_within
+        return True
+
+    @on(Tree.NodeHighlighted)
+    def _follow_cursor(self, message: Tree.NodeHighlighted[str]) -> None:
+        message.stop()
+        uri = message.node.data
+        if uri and uri != self._chosen and self.query_one(ProfileTree).holds(uri):
+            self._chosen = uri
+            self.post_message(self.ProfileChosen(uri))
+
+    @on(Tree.NodeSelected)
+    def _go_below(self, message: Tree.NodeSelected[str]) -> None:
+        message.stop()
+        if self.query_one(ProfileTree).holds(message.node.data):
+            self.query_one(f"#{self._face}").focus()
+
+    @on(OptionList.OptionSelected, "#sentences")
+    def _open_evidence(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        evidence = self._evidence[message.option_index]
+        self.post_message(self.SourceOpened(f"manuscript/{evidence.chapter}", evidence.start, evidence.end))
+
+    @on(OptionList.OptionSelected, "#history")
+    def _open_state(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        if self._profile is not None:
+            state = self._states()[message.option_index]
+            self.query_one("#text", StreamView).set_text(state.text, follow=False)
+            self._turn_to("text")
+            self._refresh_head(state)
+
+    @on(StreamView.SearchRequested)
+    def _find_words(self, message: StreamView.SearchRequested) -> None:
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    # Keys
+
+    def action_level(self) -> None:
+        """The next level, round the end."""
+        levels = [item.level for item in self._profile.levels] if self._profile else []
+        order = [level for level in _ORDER if level in levels]
+        if order:
+            self._level = order[(order.index(self._level) + 1) % len(order)] if self._level in order else order[0]
+            self._show_level()
+
+    def action_history(self) -> None:
+        """The states of the profile, or back to its text."""
+        if self._face == "history":
+            self._show_level()
+        elif self._states():
+            self._fill_history()
+            self._turn_to("history")
+        else:
+            self.notify(_("There is no earlier state."), markup=False)
+
+    def action_changes(self) -> None:
+        """What changed from the marked state, or the one before, to the one under the cursor (else the newest)."""
+        states = self._states()
+        at = int(self.query_one("#history", PickList).picked or 0) if self._face == "history" else 0
+        marked = next((item for item in states if item.generation == self._marked), None)
+        older = marked or (states[at + 1] if at + 1 < len(states) else None)
+        if self._face == "changes":
+            self._show_level()
+        elif older is None:
+            self.notify(_("There is no state before this one."), markup=False)
+        else:
+            self._compare(older, states[at])
+
+    def _compare(self, older: Derived, newer: Derived) -> None:
+        self.query_one(DiffView).set_texts(older.text, newer.text)
+        self._turn_to("changes")
+        self._refresh_head(newer, _("compared with {state}").format(state=_as_of(older)))
+
+    def action_waiting(self) -> None:
+        """What was made since, beside what stands."""
+        stands, offered = self._derived(), self._offered()
+        if stands is None or offered is None:
+            self.notify(_("Nothing was made since."), markup=False)
+        else:
+            self._compare(stands, offered)
+
+    def action_mark(self) -> None:
+        """Compare with the state under the cursor; again: with the one before."""
+        state = self._state_in_view()
+        if self._face == "history" and state is not None:
+            self._marked = None if self._marked == state.generation else state.generation
+            self._fill_history()
+
+    def action_edit(self) -> None:
+        """Write the level by hand."""
+        derived = self._derived()
+        if derived is not None and derived.level != "L2":
+            self.post_message(self.EditRequested(derived.uri, derived.level, derived.text))
+        else:
+            self.notify(_("Only the one line and the summary are written by hand."), markup=False)
+
+    def action_pin(self) -> None:
+        """This state, or the newest again."""
+        state = self._state_in_view()
+        if state is not None and state.level == "L2":
+            self.notify(_("Only the one line and the summary are pinned."), markup=False)
+        elif self._profile is not None and state is not None:
+            is_pinned = self._profile.pinned == state.generation
+            self.post_message(self.PinRequested(self._profile.uri, None if is_pinned else state.generation))
+
+    def action_take(self) -> None:
+        """What was made since."""
+        if self._profile is None or not self._profile.offered:
+            self.notify(_("Nothing was made since."), markup=False)
+        else:
+            self.post_message(self.TakeRequested(self._profile.uri))
+
+    def action_regenerate(self) -> None:
+        """Once more from the text."""
+        if self._profile is not None:
+            self.post_message(self.MakeRequested(self._profile.uri))
+
+    def action_leave(self) -> None:
+        """To the tree."""
+        if self._face in ("history", "changes"):
+            self._show_level()
+        self.query_one(ProfileTree).focus()
+
+    def action_find(self) -> None:
+        """Ask for a name or words of a one-line summary."""
+
+        def find(words: str | None) -> None:
+            if words:
+                self._sought = words
+                self.action_find_next()
+
+        self.app.push_screen(FindLine(), find)
+
+    def action_find_next(self) -> None:
+        """Go to the next profile with the words, round the end."""
+        if not self.query_one(ProfileTree).find(self._sought, self._chosen):
+            self.notify(_("Not found."), markup=False)
+
+
+def _as_of(derived: Derived) -> str:
+    """The chapter up to which a text knows the book, and when it was made."""
+    words = _("as of chapter {n}").format(n=derived.position)
+    return f"{words} · {derived.at:%Y-%m-%d %H:%M}" if derived.at else words

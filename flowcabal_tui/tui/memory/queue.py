@@ -1,0 +1,255 @@
+"""The background work: every step with its subject, state, tries and reason; taken up again or cancelled by key."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Final, Protocol
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.memory.bootstrap_words import said
+from flowcabal_tui.project.words import TASK_STATES, TASKS
+from flowcabal_tui.protocol.memory import RebuildProgress
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.progress import progress_bar
+
+_LOOK: Final = 1.0
+"""Seconds between two looks."""
+_SHOWN: Final = 100
+"""Steps of one state that are listed; the others are counted."""
+_BAR: Final = 20
+_CHANGED: Final = 3
+"""Changed chapters that are named beside what rests on them."""
+_ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting", "cancelled", "fresh")
+_SIGNS: Final[Mapping[Freshness, str]] = {
+    "running": ">", "failed": "!", "stale": "~", "waiting": ".", "cancelled": "x", "fresh": "+",
+}  # fmt: skip
+
+
+class QueueDoors(Protocol):
+    """What the screen asks of the project."""
+
+    @property
+    def rebuilt(self) -> RebuildProgress | None:
+        """How far the last rebuild of the index is."""
+        ...
+
+    def tasks(self, state: Freshness | None) -> Awaitable[tuple[BackgroundTask, ...]]: ...
+
+    def counts(self) -> Awaitable[dict[Freshness, int]]: ...
+
+    def subjects(self) -> Awaitable[Mapping[str, str]]:
+        """What chapters and entities are called, by id."""
+        ...
+
+    def reading(self) -> Awaitable[BootstrapStatus | None]: ...
+
+    def stale(self) -> Awaitable[Mapping[StaleText, str]]:
+        """What was made from older words, in story order, with what each is called."""
+        ...
+
+    async def make_again(self, texts: Sequence[StaleText]) -> None: ...
+
+    async def rebuild(self) -> None: ...
+
+    async def retry(self, task: int | None) -> None: ...
+
+    async def cancel(self, task: int | None) -> None: ...
+
+
+class QueueScreen(ModalScreen[None]):
+    """Follows the work while it is open."""
+
+    help = HelpData(
+        mark("Background work"),
+        mark("What follows a keep: files, index, names, summaries, profiles, checks, the knowledge server. `r` takes "
+             "the step under the cursor up again and `x` cancels it; `R` and `X` do that with all. `f` lists what is "
+             "done too. Nothing is lost by cancelling, and what is done is never paid again. What was made from words "
+             "that you changed since is listed first: `m` makes the one under the cursor again, `M` all. `Y` makes the "
+             "index, summaries, profiles or the knowledge server again, after showing what that takes."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    QueueScreen { background: $background; }
+    QueueScreen > .head { height: auto; max-height: 5; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="queue.back"),
+        Binding("r", "retry(False)", mark("Retry"), tooltip=mark("Take this step up again."), id="queue.retry"),
+        Binding("R", "retry(True)", mark("Retry all"), show=False, tooltip=mark("Take all failed steps up again."),
+                id="queue.retry-all"),
+        Binding("x", "cancel(False)", mark("Cancel"), tooltip=mark("Cancel this step."), id="queue.cancel"),
+        Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all that is left."),
+                id="queue.cancel-all"),
+        Binding("m", "make(False)", mark("Make again"), tooltip=mark("Make this text again from the words of now."),
+                id="queue.make"),
+        Binding("M", "make(True)", mark("Make all again"), show=False, id="queue.make-all",
+                tooltip=mark("Make all that is out of date again.")),
+        Binding("Y", "rebuild", mark("Rebuild"), show=False, id="queue.rebuild",
+                tooltip=mark("Make the memory again, or a part of it.")),
+        Binding("f", "done", mark("Done too"), tooltip=mark("List what is done, or hide it."), id="queue.done"),
+        HELP_KEYS,
+    ]  # fmt: skip
+    shows_done = var(False)
+
+    def __init__(self, doors: QueueDoors, now: Callable[[], datetime], *, rebuilds: bool = False) -> None:
+        """`rebuilds` asks at once what is to be made again."""
+        super().__init__()
+        self._doors, self._now, self._rebuilds = doors, now, rebuilds
+        self._stale: Mapping[str, StaleText] = {}
+        self._seen: tuple[object, ...] = ()
+        self._listed: dict[str, BackgroundTask] = {}
+        self._subjects: Mapping[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """How far it is, and the steps."""
+        yield Static(markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Looks now, and then every second."""
+        self.query_one(PickList).focus()
+        attempt(self, self.reload(), group="reload")
+        self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
+        if self._rebuilds:
+            self.action_rebuild()
+
+    async def reload(self) -> None:
+        """Reads the queue again; nothing is repainted when nothing has changed."""
+        tasks, counts, reading = await self._doors.tasks(None), await self._doors.counts(), await self._doors.reading()
+        done = await self._doors.tasks("fresh") if self.shows_done else ()
+        seen = (tasks, tuple(counts.items()), reading, done, self._doors.rebuilt)
+        if seen == self._seen:
+            return
+        self._subjects, stale = await self._doors.subjects(), await self._doors.stale()
+        self._seen = seen
+        self.query_one(".head", Static).update("\n".join(self._head(counts, reading)))
+        self._listed = {}
+        self._stale = {f"stale/{text.uri}@{text.anchor or ''}": text for text in stale}
+        rows = (*self._stale_rows(stale), *self._rows((*tasks, *done), counts))
+        self.query_one(PickList).refill(rows)
+
+    def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
+        whole, done = sum(counts.values()), counts.get("fresh", 0)
+        plain = not self.app.console.encoding.lower().startswith("utf")
+        bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=plain)
+        yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
+        parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
+        yield " · ".join(parts) or _("Nothing was ever to be done.")
+        if reading is not None:
+            yield _("reading of the import: {words}").format(words=one_line(said(reading)))
+        if (rebuilt := self._doors.rebuilt) is not None:
+            words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
+            right = _("put right in {n} chapters").format(n=rebuilt.wrong) if rebuilt.wrong else ""
+            yield " · ".join(filter(None, (words, right)))
+
+    def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
+        if not stale:
+            return
+        words = _("made from words that were changed since · {n}").format(n=f"{len(stale):,}")
+        if len(stale) > _SHOWN:
+            words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
+        yield Option(Text(words, style="bold"), disabled=True)
+        for key, text in [*self._stale.items()][:_SHOWN]:
+            changed = ", ".join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
+            more = " …" if len(text.chapters) > _CHANGED else ""
+            row = HangingRow("~ ", one_line(stale[text]), " · " + _("changed: {names}").format(names=changed + more))
+            yield Option(row, id=key)
+
+    def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
+        for state in _ORDER:
+            of_state = [task for task in tasks if task.state == state]
+            if not of_state:
+                continue
+            words = f"{_(TASK_STATES[state])} · {counts.get(state, 0):,}"
+            if len(of_state) > _SHOWN:
+                words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
+            yield Option(Text(words, style="bold"), disabled=True)
+            for task in of_state[:_SHOWN]:
+                self._listed[str(task.id)] = task
+                yield Option(self._row(task), id=str(task.id))
+
+    def _row(self, task: BackgroundTask) -> HangingRow:
+        words = f"{_(TASKS[task.kind])} · {one_line(self._subject(task))}"
+        parts = []
+        if task.tries:
+            parts.append(_("tries: {n}").format(n=task.tries))
+        left = task.not_before - self._now().timestamp()
+        if task.state == "waiting" and left > 0:
+            parts.append(_("again in {n} s").format(n=round(left)))
+        if task.error:
+            parts.append(one_line(task.error))
+        return HangingRow(f"{_SIGNS[task.state]} ", words, "".join(f" · {part}" for part in parts))
+
+    def _subject(self, task: BackgroundTask) -> str:
+        """The chapter, or what it is about, by name; `<profile>@<chapter>` names both."""
+        who, _at, chapter = task.subject.rpartition("@")
+        return ", ".join(self._called(part) for part in (who, chapter) if part)
+
+    def _called(self, subject: str) -> str:
+        return self._subjects.get(subject) or self._subjects.get(subject.rpartition("/")[2], subject)
+
+    @property
+    def step(self) -> BackgroundTask | None:
+        """The step under the cursor."""
+        return self._listed.get(self.query_one(PickList).picked or "")
+
+    def _then(self, work: Awaitable[None]) -> None:
+        async def done() -> None:
+            await work
+            self._seen = ()
+            await self.reload()
+
+        attempt(self, done(), group="change")
+
+    def action_retry(self, every: bool) -> None:
+        """One step, or all that failed or were cancelled."""
+        self._do(self._doors.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be taken up again."))
+
+    def action_make(self, every: bool) -> None:
+        """What is out of date, one or all."""
+        here = self._stale.get(self.query_one(PickList).picked or "")
+        texts = [*self._stale.values()] if every else [here] if here else []
+        if texts:
+            self._then(self._doors.make_again(texts))
+        elif self._stale:
+            self.notify(_("Put the cursor on a text that is out of date; `M` makes all of them again."), markup=False)
+        else:
+            self.notify(_("Nothing is out of date."), markup=False)
+
+    def action_rebuild(self) -> None:
+        """Asks which part."""
+        self._then(self._doors.rebuild())
+
+    def action_cancel(self, every: bool) -> None:
+        """One step, or all that are left."""
+        self._do(self._doors.cancel, every, ("waiting", "running"), _("Nothing here is left to cancel."))
+
+    def _do(
+        self, change: Callable[[int | None], Awaitable[None]], every: bool, states: tuple[Freshness, ...], nothing: str
+    ) -> None:
+        """Changes the step under the cursor, or all, if its state is one of these; else says `nothing`."""
+        steps = [*self._listed.values()] if every else [self.step] if self.step else []
+        if any(step.state in states for step in steps):
+            self._then(change(None if every else steps[0].id))
+        else:
+            self.notify(nothing, markup=False)
+
+    def action_done(self) -> None:
+        """List what is done, or hide it."""
+        self.shows_done = not self.shows_done
+        attempt(self, self.reload(), group="reload", exclusive=True)

@@ -1,0 +1,1 @@
+"""Models on the screen: trust, and one small call each."""

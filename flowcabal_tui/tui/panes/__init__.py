@@ -1,1 +1,0 @@
-"""Panes of the workspace: they know values and post messages, and reach for nothing."""

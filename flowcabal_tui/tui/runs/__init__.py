@@ -1,0 +1,1 @@
+"""Runs on the screen: what nodes wrote, the context they were given, and where each line comes from."""

@@ -1,0 +1,172 @@
+"""Running with control: stars, to-do, level by level, again from here, and the versions of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun
+from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
+from flowcabal_tui.tui.runs.controller import RunDesk
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen, VersionDoors
+from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.workflows.controller import GraphDesk
+from flowcabal_tui.tui.workflows.rows import NO_NODE
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class ControlDesk:
+    """What the writer does with runs and results of single nodes; `chapter` gives the open chapter."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        runs: RunDesk,
+        graph: GraphDesk,
+        chapter: Callable[[], ChapterId | None],
+        editor: str,
+    ) -> None:
+        self._screen, self._workbench, self._runs, self._graph = screen, workbench, runs, graph
+        self._chapter, self._editor = chapter, editor
+        self._verbs: Mapping[str, Callable[[NodeId], Awaitable[None]]] = {
+            "target": graph.toggle_target, "versions": self._versions, "freeze": self._freeze,
+            "again": self._again, "branch": self._stop_branch,
+        }  # fmt: skip
+        self._wishes: Mapping[str, Callable[[], Awaitable[None]]] = {
+            "todo": self._todo, "quote": self._quote, "step": self._step, "save": self._save,
+            "findings": graph.show_findings,
+        }  # fmt: skip
+
+    async def do(self, verb: str, node: NodeId | None) -> None:
+        """Carries out what a key of the workflow pane asks for."""
+        if self._graph.can(verb):
+            await self._graph.do(verb, node)
+        elif verb in self._wishes:
+            await self._wishes[verb]()
+        elif node is not None:
+            await self._verbs[verb](node)
+        else:
+            self._screen.notify(_(NO_NODE), markup=False)
+
+    @property
+    def _workflow_id(self) -> str:
+        return self._runs.workflow.id if self._runs.workflow else ""
+
+    def _title(self, node: NodeId) -> str:
+        nodes = self._runs.workflow.nodes if self._runs.workflow else ()
+        return one_line(next((each.title for each in nodes if each.id == node), node), 60)
+
+    async def _save(self) -> None:
+        await self._runs.save()
+        saved = self._runs.workflow.reference if self._runs.workflow else ""
+        self._screen.notify(_("Saved as {name}.").format(name=saved), markup=False)
+
+    async def _todo(self) -> None:
+        """Lists the work that is left, level by level; a row leads to its node."""
+        await self._runs.save()
+        levels = await self._workbench.todo(self._workflow_id, self._chapter(), self._graph.targets)
+        if not any(levels):
+            self._screen.notify(_("Nothing is to be done: every output is there and up to date."), markup=False)
+            return
+        titles = {node: self._title(node) for level in levels for node in level}
+        rows = level_rows(levels, titles)
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("To do, level by level"), rows))
+        if chosen is not None:
+            self._screen.query_one(WorkflowPane).follow(NodeId(chosen))
+            await self._runs.choose_node(NodeId(chosen))
+
+    async def _quote(self) -> None:
+        await self._runs.save()
+        if self._runs.workflow is None:
+            return
+        refuse_without_chapter(self._runs.workflow, self._chapter())
+        request = RunRequest(self._runs.workflow.reference, self._chapter(), targets=self._graph.targets)
+        words = quote_names(await self._workbench.quote(request))
+        title = _("What would run")
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Run"), no=_("Not now"))):
+            await self._runs.start(self._chapter(), self._graph.targets)
+
+    async def _step(self) -> None:
+        await self._runs.start(self._chapter(), self._graph.targets, step=True)
+
+    async def _again(self, node: NodeId) -> None:
+        await self._runs.save()
+        await self._runs.again(self._chapter(), node)
+
+    @property
+    def _going(self) -> RunId | None:
+        """The run in view, while it is at work or waits for the writer."""
+        run = self._runs.run
+        return run if run and self._runs.run_states.get(run) in ("running", "paused", "waiting") else None
+
+    async def stop(self, node: NodeId | None = None) -> None:
+        """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
+        targets = (self._going,) if self._going else self._runs.active if node is None else ()
+        if not targets:
+            self._screen.notify(_("Nothing runs."), markup=False)
+        elif node is not None and self._runs.node_states.get(node) in OVER:
+            self._screen.notify(_("This step has ended. `X` in the workflow stops the whole run."), markup=False)
+        else:
+            for run in targets:
+                await self._workbench.carry_out(CancelRun(run, node))
+
+    async def _stop_branch(self, node: NodeId) -> None:
+        if self._going is None:
+            self._screen.notify(_("Nothing runs."), markup=False)
+        else:
+            await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
+
+    async def _freeze(self, node: NodeId) -> None:
+        """Freezes what stands for the node, or lets it run again."""
+        standing = await self._workbench.standing(self._workflow_id, self._chapter())
+        output = next((each.output for each in standing if each.node == node), None)
+        if output is None:
+            self._screen.notify(_("It has no output yet that could be frozen."), markup=False)
+        elif output.frozen:
+            await self._workbench.carry_out(UnfreezeNode(self._workflow_id, node, self._chapter()))
+            self._screen.notify(_("{node} runs again when it must.").format(node=self._title(node)), markup=False)
+        else:
+            await self._workbench.carry_out(FreezeNode(self._workflow_id, node, self._chapter()))
+            self._screen.notify(_("{node} is frozen: later runs take it.").format(node=self._title(node)), markup=False)
+        await self._graph.refresh_marks()
+
+    async def _versions(self, node: NodeId) -> None:
+        doors = VersionDoors(self._workbench, self._workflow_id, node, self._chapter())
+        if not await doors.versions():
+            self._screen.notify(_("This node has no output yet."), markup=False)
+            return
+        await self._screen.app.push_screen_wait(NodeVersionsScreen(self._title(node), doors, editor=self._editor))
+        await self._graph.refresh_marks()
+
+    async def advance(self) -> None:
+        """In step mode: begins the next level of the run in view."""
+        run = self._runs.run
+        state = self._runs.run_states.get(run) if run is not None else None
+        if run is None or state != "paused":
+            nothing = _("No run waits to go on: `S` in the workflow runs level by level.")
+            words = _("A decision waits for you: F8.") if state == "waiting" else nothing
+            self._screen.notify(words, markup=False)
+            return
+        await self._workbench.carry_out(AdvanceRun(run))
+        self.tell_level()
+
+    def tell_level(self) -> None:
+        """Says which level comes next while the run in view pauses; else nothing."""
+        words, run = "", self._runs.run
+        if run is not None and self._runs.workflow is not None and self._runs.run_states.get(run) == "paused":
+            nodes = next_level(self._runs.workflow, self._runs.node_states)
+            names = ", ".join(self._title(each) for each in nodes)
+            words = _("Paused. F7 begins: {names}").format(names=names)
+        self._screen.query_one(WorkflowPane).show_notice(words)

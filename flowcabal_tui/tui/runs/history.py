@@ -1,0 +1,40 @@
+"""The history of runs, read a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.run import RunSummary, RunWish
+from flowcabal_tui.tui.runs.words import run_words
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+PAGE: Final = 50
+
+
+class RunPages:
+    """Runs as rows to choose from, newest first. `found` are those that were read, by their row."""
+
+    def __init__(self, workbench: Workbench, positions: Mapping[ChapterId | None, int]) -> None:
+        """`positions` are the places of the chapters."""
+        self._workbench, self._positions = workbench, positions
+        self.found: dict[str, RunSummary] = {}
+        self._oldest: RunSummary | None = None
+
+    async def more(self) -> tuple[tuple[str, str], ...]:
+        """The next page, each run with its words; () at the end."""
+        before = self._oldest.id if self._oldest is not None else None
+        page = [as_waiting(run) for run in await self._workbench.runs(PAGE, RunWish(before=before))]
+        self.found |= {str(run.id): run for run in page}
+        self._oldest = page[-1] if page else self._oldest
+        return tuple((str(run.id), run_words(run, self._positions.get(run.chapter))) for run in page)
+
+
+def as_waiting(run: RunSummary) -> RunSummary:
+    """A run that was interrupted while it asked waits for the answer, by which it goes on."""
+    asks = run.state == "interrupted" and any(state == "waiting" for _node, state in run.nodes)
+    return replace(run, state="waiting") if asks else run

@@ -1,0 +1,102 @@
+"""An output is kept in the memory of the book, after a question where it would take the place of something."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Author, Chapter
+from flowcabal_tui.domain.run import RunWish
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.project.words import spend_words
+from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.tui.shared.diff import ReplacedScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
+
+
+class KeepDesk:
+    """Keeps outputs of runs."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+
+    async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
+        """Keeps an attempt where the template says; gives the words that tell where it went, "" when it was not."""
+        kept_run = await self._workbench.runs(1, RunWish(run=run))
+        target = kept_run[0].chapter if kept_run else chapter
+        workflow = await self._workbench.run_workflow(run)
+        place = await self._chapter(target)
+        if place is not None and workflow.keep.kind == "chapter":
+            if not await self._is_meant_for(workflow, node, place):
+                return ""
+            if workflow.keep.mode == "replace" and not await self._may_replace(place, run, node, number):
+                return ""
+        partial = await self._is_cut_off(run, node, number)
+        if partial:
+            title, words = (
+                _("Keep the cut-off text as it is?"),
+                _("It will be marked as partial. Press `C` to continue it instead."),
+            )
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+                return ""
+        costs = await self._memory_costs(run)
+        await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
+        kept = await self._chapter(target)
+        if kept is None or workflow.keep.kind not in ("chapter", "scene"):
+            return f"{_('Kept.')} {costs}".strip()
+        words = _("Kept as version {version} of chapter {n}. The memory follows.")
+        return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
+
+    async def _memory_costs(self, run: RunId) -> str:
+        """What following the kept text likely costs the memory, as the run's quote said; "" when it is nothing."""
+        try:
+            quote = await self._workbench.quote(replace((await self._workbench.run_details(run)).request, again=()))
+        except FlowCabalError:  # the workflow cannot run any more: what it wrote is kept all the same
+            return ""
+        if quote.keeping is None or not quote.keeping.calls:
+            return ""
+        return _("That likely costs {spend}.").format(spend=spend_words(quote.keeping, quote.currency))
+
+    async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
+        attempts = (await self._workbench.node(run, node)).attempts
+        return any(item.number == number and not item.complete for item in attempts)
+
+    async def _chapter(self, chapter: ChapterId | None) -> Chapter | None:
+        return next((item for item in await self._workbench.chapters() if item.id == chapter), None)
+
+    async def _is_meant_for(self, workflow: Workflow, node: NodeId, place: Chapter) -> bool:
+        """A step on which others build is a plan or a draft more often than a chapter, so that is asked first."""
+        needs = dependencies(workflow)
+        later = [item.title for item in workflow.nodes if node in needs.get(item.id, ())]
+        if not later:
+            return True
+        title = _("Keep {node} as the text of chapter {n}?").format(node=workflow.node(node).title, n=place.position)
+        words = _("Later steps build on it ({names}); usually the last one is kept.").format(names=", ".join(later))
+        agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, words))
+        return agreed
+
+    async def _may_replace(self, place: Chapter, run: RunId, node: NodeId, number: int) -> bool:
+        """Text of the writer's own is shown beside what would take its place."""
+        unsaved = await self._workbench.unsaved.of(place.id)
+        if place.digest is None or (place.author not in _BY_HAND and unsaved is None):
+            return True
+        view = await self._workbench.node(run, node)
+        attempt = next((item for item in view.attempts if item.number == (number or view.chosen)), None)
+        before = await self._workbench.chapter_text(place.id)
+        if attempt is None or attempt.text == before:
+            return True
+        title = _("Replace the text of chapter {n}, version {version}?").format(n=place.position, version=place.version)
+        if unsaved is not None:
+            title += " " + _("The chapter has unsaved text too; it stays unsaved.")
+        return bool(await self._screen.app.push_screen_wait(ReplacedScreen(title, before, attempt.text)))

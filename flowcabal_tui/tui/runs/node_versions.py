@@ -1,0 +1,315 @@
+"""The versions of a node: listed, read, compared, selected, frozen, edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import ModalScreen
+from textual.widgets import ContentSwitcher, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
+from flowcabal_tui.domain.versions import NodeVersion, VersionAuthor, VersionTrace
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SelectVersion, UnfreezeNode
+from flowcabal_tui.tui.runs.sent import SentScreen
+from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import past_typed
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+AUTHORS: Final[dict[VersionAuthor, str]] = {
+    "model": mark("a model"),
+    "human": mark("by hand"),
+    "program": mark("a program"),
+}
+
+
+class VersionDoors:
+    """What the screen asks of the project, for one node of one workflow and chapter."""
+
+    def __init__(self, workbench: Workbench, workflow: str, node: NodeId, chapter: ChapterId | None) -> None:
+        self.workbench, self.workflow, self.node, self.chapter = workbench, workflow, node, chapter
+
+    async def versions(self) -> tuple[NodeVersion, ...]:
+        """Newest first."""
+        return await self.workbench.versions(self.workflow, self.node, self.chapter)
+
+    async def text(self, version: NodeVersion) -> str:
+        """The text of a version."""
+        return (await self.workbench.texts((version,)))[0]
+
+    async def prompt(self, version: NodeVersion) -> VersionTrace:
+        """What the model was sent for a version."""
+        return await self.workbench.version_trace(version.run, version.node, version.attempt)
+
+    async def select(self, version: NodeVersion) -> None:
+        """It stands for the node from now on."""
+        await self.workbench.carry_out(SelectVersion(self.workflow, self.node, version.digest, self.chapter))
+
+    async def freeze(self, version: NodeVersion) -> None:
+        """Later runs take it; or, when it is frozen, no longer."""
+        wish: Command = FreezeNode(self.workflow, self.node, self.chapter, version.digest)
+        if version.frozen:
+            wish = UnfreezeNode(self.workflow, self.node, self.chapter)
+        await self.workbench.carry_out(wish)
+
+    async def edit(self, version: NodeVersion, text: str) -> None:
+        """A person's text becomes a version and stands."""
+        await self.workbench.carry_out(EditOutput(self.workflow, self.node, text, self.chapter, version.digest))
+
+
+class NodeVersionsScreen(ModalScreen[None]):
+    """A list above, and below the text of the chosen version, or its difference to another one."""
+
+    help = HelpData(
+        mark("Versions of a node"),
+        mark("Everything that this node gave. `s` lets the one under the cursor stand, `f` freezes it, `e` edits it; "
+             "`m` marks one to compare with, `d` shows the difference."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    NodeVersionsScreen { background: $background; }
+    NodeVersionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    NodeVersionsScreen > PickList { height: auto; max-height: 35%; }
+    NodeVersionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    NodeVersionsScreen > ContentSwitcher { height: 1fr; }
+    NodeVersionsScreen StreamView, NodeVersionsScreen DiffView { height: 1fr; padding: 0 1; }
+    NodeVersionsScreen ProseArea, NodeVersionsScreen ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", mark("Back"), priority=True, id="node-versions.back"),
+        Binding("s", "select", mark("Select"), tooltip=mark("Let this version stand for the node."),
+                id="node-versions.select"),
+        Binding("f", "freeze", mark("Freeze"), tooltip=mark("Later runs take this version; again: no longer."),
+                id="node-versions.freeze"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Write a version by hand, beginning with this one."),
+                id="node-versions.edit"),
+        Binding("d", "changes", mark("Difference"), id="node-versions.diff",
+                tooltip=mark("The difference to the marked version, or to what stands.")),
+        Binding("m", "mark", mark("Mark"), show=False, tooltip=mark("Compare with this version."),
+                id="node-versions.mark"),
+        Binding("p", "prompt", mark("Prompt"), show=False, tooltip=mark("What was sent for this version."),
+                id="node-versions.prompt"),
+        Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
+                id="node-versions.editor"),
+        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, show=False, id="node-versions.take"),
+        HELP_KEYS,
+    ]  # fmt: skip
+    face = var("text")
+
+    def __init__(self, title: str, doors: VersionDoors, *, editor: str = "") -> None:
+        super().__init__()
+        self._heading, self._doors, self._editor = title, doors, editor
+        self._listed: Sequence[NodeVersion] = ()
+        self._texts: dict[Digest, str] = {}
+        self._marked: int | None = None
+
+    def compose(self) -> ComposeResult:
+        """The versions, what is known of the chosen one, and its text."""
+        yield Static(_("Versions of {node}").format(node=one_line(self._heading)), markup=False, classes="head")
+        yield PickList()
+        yield Static(markup=False, classes="told")
+        with ContentSwitcher(initial="text"):
+            yield StreamView(id="text")
+            yield DiffView(id="changes")
+            yield ProseArea(id="editor")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The newest first."""
+        self.query_one(PickList).focus()
+        self._after(self._load())
+
+    def _after(self, work: Any) -> None:
+        """Does something that may be refused; the refusal is said."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except FlowCabalError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+        self.run_worker(guarded(), exit_on_error=False)
+
+    async def _load(self, *, newest: bool = False) -> None:
+        """Reads the versions again; the cursor stays, or goes to the newest."""
+        self._listed = await self._doors.versions()
+        rows = [Option(self._row(each), id=str(each.number)) for each in self._listed]
+        self.query_one(PickList).refill(rows, str(self._listed[0].number) if newest and self._listed else None)
+        await self._show()
+
+    def _row(self, version: NodeVersion) -> str:
+        signs = ("→" if version.current else " ") + ("■" if version.frozen else " ")
+        sign = ("+" if version.number == self._marked else " ") + signs
+        tokens = version.usage.output_tokens
+        parts = [
+            _("version {n}").format(n=version.number),
+            f"{version.at:%m-%d %H:%M}",
+            _(AUTHORS[version.author]) if version.author != "model" else one_line(version.model) or _("a model"),
+            _("{n} tokens").format(n=f"{tokens:,}") if tokens else "",
+            _("stands") if version.current else "",
+            _("frozen") if version.frozen else "",
+            _("chosen by you") if version.chosen else "",
+        ]
+        return sign + " " + " · ".join(part for part in parts if part)
+
+    @property
+    def version(self) -> NodeVersion | None:
+        """The version under the cursor."""
+        picked = self.query_one(PickList).picked
+        return next((each for each in self._listed if str(each.number) == picked), None)
+
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Another version is read."""
+        message.stop()
+        if self.face != "editor":
+            self._after(self._show())
+
+    async def _text(self, version: NodeVersion) -> str:
+        if version.digest not in self._texts:
+            self._texts[version.digest] = await self._doors.text(version)
+        return self._texts[version.digest]
+
+    def _other(self) -> NodeVersion | None:
+        """What is compared with: the marked version, else what stands, else the one before."""
+        shown = self.version
+        ways = [
+            [each for each in self._listed if each.number == self._marked],
+            [each for each in self._listed if each.current],
+            [each for each in self._listed if shown and each.number == shown.number - 1],
+        ]
+        return next((each for way in ways for each in way if each is not shown), None)
+
+    async def _show(self) -> None:
+        version = self.version
+        if version is None:
+            return
+        text, other = await self._text(version), self._other()
+        seconds = _("{n} s").format(n=round(version.seconds, 1)) if version.seconds else ""
+        tokens = _("{n:,} tokens in").format(n=version.usage.input_tokens) if version.usage.input_tokens else ""
+        compared = ""
+        if self.face == "changes" and other is not None:
+            self.query_one(DiffView).set_texts(await self._text(other), text)
+            compared = _("from version {old} to version {new}").format(old=other.number, new=version.number)
+        else:
+            self.query_one("#text", StreamView).set_text(text, follow=False)
+        run = _("run {run}").format(run=version.run) if version.run else ""
+        told = " · ".join(part for part in (compared, seconds, tokens, run) if part)
+        self.query_one(".told", Static).update(one_line(told))
+
+    def watch_face(self, face: str) -> None:
+        """Text, difference or editor."""
+        if self.is_mounted:
+            self.query_one(ContentSwitcher).current = face
+            self.query_one("#editor" if face == "editor" else PickList).focus()
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the writer types, letters are letters."""
+        return action in ("leave", "take") if self.face == "editor" and action in _OWN else True
+
+    def action_changes(self) -> None:
+        """Text or difference."""
+        if self.face != "changes" and self._other() is None:
+            self.notify(_("There is no other version."), markup=False)
+            return
+        self.face = "text" if self.face == "changes" else "changes"
+        self._after(self._show())
+
+    def action_mark(self) -> None:
+        """Compare with this one."""
+        version = self.version
+        if version is not None:
+            self._marked = None if self._marked == version.number else version.number
+            self.query_one(PickList).refill([Option(self._row(each), id=str(each.number)) for each in self._listed])
+
+    async def _and_load(self, work: Any, *, newest: bool = False) -> None:
+        await work
+        await self._load(newest=newest)
+
+    def action_select(self) -> None:
+        """It stands for the node."""
+        if (version := self.version) is not None:
+            self._after(self._and_load(self._doors.select(version)))
+
+    def action_freeze(self) -> None:
+        """Frozen, or no longer."""
+        if (version := self.version) is not None:
+            self._after(self._and_load(self._doors.freeze(version)))
+
+    def action_edit(self) -> None:
+        """Into the editor, with this version's text."""
+        if (version := self.version) is not None and version.digest in self._texts:
+            self.query_one(ProseArea).load_text(self._texts[version.digest])
+            self.face = "editor"
+
+    def action_editor(self) -> None:
+        """Into the writer's own editor."""
+        if (version := self.version) is not None:
+            self._after(self._edit_outside(version))
+
+    async def _edit_outside(self, version: NodeVersion) -> None:
+        text = await self._text(version)
+        edited = await edit_outside(self.app, text, self._heading, editor_command(self._editor))
+        if edited is not None:
+            await self._and_load(self._doors.edit(version, edited), newest=True)
+
+    def action_take(self) -> None:
+        """What was typed becomes a version."""
+        version, text = self.version, self.query_one(ProseArea).text
+        if self.face == "editor" and version is not None:
+            self.face = "text"
+            if text != self._texts.get(version.digest):
+                self._after(self._and_load(self._doors.edit(version, text), newest=True))
+
+    def action_prompt(self) -> None:
+        """What was sent for this version."""
+        version = self.version
+        if version is None or not version.run or not version.attempt:
+            self.notify(_("Nothing was sent for this version."), markup=False)
+        else:
+            self._after(self._show_prompt(version))
+
+    async def _show_prompt(self, version: NodeVersion) -> None:
+        title = _("What was sent for version {n}").format(n=version.number)
+        self.app.push_screen(SentScreen(title, await self._doors.prompt(version)))
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    def action_leave(self) -> None:
+        """Out of the editor or the difference, else back."""
+        version = self.version
+        if self.face == "text":
+            self.dismiss(None)
+        else:
+            before = self._texts.get(version.digest) if version else None
+            is_changed = self.face == "editor" and self.query_one(ProseArea).text != before
+            past_typed(self, is_changed, self._to_text)
+
+    def _to_text(self) -> None:
+        self.face = "text"
+        self._after(self._show())
+
+
+_OWN: Final = ("select", "freeze", "edit", "changes", "mark", "prompt", "editor", "take", "leave")

@@ -1,0 +1,253 @@
+"""Where the lines of a chapter come from: the version and output that brought each, and what its node was given."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.context import ContextSource, Receipt
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.words import AUTHORS, CLASSES, level_words
+from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
+from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+
+_HEAD = 24
+"""Cells that the version and author of a line take at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """A node of a run, to be opened."""
+
+    run: RunId
+    node: NodeId
+
+
+class BlameDoors(Protocol):
+    """What the screen asks of the project."""
+
+    def provenance(self, chapter: ChapterId, line: int) -> Awaitable[Provenance]: ...
+
+    def text(self, chapter: ChapterId, version: int) -> Awaitable[str]: ...
+
+    def source(
+        self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None
+    ) -> Awaitable[SourceText]: ...
+
+
+class BlameScreen(ModalScreen[RunPlace | None]):
+    """Gives back the run that is to be opened, or None. `lines` are those of the chapter's newest text."""
+
+    help = HelpData(
+        mark("Where lines come from"),
+        mark("Each line with the version that brought it. Below: who wrote the line under the cursor, what it was "
+             "before, and what the model was given. Enter goes to those sources and opens them at the cited place; "
+             "`d` shows what that version changed, `c` the whole receipt, `o` opens the run."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    BlameScreen { background: $background; }
+    BlameScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
+    BlameScreen > #lines { height: 1fr; }
+    BlameScreen > .told { height: auto; max-height: 6; padding: 0 1; background: $boost; }
+    BlameScreen > #sources { height: auto; max-height: 40%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", mark("Back"), priority=True, id="blame.back"),
+        Binding("d", "changes", mark("Difference"), tooltip=mark("What the version changed that brought the line."),
+                id="blame.diff"),
+        Binding("c", "receipt", mark("Receipt"), tooltip=mark("All that the node was given."), id="blame.receipt"),
+        Binding("o", "run", mark("Open run"), tooltip=mark("Go to the run that wrote the line."), id="blame.run"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, chapter: Chapter, lines: tuple[BlamedLine, ...], doors: BlameDoors, first: int = 0) -> None:
+        """The cursor begins at the line with the number `first`."""
+        super().__init__()
+        self._chapter, self._lines, self._doors, self._first = chapter, lines, doors, first
+        self._told: Provenance | None = None
+
+    def compose(self) -> ComposeResult:
+        """The lines, what is known of one, and what was given for it."""
+        title = f"{self._chapter.position} {one_line(self._chapter.title)}"
+        yield Static(_("{chapter} · where its lines come from").format(chapter=title), markup=False, classes="head")
+        yield PickList(id="lines")
+        yield Static(markup=False, classes="told")
+        yield PickList(id="sources")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """At the line that was asked for."""
+        names = self.query_one("#lines", PickList)
+        heads = [crop(_short(line.origin), _HEAD) for line in self._lines]
+        width = max(map(cell_width, heads), default=0)
+        rows = [
+            FoundRow(f"{line.number:>4} {padded(head, width)}  ", one_line(line.text), ())
+            for line, head in zip(self._lines, heads, strict=True)
+        ]
+        options = [Option(row, id=str(line.number)) for line, row in zip(self._lines, rows, strict=True)]
+        names.refill(options, str(self._first))
+        names.focus()
+
+    @property
+    def line(self) -> BlamedLine | None:
+        """The line under the cursor."""
+        picked = self.query_one("#lines", PickList).picked
+        return next((line for line in self._lines if str(line.number) == picked), None)
+
+    @on(OptionList.OptionHighlighted, "#lines")
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Another line is told of."""
+        message.stop()
+        if (line := self.line) is not None:
+            attempt(self, self._tell(line), group="line", exclusive=True)
+
+    async def _tell(self, line: BlamedLine) -> None:
+        self._told = await self._doors.provenance(self._chapter.id, line.number)
+        self.query_one(".told", Static).update("\n".join(self._words(self._told)))
+        self.query_one("#sources", PickList).set_options(self._source_rows())
+
+    async def _written(self) -> Written | None:
+        """The attempt that wrote the line under the cursor: a key may come before the line is told of."""
+        line = self.line
+        if line is not None and (self._told is None or self._told.line.number != line.number):
+            await self._tell(line)
+        return self._told.written if self._told else None
+
+    def _words(self, told: Provenance) -> Iterator[str]:
+        origin = told.line.origin
+        yield self._origin_words(origin)
+        for span in told.line.spans if len(told.line.spans) > 1 else ():
+            if span.origin.version == origin.version and (said := told.line.text[span.start : span.end].strip()):
+                yield _("“{text}”: {words}").format(text=one_line(said, 60), words=self._origin_words(span.origin))
+        if (written := told.written) is not None:
+            words = _("written by {model}: {workflow}, {node}, attempt {n}").format(
+                model=one_line(written.model) or _("a model"), workflow=one_line(written.workflow),
+                node=one_line(written.title), n=written.attempt,
+            )  # fmt: skip
+            given = _("nothing was given beside the prompt")
+            if written.receipt is not None and written.receipt.sources:
+                given = _("given: {n} sources, {tokens} tokens").format(
+                    n=len(written.receipt.sources), tokens=f"{written.receipt.used:,}"
+                )
+            yield f"{words} · {given}"
+        for before in origin.chain[1:]:
+            yield _("before: {words}").format(words=f"{self._origin_words(before)} · {one_line(before.text, 120)}")
+
+    def _origin_words(self, origin: Origin) -> str:
+        parts = [_("version {n}").format(n=origin.version), _(AUTHORS[origin.author]), f"{origin.at:%Y-%m-%d %H:%M}"]
+        if origin.chapter != self._chapter.id:
+            parts.insert(0, _("another chapter"))
+        if origin.model:
+            words = _("rewritten by {model}: {instruction}")
+            parts.append(words.format(model=one_line(origin.model), instruction=one_line(origin.instruction, 80)))
+        return " · ".join([*parts, *([one_line(origin.note, 80)] if origin.note else [])])
+
+    def _sources(self) -> tuple[ContextSource, ...]:
+        written = self._told.written if self._told else None
+        return written.receipt.sources if written and written.receipt else ()
+
+    def _source_rows(self) -> Iterator[Option]:
+        if self._sources():
+            yield Option(Text(_("what it was given"), style="bold"), disabled=True)
+        for number, source in enumerate(self._sources()):
+            words = f" · {_(CLASSES[source.budget_class])} · {level_words(source)} · {one_line(source.reason)}"
+            yield Option(HangingRow("  ", one_line(source.title or source.uri), words), id=str(number))
+
+    @on(OptionList.OptionSelected, "#lines")
+    def go_to_sources(self, message: OptionList.OptionSelected) -> None:
+        """Enter on a line."""
+        message.stop()
+        attempt(self, self._go_to_sources())
+
+    async def _go_to_sources(self) -> None:
+        await self._written()
+        if self._sources():
+            sources = self.query_one("#sources", PickList)
+            sources.focus()
+            sources.action_first()
+        else:
+            self.notify(_("Nothing was given for this line: no run of this project wrote it."), markup=False)
+
+    @on(OptionList.OptionSelected, "#sources")
+    def open_source(self, message: OptionList.OptionSelected) -> None:
+        """Enter on a source."""
+        message.stop()
+        if message.option.id is not None:
+            attempt(self, self._open(self._sources()[int(message.option.id)]))
+
+    async def _open(self, source: ContextSource) -> None:
+        receipt = self._told.written.receipt if self._told and self._told.written else None
+        text = await self._doors.source(source.uri, source.start, source.end, source.level, receipt)
+        self.app.push_screen(SourceScreen(text))
+
+    def action_changes(self) -> None:
+        """What the version changed that brought the line."""
+        if (line := self.line) is not None:
+            attempt(self, self._changes(line.origin))
+
+    async def _changes(self, origin: Origin) -> None:
+        before = await self._doors.text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
+        after = await self._doors.text(origin.chapter, origin.version)
+        title = _("from version {old} to version {new}").format(old=origin.version - 1, new=origin.version)
+        self.app.push_screen(DiffScreen(title, before, after))
+
+    def action_receipt(self) -> None:
+        """All that the node was given."""
+        attempt(self, self._receipt())
+
+    async def _receipt(self) -> None:
+        written = await self._written()
+        if written is None or written.receipt is None:
+            self.notify(_("No run of this project wrote this line."), markup=False)
+        else:
+            title = _("{node}, attempt {n}").format(node=one_line(written.title), n=written.attempt)
+            self.app.push_screen(ReceiptScreen(written.receipt, title, self._doors.source))
+
+    def action_run(self) -> None:
+        """Go to the run."""
+        attempt(self, self._run())
+
+    async def _run(self) -> None:
+        written = await self._written()
+        if written is None:
+            self.notify(_("No run of this project wrote this line."), markup=False)
+        else:
+            self.dismiss(RunPlace(written.run, written.node))
+
+    def action_leave(self) -> None:
+        """From the sources to the lines, then back."""
+        lines = self.query_one("#lines", PickList)
+        if lines.has_focus:
+            self.dismiss(None)
+        else:
+            lines.focus()
+
+
+def _short(origin: Origin) -> str:
+    """The version, and the author or the node that wrote the line."""
+    made = f"{one_line(origin.node)} #{origin.attempt}" if origin.run else one_line(origin.model)
+    made = made or _(AUTHORS[origin.author])
+    return f"v{origin.version} {made}"

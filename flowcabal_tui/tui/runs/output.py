@@ -1,0 +1,400 @@
+"""What a node wrote: the text as it streams in, its attempts, and what the check says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Static
+
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.run import Attempt, NodeState
+from flowcabal_tui.domain.text import clean, word_count
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+ARRIVING: Final[tuple[NodeState, ...]] = ("running", "retrying")
+"""States in which an attempt that is not complete is the one that arrives, not one that was cut off."""
+NO_OUTPUT: Final = mark("This node has no output yet. F5 runs the workflow.")
+
+
+def _or(key: Binding, excuse: str) -> tuple[Binding, Binding]:
+    """A key, and the action that says why it has nothing to act on; `check_action` turns on one of the two."""
+    return key, replace(key, action=excuse, show=False)
+
+
+class OutputPane(Vertical):
+    """Shows one node of one run: the attempt that arrives, or the one that the writer chose.
+
+    Pieces of text carry their offset in the attempt: a repeated piece adds nothing, one that differs from
+    what is there replaces it, and one behind a gap is left out and asks for a reload.
+    """
+
+    help = HelpData(
+        mark("Output"),
+        mark("What the model wrote. `[` and `]` show the attempts, `s` keeps the one that is shown."),
+    )
+    jump_key = "o"
+    DEFAULT_CSS = """
+    OutputPane > .head { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
+    OutputPane > .told { display: none; height: auto; max-height: 4; padding: 0 1; text-style: bold; }
+    OutputPane.-told > .told { display: block; }
+    OutputPane > StreamView { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_or(Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
+             "stop_nothing"),
+        *_or(Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
+                     id="output.keep"), "keep_later"),
+        Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; pays again."), id="output.again"),
+        *_or(Binding("C", "go_on", mark("Continue"), id="output.continue",
+                     tooltip=mark("Continue the cut-off text from where it stopped; pays.")), "no_rest"),
+        *_or(Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
+                     tooltip=mark("Attempt before")), "no_other"),
+        *_or(Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
+             "no_other"),
+        Binding("c", "receipt", mark("Context"), tooltip=mark("What the model was given."), id="output.receipt"),
+        *_or(Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
+             "no_other"),
+    ]  # fmt: skip
+
+    @dataclass
+    class KeepRequested(Message):
+        """The attempt is to enter the memory of the book."""
+
+        run: RunId
+        node: NodeId
+        attempt: int
+
+    @dataclass
+    class AgainRequested(Message):
+        """Another sample is wanted, or with `continues` the rest of the text that was cut off."""
+
+        node: NodeId
+        continues: bool = False
+
+    @dataclass
+    class ReceiptRequested(Message):
+        """What this attempt was given is to be shown."""
+
+        run: RunId
+        node: NodeId
+        attempt: int
+
+    @dataclass
+    class StopRequested(Message):
+        """The node is to stop at once."""
+
+        node: NodeId
+
+    @dataclass
+    class AttemptChosen(Message):
+        """Another attempt is shown."""
+
+        number: int
+
+    @dataclass
+    class DiffRequested(Message):
+        """The attempt is to be compared with the one before it."""
+
+        run: RunId
+        node: NodeId
+        attempt: int
+
+    @dataclass
+    class ReloadRequested(Message):
+        """Text is missing: the node is to be read again and shown."""
+
+        run: RunId
+        node: NodeId
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self.book_language = ""
+        self._view: NodeView | None = None
+        self._live_text = ""
+        self._live_number = 1
+        self._live_thinking = ""
+        self._live_count = 0
+        self._shown: tuple[RunId, NodeId, int] | None = None
+        self._wanted: int | None = None
+        self._wait = ""
+        self._asked_reload = False
+
+    def compose(self) -> ComposeResult:
+        """The state, what the check or an error says, and the text."""
+        yield Static(_(NO_OUTPUT), markup=False, classes="head")
+        yield Static(markup=False, classes="told")
+        yield StreamView()
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt that is shown; 0 when there is none."""
+        if self._view is None:
+            return 0
+        numbers = self._numbers()
+        preferred = [self._wanted] if self._live_text else [self._wanted, self._view.chosen]
+        return next((number for number in preferred if number in numbers), numbers[-1] if numbers else 0) or 0
+
+    @property
+    def view(self) -> NodeView | None:
+        """The node that is shown."""
+        return self._view
+
+    def show(self, view: NodeView | None) -> None:
+        """Shows a node as it is; text that arrived after the view was made stays."""
+        before = self._view
+        same = before is not None and view is not None and (before.run, before.node) == (view.run, view.node)
+        if view is not None and view.state in ARRIVING:
+            view = replace(view, attempts=tuple(item for item in view.attempts if item.complete))
+        elif view is not None:
+            view = replace(view, partial="")
+        self._view, self._asked_reload, self._wait = view, False, self._wait if same else ""
+        newest = max((item.number for item in view.attempts), default=0) if view else 0
+        partial = view.partial if view else ""
+        if not same:
+            self._wanted = None
+        if not same or newest >= self._live_number or len(partial) > len(self._live_text):
+            self._begin(newest + 1, partial)
+        self._refresh_all()
+
+    def append(self, attempt: int, offset: int, text: str) -> None:
+        """A piece of text at a character offset of an attempt."""
+        if (
+            self._view is None
+            or attempt < self._live_number
+            or any(item.number == attempt for item in self._view.attempts)
+        ):
+            return
+        self.waiting("")
+        if attempt > self._live_number:
+            self._wanted = None
+            self._begin(attempt, "")
+            self._refresh_all()
+        known = len(self._live_text)
+        if offset > known:
+            self._ask_reload()
+            return
+        if self._live_text[offset : offset + len(text)] == text[: known - offset]:
+            self._grow(text[known - offset :])
+        else:
+            self._live_text = self._live_text[:offset] + text
+            self._count_live()
+            self._refresh_all()
+
+    def append_thinking(self, attempt: int, text: str) -> None:
+        """A piece of the model's reasoning, shown before the text and no part of it."""
+        if self._view is None or attempt < self._live_number:
+            return
+        if attempt > self._live_number:
+            self._begin(attempt, "")
+            self._refresh_all()
+        self._live_thinking += text
+        if self.attempt in (0, attempt):
+            self.query_one(StreamView).append_thinking(text)
+
+    def waiting(self, words: str) -> None:
+        """Says what the call waits for; called again by whoever counts the seconds."""
+        if words != self._wait:
+            self._wait = words
+            self._refresh_head()
+
+    # The attempt that arrives
+
+    def _begin(self, number: int, text: str) -> None:
+        if number != self._live_number:
+            self._live_thinking = ""
+        self._live_number, self._live_text = number, text
+        self._count_live()
+
+    def _grow(self, piece: str) -> None:
+        if not piece:
+            return
+        was_empty = not self._live_text
+        self._live_text += piece
+        before = self._live_count // 50
+        self._live_count += word_count(piece, "zh")
+        if was_empty:
+            self._refresh_all()
+        elif self.attempt == self._live_number:
+            self.query_one(StreamView).append(piece)
+            if self._live_count // 50 != before:
+                self._refresh_head()
+
+    def _count_live(self) -> None:
+        self._live_count = word_count(self._live_text, "zh")
+
+    def _ask_reload(self) -> None:
+        if not self._asked_reload and self._view is not None:
+            self._asked_reload = True
+            self.post_message(self.ReloadRequested(self._view.run, self._view.node))
+
+    def _numbers(self) -> list[int]:
+        """The attempts that can be shown."""
+        numbers = [item.number for item in self._view.attempts] if self._view else []
+        return [*numbers, self._live_number] if self._live_text else numbers
+
+    def _settled(self) -> Attempt | None:
+        """The shown attempt, when it has ended."""
+        attempts = self._view.attempts if self._view else ()
+        return next((item for item in attempts if item.number == self.attempt), None)
+
+    # What is on the screen
+
+    def _refresh_all(self) -> None:
+        settled = self._settled()
+        text = clean(settled.text if settled else self._live_text)
+        stream = self.query_one(StreamView)
+        place = (self._view.run, self._view.node, self.attempt or self._live_number) if self._view else None
+        if place == self._shown and text.startswith(stream.text):
+            stream.append(text[len(stream.text) :])
+        else:
+            stream.set_text(text, thinking="" if settled else self._live_thinking, follow=settled is None)
+        self._shown = place
+        self._refresh_head()
+
+    def _refresh_head(self) -> None:
+        told = self._told()
+        self.query_one(".head", Static).update(self._head())
+        self.query_one(".told", Static).update("\n".join(told))
+        self.set_class(bool(told), "-told")
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys between attempts are on when there are some to go between."""
+        match action:
+            case "attempt" | "diff" | "no_other":
+                return (len(self._numbers()) > 1) == (action != "no_other")
+            case "keep" | "keep_later":
+                return (self._settled() is not None) == (action == "keep")
+            case "go_on" | "no_rest":
+                is_cut_off = (settled := self._settled()) is not None and not settled.complete
+                return is_cut_off == (action == "go_on")
+            case "stop" | "stop_nothing":
+                return self._arrives == (action == "stop")
+            case _:
+                return True
+
+    @property
+    def _arrives(self) -> bool:
+        return self._view is not None and self._view.state in ARRIVING
+
+    def _head(self) -> str:
+        view = self._view
+        if view is None:
+            return _(NO_OUTPUT)
+        parts = [one_line(view.title), _(STATES[view.state])]
+        if numbers := self._numbers():
+            place = numbers.index(self.attempt) + 1
+            parts.append(_("attempt {n} of {m}").format(n=place, m=len(numbers)))
+        settled = self._settled()
+        if settled is not None:
+            parts.append(length_words(settled.text, self.book_language))
+            parts += [_("written by hand")] if settled.author == "human" else []
+            parts += [_("from the store, nothing paid")] if settled.cached else []
+        elif self._live_text:
+            parts.append(counted(self._live_count, chinese=is_chinese(self._live_text)))
+        return " · ".join(parts)
+
+    def _told(self) -> list[str]:
+        """What the writer must know of the shown attempt."""
+        lines = [self._wait] if self._wait else []
+        if self._view is not None and self._view.error:
+            lines.append(clean(self._view.error))
+        if self._view is not None and self._view.item_errors:
+            lines += [f"! {clean(one)}" for one in self._view.item_errors[:3]]
+        if (settled := self._settled()) is None:
+            return lines
+        if settled.finish in FINISHES:
+            lines.append(_(FINISHES[settled.finish]))
+        if not settled.complete:
+            lines.append(_("incomplete: the text was cut off; `C` continues it, `s` keeps it as it is"))
+        if settled.evaluation is not None:
+            lines.append(verdict_words(settled.evaluation))
+        return lines
+
+    # Keys
+
+    def _need_view(self) -> NodeView | None:
+        """The node that is shown. When it has no output, that is said, and how it gets one."""
+        if self._view is None:
+            self.notify(_(NO_OUTPUT), markup=False)
+        return self._view
+
+    @on(StreamView.SearchRequested)
+    def _find_words(self, message: StreamView.SearchRequested) -> None:
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    def action_keep(self) -> None:
+        """Ask to keep the shown attempt; one that is still arriving cannot be kept."""
+        if self._view is not None and (settled := self._settled()):
+            self.post_message(self.KeepRequested(self._view.run, self._view.node, settled.number))
+
+    def action_keep_later(self) -> None:
+        """Say why nothing can be kept now."""
+        if self._need_view() is not None:
+            arrives = _("The text still arrives: it can be kept when it has ended.")
+            self.notify(arrives if self._arrives else _("There is no text."), markup=False)
+
+    def action_again(self) -> None:
+        """Ask for another sample."""
+        if (view := self._need_view()) is not None:
+            self.post_message(self.AgainRequested(view.node))
+
+    def action_go_on(self) -> None:
+        """Ask for the rest of a text that was cut off."""
+        if (view := self._need_view()) is not None:
+            self.post_message(self.AgainRequested(view.node, continues=True))
+
+    def action_attempt(self, step: int) -> None:
+        """Show the attempt before or after."""
+        numbers = self._numbers()
+        if not numbers:
+            return
+        place = min(max(numbers.index(self.attempt) + step, 0), len(numbers) - 1)
+        if numbers[place] != self.attempt:
+            self._wanted = None if self._live_text and numbers[place] == self._live_number else numbers[place]
+            self._refresh_all()
+            self.post_message(self.AttemptChosen(numbers[place]))
+
+    def action_diff(self) -> None:
+        """Ask for the difference to the attempt before."""
+        numbers = self._numbers()
+        if self._view is not None and self._settled() and numbers.index(self.attempt) > 0:
+            self.post_message(self.DiffRequested(self._view.run, self._view.node, self.attempt))
+        else:
+            self.notify(_("There is no attempt before this one."), markup=False)
+
+    def action_receipt(self) -> None:
+        """Ask for the receipt of the shown attempt."""
+        if (view := self._need_view()) is not None:
+            self.post_message(self.ReceiptRequested(view.run, view.node, self.attempt))
+
+    def action_no_other(self) -> None:
+        """Say that there is nothing to go to or to compare with."""
+        if self._need_view() is not None:
+            self.notify(_("There is no other attempt: `a` writes one."), markup=False)
+
+    def action_no_rest(self) -> None:
+        """Say that there is nothing to continue."""
+        if self._need_view() is not None:
+            self.notify(_("The text was not cut off: there is nothing to continue."), markup=False)
+
+    def action_stop_nothing(self) -> None:
+        """Say that there is nothing to stop."""
+        self.notify(_("Nothing runs."), markup=False)
+
+    def action_stop(self) -> None:
+        """Ask for the node to stop."""
+        if self._view is not None:
+            self.post_message(self.StopRequested(self._view.node))

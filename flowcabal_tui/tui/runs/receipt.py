@@ -1,0 +1,343 @@
+"""What a node was given beside its own prompt: the budget, each source with its reason, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.reactive import var
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedSource, Intent, Receipt
+from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import (
+    CLASSES,
+    SCENE_FIELDS,
+    SCENE_ORIGINS,
+    counting_words,
+    level_words,
+    scene_words,
+)
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.prompt_line import FindLine
+
+_FOLD = "dropped"
+_Place = tuple[str, int]
+
+
+class ReceiptPane(Vertical):
+    """Shows one receipt, alone or beside an earlier one: `+` is new, `-` is gone, `~` is at another level."""
+
+    help = HelpData(
+        mark("Context"),
+        mark(
+            "What the model was given, and why. Enter opens a source. `c` compares with the receipt before, `o` with "
+            "that of another run, node or chapter, `e` sets the scene. `[` and `]` go from class to class, `b` hides "
+            "the bars."
+        ),
+    )
+    jump_key = "r"
+    DEFAULT_CSS = """
+    ReceiptPane > .head { height: auto; max-height: 6; padding: 0 1; }
+    ReceiptPane > BudgetBars { padding: 0 1; max-height: 9; }
+    ReceiptPane.-bare > BudgetBars { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "compare", mark("Compare"), tooltip=mark("Compare with the receipt before."),
+                id="receipt.compare"),
+        Binding("o", "compare_other", mark("Compare with ..."), id="receipt.compare-other",
+                tooltip=mark("Compare with the receipt of another run, node or chapter.")),
+        Binding("e", "scene", mark("The scene"), id="receipt.scene",
+                tooltip=mark("Who is in the scene, where, when, and which kind: set it for the chapter.")),
+        Binding("right_square_bracket", "next_class(1)", mark("Next class"), show=False, id="receipt.next-class"),
+        Binding("left_square_bracket", "next_class(-1)", mark("Class before"), show=False, id="receipt.class-before"),
+        Binding("b", "bars", mark("Bars"), show=False, tooltip=mark("Show or hide the bars."), id="receipt.bars"),
+        Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),
+        Binding("slash", "find", mark("Find"), id="receipt.find"),
+        Binding("n", "find_next", mark("Find next"), show=False, id="receipt.find-next"),
+    ]  # fmt: skip
+
+    is_bare = var(False, toggle_class="-bare")
+
+    @dataclass
+    class SourceOpened(Message):
+        """A source is to be shown in a level, at the characters that went in (-1: all of it), as the receipt has it."""
+
+        uri: str
+        start: int
+        end: int
+        level: Level = "L2"
+        receipt: Receipt | None = field(default=None, compare=False)
+
+    @dataclass
+    class OtherRequested(Message):
+        """A receipt to compare this one with is to be chosen; give it to `compare_with`."""
+
+        receipt: Receipt
+
+    @dataclass
+    class SceneRequested(Message):
+        """The scene of the receipt's chapter is to be set."""
+
+        receipt: Receipt
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._receipt: Receipt | None = None
+        self._before: Receipt | None = None
+        self._heading = self._heading_before = ""
+        self._shown: dict[NodeId, tuple[Receipt, str]] = {}
+        self._befores: dict[NodeId, tuple[Receipt, str]] = {}
+        self._is_comparing = False
+        self._is_unfolded = False
+        self._sought = ""
+        self._opens: dict[str, tuple[str, int, int, Level]] = {}
+        self._class_rows: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        """The total, the bars, the sources."""
+        yield Static(_("No receipt yet: a node gets one when it runs."), markup=False, classes="head")
+        yield BudgetBars(plain=not self.app.console.encoding.lower().startswith("utf"))
+        yield PickList()
+
+    def show(self, receipt: Receipt, title: str, before: Receipt | None = None) -> None:
+        """Shows a receipt, to be compared with `before`, or else with another that this node had when last shown.
+
+        A title tells the chapter, too: a node's receipts for two chapters are compared like those of two attempts.
+        """
+        shown = self._shown.get(receipt.node)
+        if (receipt, title, before or self._before) == (self._receipt, self._heading, self._before):
+            return
+        if self._receipt is None or self._receipt.node != receipt.node:
+            self._is_comparing = False
+        if before is not None:
+            self._befores[receipt.node] = (before, title)
+        elif shown is not None and shown[0] != receipt:
+            self._befores[receipt.node] = shown
+        self._shown[receipt.node] = (receipt, title)
+        self._before, self._heading_before = self._befores.get(receipt.node, (None, ""))
+        self._receipt, self._heading = receipt, title
+        self._refresh_all()
+
+    def clear(self) -> None:
+        """What is in view has no receipt: that of another node would lie."""
+        if self._receipt is not None:
+            self._receipt, self._opens, self._class_rows = None, {}, []
+            self.query_one(".head", Static).update(_("No receipt yet: a node gets one when it runs."))
+            self.query_one(BudgetBars).set_budget([])
+            self.query_one(PickList).refill([])
+
+    def compare_with(self, before: Receipt, title: str) -> None:
+        """Shows how the receipt differs from another one, whatever that was for."""
+        if self._receipt is not None:
+            self._befores[self._receipt.node] = (before, title)
+            self._before, self._heading_before, self._is_comparing = before, title, True
+            self._refresh_all()
+
+    def focus_list(self) -> None:
+        """The sources have the focus."""
+        self.query_one(PickList).focus()
+
+    def _refresh_all(self) -> None:
+        receipt = self._receipt
+        if receipt is None:
+            return
+        self.query_one(".head", Static).update(self._head(receipt))
+        uses = [
+            BudgetClass(_(CLASSES[use.budget_class]), use.used, use.used / receipt.budget if receipt.budget else 0.0)
+            for use in receipt.classes
+            if use.used
+        ]
+        self.query_one(BudgetBars).set_budget(uses)
+        self._opens = {}
+        rows = [*self._source_rows(receipt), *self._dropped_rows(receipt)]
+        self._class_rows = [at + 1 for at, row in enumerate(rows) if row.disabled]
+        self.query_one(PickList).refill(rows)
+
+    def _head(self, receipt: Receipt) -> str:
+        total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
+        if receipt.pending:
+            total = _("at most {total}").format(total=total)
+        if receipt.counted_by:
+            total += f" · {counting_words(receipt.counted_by)}"
+        lines = [f"{one_line(self._heading)} · {total}"]
+        if self._is_comparing and self._before is not None:
+            used = _("{used} tokens").format(used=f"{self._before.used:,}")
+            other = f"{one_line(self._heading_before)}, " if self._heading_before != self._heading else ""
+            words = _("compared with the receipt before ({used}): + new, - gone, ~ other level")
+            lines.append(words.format(used=other + used))
+        lines.append(_scene_line(receipt.intent))
+        if receipt.pending:
+            lines.append(_("not there yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
+        lines += map(one_line, receipt.notes)
+        return "\n".join(lines)
+
+    def _source_rows(self, receipt: Receipt) -> Iterator[Option]:
+        """The sources under the name of their class, in the order of the classes."""
+        before = self._earlier()
+        gone = {place: source for place, source in before.items() if place not in set(map(_place, receipt.sources))}
+        for budget_class in BUDGET_CLASSES:
+            rows = [
+                *(self._source_row(source, *self._sign(source)) for source in receipt.sources
+                  if source.budget_class == budget_class),
+                *(self._source_row(source, "-") for source in gone.values() if source.budget_class == budget_class),
+            ]  # fmt: skip
+            if rows:
+                yield Option(Text(self._class_words(receipt, budget_class), style="bold"), disabled=True)
+                yield from rows
+
+    def _class_words(self, receipt: Receipt, budget_class: BudgetClassName) -> str:
+        """The name of a class with its tokens, those before too when they are compared."""
+        name, used = _(CLASSES[budget_class]), _tokens(receipt, budget_class)
+        if self._is_comparing and self._before is not None:
+            return f"{name} · {_tokens(self._before, budget_class):,} > {used:,}"
+        return f"{name} · {used:,}"
+
+    def _earlier(self) -> dict[_Place, ContextSource]:
+        sources = self._before.sources if self._is_comparing and self._before else ()
+        return {_place(source): source for source in sources}
+
+    def _sign(self, source: ContextSource) -> tuple[str, str]:
+        """How the source stands to the earlier receipt, and its level there if it was another."""
+        if not self._is_comparing or self._before is None:
+            return " ", ""
+        earlier = self._earlier().get(_place(source))
+        if earlier is None:
+            return "+", ""
+        was = level_words(earlier)
+        return (" ", "") if was == level_words(source) else ("~", f"{was} > ")
+
+    def _source_row(self, source: ContextSource, sign: str, was: str = "") -> Option:
+        title = was + one_line(source.title or source.uri)
+        words = f" · {level_words(source)} · {source.tokens:,} · {one_line(source.reason)}"
+        return self._opening(HangingRow(f"{sign} ", title, words), source.uri, source.start, source.end, source.level)
+
+    def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
+        """One row for all that was left out; unfolded, each with its rule."""
+        if not receipt.dropped:
+            return
+        sign = "-" if self._is_unfolded else "+"
+        words = _("left out: {n}").format(n=len(receipt.dropped))
+        yield Option(Text(f"[{sign}] {words}", style="bold"), id=_FOLD)
+        if self._is_unfolded:
+            yield from map(self._dropped_row, receipt.dropped)
+
+    def _dropped_row(self, source: DroppedSource) -> Option:
+        words = f" · {_(CLASSES[source.budget_class])} · {source.tokens:,} · {one_line(source.rule)}"
+        return self._opening(HangingRow("  ", one_line(source.title or source.uri), words), source.uri, -1, -1, "L2")
+
+    def _opening(self, row: HangingRow, uri: str, start: int, end: int, level: Level) -> Option:
+        """A row that opens a source."""
+        known = f"source-{len(self._opens)}"
+        self._opens[known] = (uri, start, end, level)
+        return Option(row, id=known)
+
+    @on(OptionList.OptionSelected)
+    def _open_row(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        if message.option.id == _FOLD:
+            self.action_fold()
+        elif message.option.id in self._opens:
+            self.post_message(self.SourceOpened(*self._opens[message.option.id], receipt=self._receipt))
+
+    def action_compare(self) -> None:
+        """Compare with the receipt before, or stop comparing."""
+        if self._before is None:
+            self.notify(_("There is no earlier receipt of this node to compare with."), markup=False)
+            return
+        if self._before == self._receipt and not self._is_comparing:
+            self.notify(_("It is the same as the receipt before."), markup=False)
+            return
+        self._is_comparing = not self._is_comparing
+        self._refresh_all()
+
+    def action_compare_other(self) -> None:
+        """Ask for another receipt to compare with."""
+        if self._receipt is None:
+            self.notify(_("No receipt yet: a node gets one when it runs."), markup=False)
+        else:
+            self.post_message(self.OtherRequested(self._receipt))
+
+    def action_scene(self) -> None:
+        """Ask who is in the scene, where, when, and which kind it is."""
+        if self._receipt is None:
+            self.notify(_("No receipt yet: a node gets one when it runs."), markup=False)
+        elif self._receipt.chapter is None:
+            self.notify(_("A scene belongs to a chapter: this receipt is of none."), markup=False)
+        else:
+            self.post_message(self.SceneRequested(self._receipt))
+
+    def action_next_class(self, step: int) -> None:
+        """Go to the first source of the next class or of the one before, round the end."""
+        names = self.query_one(PickList)
+        at = names.highlighted or 0
+        if self._class_rows:
+            ahead = [row for row in self._class_rows if (row > at if step > 0 else row < at)]
+            rows = ahead or self._class_rows
+            names.highlighted = rows[0] if step > 0 else rows[-1]
+
+    def action_bars(self) -> None:
+        """More room for the sources, or the bars again."""
+        self.is_bare = not self.is_bare
+
+    def action_fold(self) -> None:
+        """Show or hide what was left out."""
+        if self._receipt is None or not self._receipt.dropped:
+            self.notify(_("Nothing was left out."), markup=False)
+            return
+        self._is_unfolded = not self._is_unfolded
+        self._refresh_all()
+        names = self.query_one(PickList)
+        names.pick(_FOLD)
+        if self._is_unfolded:
+            names.scroll_to_highlight(top=True)
+
+    def action_find(self) -> None:
+        """Ask which row to go to."""
+
+        def find(words: str | None) -> None:
+            if words:
+                self._sought = words
+                self.action_find_next()
+
+        self.app.push_screen(FindLine(), find)
+
+    def action_find_next(self) -> None:
+        """Go to the next row with the words."""
+        if self._sought and not self.query_one(PickList).find_row(self._sought):
+            self.notify(_("Not found."), markup=False)
+
+
+def _scene_line(intent: Intent) -> str:
+    """Who, where, when and which kind of scene; what is not by rule says whose it is."""
+    parts = []
+    for field_name, value in scene_words(intent).items():
+        origin = intent.origin(field_name)
+        words = _("{field}: {value}") if origin == "rule" else _("{field}: {value} ({origin})")
+        named = {"field": _(SCENE_FIELDS[field_name]), "origin": _(SCENE_ORIGINS[origin])}
+        parts.append(words.format(value=one_line(value), **named))
+    return " · ".join(parts)
+
+
+def _tokens(receipt: Receipt, budget_class: BudgetClassName) -> int:
+    return sum(source.tokens for source in receipt.sources if source.budget_class == budget_class)
+
+
+def _place(source: ContextSource) -> _Place:
+    """What makes a source of two receipts the same one."""
+    return source.uri, source.start

@@ -1,0 +1,58 @@
+"""The form of a chapter's scene: who, where, when, which kind. What is emptied is read from the texts again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene, SceneField
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import SCENE_FIELDS, SCENE_KINDS, SCENE_ORIGINS
+from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed
+from flowcabal_tui.tui.story.typed import names_of
+
+SceneSaid = tuple[Scene, tuple[SceneField, ...]]
+"""What was changed, and what is to be read from the texts again."""
+_BY_RULE = "-"
+
+
+def told_of(said: SceneSaid) -> str:
+    """What a notice says of a scene that was set; "" where nothing was changed."""
+    scene, forget = said
+    if scene != NOTHING_SAID:
+        return _("Kept for the chapter: it wins over rule and model.")
+    return _("Taken back: it is read from the texts again.") if forget else ""
+
+
+def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
+    """Gives back the fields that were changed alone: what stays as it is goes on following the texts."""
+    shown = {"who": ", ".join(intent.entities), "where": intent.where, "when": intent.when}
+
+    def read(typed: Typed) -> SceneSaid:
+        said: dict[str, Any] = {}
+        forget: list[SceneField] = []
+        for field in ("who", "where", "when"):
+            words = typed.text(field)
+            if words == shown[field]:
+                continue
+            if not words:
+                forget.append(field)
+            else:
+                said[field] = names_of(words) if field == "who" else words
+        kind = typed.text("kind")
+        if kind == _BY_RULE:
+            forget.append("kind")
+        elif kind != intent.scene or intent.origin("kind") == "writer":
+            said["kind"] = kind
+        return Scene(**said), tuple(forget)
+
+    kinds = ((_BY_RULE, _("as the texts say")), *((each, _(words)) for each, words in SCENE_KINDS.items()))
+    by = {field: _(SCENE_ORIGINS[intent.origin(field)]) for field in SCENE_FIELDS}
+    fields = (
+        Field("who", _(SCENE_FIELDS["who"]), shown["who"], by["who"], names=True),
+        Field("where", _(SCENE_FIELDS["where"]), shown["where"], by["where"], names=True),
+        Field("when", _(SCENE_FIELDS["when"]), shown["when"], by["when"]),
+        Field("kind", _(SCENE_FIELDS["kind"]), intent.scene, by["kind"], choices=kinds),
+    )
+    title = _("The scene of this chapter (an empty field is read from the texts again)")
+    return FormScreen(title, fields, read, names)

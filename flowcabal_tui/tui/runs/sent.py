@@ -1,0 +1,121 @@
+"""The request of an attempt, layer by layer, beside the template that it was made from."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.versions import SentLayer, VersionTrace
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import length_words, one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+KINDS: Final = {
+    "blocks": mark("your blocks"),
+    "context": mark("from the Context agent"),
+    "retry": mark("added by the retry"),
+}
+ROLES: Final = {"system": mark("system"), "user": mark("user"), "assistant": mark("model")}
+
+
+class SentScreen(ModalScreen[None]):
+    """A list of layers; below, the template on the left and what was sent on the right."""
+
+    help = HelpData(
+        mark("What was sent"),
+        mark("Each layer of the request in order, with all turns of a retry: the template beside what was sent. "
+             "`t` hides the template."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    SentScreen { background: $background; }
+    SentScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    SentScreen > .exactness { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
+    SentScreen > .exactness.-differs { color: $text-warning; }
+    SentScreen > PickList { height: auto; max-height: 35%; }
+    SentScreen Horizontal, SentScreen Vertical, SentScreen StreamView { height: 1fr; width: 1fr; }
+    SentScreen StreamView { padding: 0 1; }
+    SentScreen Vertical > Static { height: 1; padding: 0 1; color: $text-muted; }
+    SentScreen.-whole #layer-template { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="sent.back"),
+        Binding("t", "toggle_template", mark("Template"), tooltip=mark("Show or hide the template."),
+                id="sent.template"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, title: str, trace: VersionTrace) -> None:
+        super().__init__()
+        self._heading, self._version_trace = title, trace
+
+    def compose(self) -> ComposeResult:
+        """What it is, whether it is what went out, the layers, the two texts."""
+        yield Static(one_line(self._heading), markup=False, classes="head")
+        differs = "" if self._version_trace.exact or self._version_trace.kept else " -differs"
+        yield Static(exactness(self._version_trace), markup=False, classes="exactness" + differs)
+        yield PickList()
+        with Horizontal():
+            with Vertical(id="layer-template"):
+                yield Static(_("Template"), markup=False)
+                yield StreamView(classes="template")
+            with Vertical():
+                yield Static(_("As sent") if self._is_sent else _("As it would be sent"), markup=False)
+                yield StreamView(classes="sent")
+        yield HintLine()
+
+    @property
+    def _is_sent(self) -> bool:
+        return self._version_trace.exact or self._version_trace.kept
+
+    def on_mount(self) -> None:
+        """The first layer."""
+        rows = [Option(_row(layer), id=str(number)) for number, layer in enumerate(self._version_trace.layers)]
+        layers = self.query_one(PickList)
+        layers.add_options(rows)
+        layers.action_first()
+        layers.focus()
+
+    @on(OptionList.OptionHighlighted)
+    def show_layer(self, message: OptionList.OptionHighlighted) -> None:
+        """The layer under the cursor."""
+        message.stop()
+        layer = self._version_trace.layers[int(message.option_id or 0)]
+        template = layer.template or _("(not from the template)")
+        self.query_one(".template", StreamView).set_text(clean(template), follow=False)
+        self.query_one(".sent", StreamView).set_text(clean(layer.sent), follow=False)
+
+    def action_toggle_template(self) -> None:
+        """More room for what was sent."""
+        self.toggle_class("-whole")
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+
+def exactness(trace: VersionTrace) -> str:
+    """Whether the words are those that went out, and how that is known."""
+    if trace.exact:
+        return _("As sent: made again, and its digest is that of the request that went out.")
+    if trace.kept:
+        return _("As sent: kept when it went out. Made again today it would differ.")
+    return _("Not exactly as sent: the book or the prompts have changed since. This would be sent today.")
+
+
+def _row(layer: SentLayer) -> str:
+    role = _(ROLES.get(layer.role, layer.role))
+    return f"{layer.turn}  {role} · {_(KINDS[layer.kind])} · {length_words(layer.sent)}"

@@ -1,0 +1,95 @@
+"""What the calls of a run wait for, and for how long: in words that count the seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Final, Literal
+
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.run import NodeState
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.words import one_line
+
+SILENT_SECONDS: Final = 5.0
+"""A call that says nothing for so long is shown as one that waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """`until`: the time at which a call is sent again; None: it waits since `since`."""
+
+    kind: Literal["again", "turn", "queued", "answer", "more"]
+    since: float
+    reason: str = ""
+    until: float | None = None
+
+    def words(self, now: float) -> str:
+        """The reason and the seconds; "" while it is too short to be told."""
+        if self.until is not None:
+            left = max(0, ceil(self.until - now))
+            words = _("Waiting {seconds} s, then the call is sent again: {reason}. `x` stops.")
+            return words.format(seconds=left, reason=one_line(self.reason).rstrip("."))
+        passed = int(now - self.since)
+        if passed < SILENT_SECONDS:
+            return ""
+        return {
+            "turn": _("Waits for its turn at the model: {seconds} s."),
+            "queued": _("Queued by the provider: {seconds} s. `x` stops."),
+            "answer": _("No answer yet: {seconds} s. `x` stops."),
+        }.get(self.kind, _("Nothing has arrived for {seconds} s. `x` stops.")).format(seconds=passed)
+
+
+class Waits:
+    """The waits of all runs, by node; `now` gives seconds."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._by_node: dict[tuple[RunId, NodeId], Wait] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_node)
+
+    def again(self, run: RunId, node: NodeId, seconds: float, reason: str) -> None:
+        """A call is sent again after so many seconds."""
+        now = self._now()
+        self._by_node[run, node] = Wait("again", now, reason, now + seconds)
+
+    def sent(self, run: RunId, node: NodeId) -> None:
+        """A call went out; its answer is awaited."""
+        self._by_node[run, node] = Wait("answer", self._now())
+
+    def arrived(self, run: RunId, node: NodeId) -> None:
+        """A piece of the answer came."""
+        self._by_node[run, node] = Wait("more", self._now())
+
+    def moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
+        """A node is in another state."""
+        place, known = (run, node), self._by_node.get((run, node))
+        if state == "ready":
+            self._by_node[place] = Wait("turn", self._now())
+        elif state == "running" and detail:
+            self._by_node[place] = Wait("queued", known.since if known and known.kind == "queued" else self._now())
+        elif state == "running" and known is not None and known.kind == "again":
+            self._by_node[place] = replace(known, kind="answer", since=self._now(), until=None)
+        elif state not in ("running", "retrying"):
+            self._by_node.pop(place, None)
+        elif state == "running" and known is not None and known.kind == "turn":
+            del self._by_node[place]
+
+    def ended(self, run: RunId) -> None:
+        """Nothing of a run waits any more."""
+        for place in [place for place in self._by_node if place[0] == run]:
+            del self._by_node[place]
+
+    def words(self, run: RunId, node: NodeId) -> str:
+        """What a node waits for; "" when it does not."""
+        known = self._by_node.get((run, node))
+        return known.words(self._now()) if known else ""
+
+    def others(self, run: RunId, node: NodeId | None) -> tuple[tuple[NodeId, str], ...]:
+        """Other nodes of the run whose call is to be sent again or queues; of those no text is followed."""
+        found = [(place[1], wait) for place, wait in self._by_node.items() if place[0] == run and place[1] != node]
+        told = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "queued")]
+        return tuple((path, words) for path, words in told if words)

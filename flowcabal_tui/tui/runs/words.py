@@ -1,0 +1,109 @@
+"""Runs, quotes and levels in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.errors import RunError, WorkflowError
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.prompt_text import RUN_VALUES
+from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.project.words import RUN_STATES, spend_lines
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import padded
+
+OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
+"""States of a node that has ended."""
+_NAMES = 12
+_CHAPTER: Final = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in RUN_VALUES if name.startswith("chapter.")))
+_WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
+INSTRUCTION = "instruction"
+"""The input that holds the writer's wish for a run, and the draft of it for each chapter."""
+
+
+def quote_words(quote: Quote) -> str:
+    """A quote as a sentence a line."""
+    total = len(quote.would_run) + len(quote.served)
+    lines = [_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total)]
+    if quote.likely.calls:
+        lines += spend_lines(quote)
+    if quote.served:
+        lines.append(_("{n} are there already and cost nothing.").format(n=len(quote.served)))
+    if quote.frozen:
+        lines.append(_("Frozen, so they do not run: {names}").format(names=_names(quote.frozen)))
+    if quote.stale:
+        lines.append(_("Out of date, so they run anew: {names}").format(names=_names(quote.stale)))
+    return "\n".join(lines)
+
+
+def quote_names(quote: Quote) -> str:
+    """A quote with the names of the nodes."""
+    lines = [quote_words(quote)]
+    if quote.would_run:
+        lines.append(_("Would run: {names}").format(names=_names(quote.would_run)))
+    if quote.served:
+        lines.append(_("Are there already: {names}").format(names=_names(quote.served)))
+    return "\n".join(lines)
+
+
+def _names(nodes: Collection[NodeId]) -> str:
+    shown = ", ".join(one_line(node, 40) for node in list(nodes)[:_NAMES])
+    more = len(nodes) - _NAMES
+    return shown if more <= 0 else _("{names} and {n} more").format(names=shown, n=more)
+
+
+def run_words(run: RunSummary, position: int | None) -> str:
+    """A run as a row: when, state, chapter, workflow and its error, in columns of cells."""
+    chapter = _("chapter {n}").format(n=position) if position is not None else ""
+    state = padded(_(RUN_STATES[run.state]), 16)
+    return f"{run.started_at:%m-%d %H:%M}  {state}{padded(chapter, 12)}{run.workflow}  {run.error}".rstrip()
+
+
+def level_rows(levels: Sequence[Sequence[NodeId]], titles: Mapping[NodeId, str]) -> tuple[tuple[str, str], ...]:
+    """Levels of work as rows, each node with its level."""
+    return tuple(
+        (str(node), _("level {n}").format(n=number) + f"  {one_line(titles.get(node, node), 60)}")
+        for number, level in enumerate(levels, 1)
+        for node in level
+    )
+
+
+def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[NodeId, ...]:
+    """The nodes that begin when a run that pauses after each level goes on."""
+    try:
+        needs = dependencies(workflow)
+    except WorkflowError:
+        return ()
+    over = {node for node, state in states.items() if state in OVER}
+    return tuple(node.id for node in workflow.nodes if node.id not in over and over.issuperset(needs.get(node.id, ())))
+
+
+def needs_chapter(workflow: Workflow) -> bool:
+    """Does a prompt or a binding name the chapter that the run is for?"""
+    return _CHAPTER.search(workflow.model_dump_json()) is not None
+
+
+def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> None:
+    """Raises RunError for a run that would fail, since there is no chapter for it."""
+    if chapter is None and needs_chapter(workflow):
+        raise RunError(
+            _("There is no chapter to write yet."),
+            _("{name} writes a chapter of the book.").format(name=workflow.name),
+            _("Add one first: press `a` in the list of chapters."),
+        )
+
+
+def asks_for_length(workflow: Workflow) -> bool:
+    """Does a prompt name the length that the chapter is to have?"""
+    return "chapter.length" in workflow.model_dump_json()
+
+
+def asks_for_wish(workflow: Workflow) -> bool:
+    """Can an instruction of the writer change what the workflow gives? Not where no model writes."""
+    plain = workflow.model_dump_json()
+    return INSTRUCTION in plain or any(f'"kind":"{kind}"' in plain for kind in _WRITING)

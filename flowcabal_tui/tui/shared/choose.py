@@ -1,0 +1,70 @@
+"""One choice out of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+
+Choices = tuple[tuple[str, str], ...]
+_NEAR: Final = 5
+
+
+class ChooseScreen(ModalScreen[str | None]):
+    """A title and lines to choose from; None when it was left with Esc."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", mark("Cancel"), id="choose.cancel")]
+
+    def __init__(self, title: str, choices: Choices, more: Callable[[], Awaitable[Choices]] | None = None) -> None:
+        """`choices` are (id, words); `more` gives further ones when the cursor nears the end, or ()."""
+        super().__init__()
+        self._title_words, self._choices, self._more = title, choices, more
+
+    def compose(self) -> ComposeResult:
+        """The lines, the first under the cursor."""
+        with Vertical(classes="dialog"):
+            yield Static(self._title_words, markup=False, classes="dialog-title")
+            yield PickList()
+            yield Static(_("Enter: choose   Esc: cancel"), markup=False, classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        """Words of projects and models are cleaned."""
+        lines = self.query_one(PickList)
+        lines.add_options([Option(clean(words), id=key) for key, words in self._choices])
+        lines.action_first()
+
+    @on(OptionList.OptionHighlighted)
+    def read_on(self, event: OptionList.OptionHighlighted) -> None:
+        """Near the end, further lines are read."""
+        if self._more is not None and event.option_index >= event.option_list.option_count - _NEAR:
+            more, self._more = self._more, None
+            attempt(self, self._add(more))
+
+    async def _add(self, more: Callable[[], Awaitable[Choices]]) -> None:
+        choices: Choices = ()
+        try:
+            choices = await more()
+        except FlowCabalError:
+            self._more = more  # asked again when the cursor moves
+            raise
+        if choices:
+            self._more = more
+            self.query_one(PickList).add_options([Option(clean(words), id=key) for key, words in choices])
+
+    @on(OptionList.OptionSelected)
+    def choose(self, event: OptionList.OptionSelected) -> None:
+        """Enter gives the id back."""
+        self.dismiss(event.option_id)

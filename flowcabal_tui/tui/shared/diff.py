@@ -1,0 +1,112 @@
+"""Two texts compared, over the whole screen."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class DiffScreen(ModalScreen[Any]):
+    """Shows how `old` becomes `new`."""
+
+    help = HelpData(mark("Difference"), mark("What went and what came between two texts. Esc goes back."))
+    DEFAULT_CSS = """
+    DiffScreen { background: $background; }
+    DiffScreen > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; }
+    DiffScreen > DiffView { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="diff.back"),
+        HELP_KEYS,
+    ]
+    told: ClassVar[str] = ""
+
+    def __init__(self, title: str, old: str, new: str) -> None:
+        super().__init__()
+        self._heading, self._old_text, self._new_text = title, old, new
+
+    def compose(self) -> ComposeResult:
+        """The title with the number of changes and what can be done, and the changes."""
+        changes = DiffView(self._old_text, self._new_text)
+        count = changes.hunk_count
+        counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
+        lines = [f"{one_line(self._heading)} · {counted}", *([_(self.told)] if self.told else [])]
+        yield Static("\n".join(lines), markup=False, classes="head")
+        yield changes
+        yield HintLine()
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+
+UnsavedAnswer = Literal["mine", "newer"]
+
+
+class UnsavedScreen(DiffScreen):
+    """The newest text of a chapter or another text, and unsaved text that was typed over an older one.
+
+    Gives back which of the two is to be the newest version; None: neither yet.
+    """
+
+    help = HelpData(
+        mark("Unsaved text on an older version"),
+        mark("The text was changed after you began to type. Below are the changes from the newest "
+             "version to your text. `m` saves your text as a new version; the other one stays "
+             "among the versions. `t` takes the newest version and discards your text. Esc goes "
+             "back to your text, which stays unsaved."),
+    )  # fmt: skip
+    told = mark("`m` saves yours as a new version, `t` takes the newest and discards yours, Esc goes back to edit.")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
+                id="unsaved.mine"),
+        Binding("t", "dismiss('newer')", mark("Take the newest"),
+                tooltip=mark("Discard your unsaved text."), id="unsaved.newer"),
+    ]  # fmt: skip
+
+
+class ReplacedScreen(DiffScreen):
+    """The writer's text of a chapter and an output that would take its place: True keeps the output."""
+
+    help = HelpData(
+        mark("Text of your own"),
+        mark("You wrote or imported the chapter's text. Below is how the output would change it. `a` keeps the output "
+             "as the newest version; yours stays among the versions. Esc keeps nothing."),
+    )  # fmt: skip
+    told = mark("You wrote or imported this text. `a` keeps the output, yours stays as an older version; Esc: no.")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "dismiss(True)", mark("Keep it"), tooltip=mark("Make the output the newest version."),
+                id="replaced.keep"),
+    ]  # fmt: skip
+
+
+class OutsideScreen(DiffScreen):
+    """The book's text of a chapter and that of its file, which another program changed: True takes the file's."""
+
+    help = HelpData(
+        mark("Changed outside"),
+        mark("Another program changed the chapter's file. `a` makes it the newest version, `r` writes the book's text "
+             "over it; both texts stay among the versions. Esc leaves it for later."),
+    )  # fmt: skip
+    told = mark("`a` takes the file's text, `r` keeps the book's, Esc leaves it for later.")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "dismiss(True)", mark("Take it"), tooltip=mark("Make the file's text the newest version."),
+                id="outside.take"),
+        Binding("r", "dismiss(False)", mark("Keep mine"),
+                tooltip=mark("Keep the book's text; the file's becomes an older version."), id="outside.mine"),
+    ]  # fmt: skip

@@ -1,0 +1,164 @@
+"""A form of a few rows, whose fields are read together: what cannot be read is said, and nothing is given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input, Select, Static
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.story.typed import SEPARATORS, Unreadable
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
+from flowcabal_tui.tui.workflows.node_form import Tick
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One row. A `value` that is a bool makes a box to tick, `choices` (id, words) a list; `names` complete a name."""
+
+    id: str
+    words: str
+    value: str | bool = ""
+    hint: str = ""
+    names: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What stands in the fields, by their ids."""
+
+    fields: Mapping[str, str | bool]
+
+    def text(self, field: str) -> str:
+        """Words without blanks around them."""
+        return clean(str(self.fields[field])).strip()
+
+    def tick(self, field: str) -> bool:
+        """Is the box ticked?"""
+        return self.fields[field] is True
+
+
+class NameSuggester(Suggester):
+    """Completes the last of the names in a row; the right arrow takes it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._known_names = tuple(names)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The value with the first name that begins as its last one does."""
+        begun = SEPARATORS.split(value)[-1].lstrip()
+        if not begun:
+            return None
+        known = (name for name in self._known_names if name.casefold().startswith(begun.casefold()))
+        name = next(known, None)
+        return value + name[len(begun) :] if name else None
+
+
+class Choice(Select[str], inherit_bindings=False):
+    """A list that opens by Enter or the space bar, so that Up and Down go on to another field."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "show_overlay", mark("Choose"), show=False, id="record-form.choose")
+    ]
+
+
+class FormScreen(TypedScreen[T]):
+    """Gives back what `read` makes of the fields, or None. `read` raises Unreadable with what is wrong."""
+
+    help = HelpData(
+        mark("Form"),
+        mark("Up and down go from field to field; the right arrow completes a name. Chapters are numbers, names are "
+             "separated by commas. Ctrl+s takes the form, Esc leaves it."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    FormScreen { align: center middle; }
+    FormScreen > VerticalScroll {
+        width: 90%; max-width: 96; height: auto; max-height: 95%;
+        border: round $primary; background: $surface; padding: 0 1;
+    }
+    FormScreen .form-title { text-style: bold; margin-bottom: 1; }
+    FormScreen Horizontal { height: 1; }
+    FormScreen Horizontal > Static { width: 22; }
+    FormScreen Input, FormScreen Select { width: 1fr; }
+    FormScreen .wrong { color: $text-error; margin-top: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="record-form.take"),
+        Binding("escape", "leave", mark("Leave"), id="record-form.leave"),
+        Binding("down", "app.focus_next", mark("Next field"), show=False, id="record-form.next"),
+        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="record-form.previous"),
+        HELP_KEYS,
+    ]
+
+    def __init__(
+        self, title: str, fields: Sequence[Field], read: Callable[[Typed], T], names: Sequence[str] = ()
+    ) -> None:
+        super().__init__()
+        self._heading, self._form_fields, self._read_typed = clean(title), tuple(fields), read
+        self._suggester = NameSuggester(names)
+
+    def compose(self) -> ComposeResult:
+        """A row a field, what is wrong, and the keys."""
+        with VerticalScroll(can_focus=False):
+            yield Static(self._heading, markup=False, classes="form-title")
+            for field in self._form_fields:
+                yield from self._row(field)
+            yield Static(markup=False, classes="wrong")
+            yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
+
+    def _row(self, field: Field) -> Iterator[Widget]:
+        known = f"field-{field.id}"
+        if isinstance(field.value, bool):
+            yield Tick(field.words, field.value, id=known, compact=True)
+            return
+        inner: Widget
+        if field.choices:
+            options = [(words, key) for key, words in field.choices]
+            inner = Choice(options, value=field.value, allow_blank=False, id=known, compact=True)
+        else:
+            inner = Input(
+                _shown(field.value), placeholder=field.hint, id=known, compact=True,
+                select_on_focus=False, suggester=self._suggester if field.names else None,
+            )  # fmt: skip
+        yield Horizontal(Static(field.words, markup=False), inner)
+
+    def action_take(self) -> None:
+        """Give back what was read, else say what is wrong."""
+        typed = {field.id: self._value(field) for field in self._form_fields}
+        try:
+            self.dismiss(self._read_typed(Typed(typed)))
+        except Unreadable as error:
+            self.query_one(".wrong", Static).update(f"! {clean(str(error))}")
+
+    def _value(self, field: Field) -> str | bool:
+        """What stands there; words of several lines that were not touched stay as they are."""
+        row = self.query_one(f"#field-{field.id}")
+        if isinstance(row, (Tick, Select)):
+            return row.value if isinstance(row, Tick) else str(row.value)
+        typed = row.value if isinstance(row, Input) else ""
+        return field.value if typed == _shown(str(field.value)) else typed
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter goes on to the next field; where there is but one, it takes the form."""
+        event.stop()
+        if len(self._form_fields) == 1:
+            self.action_take()
+        else:
+            self.focus_next()
+
+
+def _shown(value: str) -> str:
+    return clean(value).replace("\n", " ")

@@ -1,0 +1,128 @@
+"""The versions of a chapter: read, compared with the newest, restored."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.manuscript import ChapterVersion
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import AUTHORS
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import length_words, one_line
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+Load = Callable[[int], Awaitable[str]]
+
+
+class VersionsScreen(ModalScreen[str | None]):
+    """Gives back the text that is to be restored, or None. `versions` are newest first."""
+
+    help = HelpData(
+        mark("Versions"),
+        mark("Every state of the text. `d` switches between difference and text, `R` restores the one shown."),
+    )
+    DEFAULT_CSS = """
+    VersionsScreen { background: $background; }
+    VersionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    VersionsScreen > PickList { height: auto; max-height: 30%; }
+    VersionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    VersionsScreen > DiffView { height: 1fr; padding: 0 1; }
+    VersionsScreen > #text { display: none; height: 1fr; padding: 0 1; }
+    VersionsScreen.-text > #text { display: block; }
+    VersionsScreen.-text > DiffView { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", mark("Back"), priority=True, id="versions.back"),
+        Binding("d", "text", mark("Text or difference"), id="versions.text"),
+        Binding("R", "restore", mark("Restore"), tooltip=mark("Make this text the newest version."),
+                id="versions.restore"),
+        HELP_KEYS,
+    ]  # fmt: skip
+    is_text = var(False, toggle_class="-text")
+
+    def __init__(self, title: str, versions: Sequence[ChapterVersion], load: Load, book_language: str = "") -> None:
+        super().__init__()
+        self._heading, self._versions, self._load_text = title, tuple(versions), load
+        self._book_language = book_language
+        self._texts: dict[int, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """The versions above; below, what leads from the chosen one to the newest."""
+        yield Static(one_line(self._heading), markup=False, classes="head")
+        names = PickList()
+        names.add_options([Option(self._row(item), id=str(item.version)) for item in self._versions])
+        yield names
+        yield Static(markup=False, classes="told")
+        yield DiffView()
+        yield StreamView(id="text")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The version before the newest is the likeliest one."""
+        names = self.query_one(PickList)
+        names.focus()
+        names.highlighted = min(1, len(self._versions) - 1)
+
+    def _row(self, version: ChapterVersion) -> str:
+        note = one_line(version.note)
+        when = f"{version.at:%Y-%m-%d %H:%M}"
+        parts = [_("version {n}").format(n=version.version), when, _(AUTHORS[version.author]), note]
+        return " · ".join(part for part in parts if part)
+
+    @on(OptionList.OptionHighlighted)
+    def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        message.stop()
+        if message.option.id is not None:
+            attempt(self, self._show(int(message.option.id)), group="show", exclusive=True)
+
+    async def _show(self, version: int) -> None:
+        """Loads the two texts, once each, and shows them."""
+        newest = max(item.version for item in self._versions)
+        for needed in (version, newest):
+            if needed not in self._texts:
+                self._texts[needed] = await self._load_text(needed)
+        words = _("from version {old} to version {new} · this one has {length}")
+        length = length_words(self._texts[version], self._book_language)
+        told = words.format(old=version, new=newest, length=length)
+        self.query_one(".told", Static).update(told)
+        self.query_one(DiffView).set_texts(self._texts[version], self._texts[newest])
+        self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    def action_text(self) -> None:
+        """Switch between the difference and the text."""
+        self.is_text = not self.is_text
+
+    def action_leave(self) -> None:
+        """Restore nothing."""
+        self.dismiss(None)
+
+    def action_restore(self) -> None:
+        """Give the text back to be saved as the newest version."""
+        picked = self.query_one(PickList).picked
+        if picked is not None:
+            attempt(self, self._restore(int(picked)))
+
+    async def _restore(self, version: int) -> None:
+        if version not in self._texts:  # the key came before the text
+            self._texts[version] = await self._load_text(version)
+        self.dismiss(self._texts[version])

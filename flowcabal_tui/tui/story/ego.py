@@ -1,0 +1,233 @@
+"""Who stands around someone, as of a chapter: the graph, and below it what the two at the cursor are to each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.story import Relation
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.around import Companion, neighbours, relations_between
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.record_forms import NEW, end_form, person_form, relation_form
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.story.story_page import StoryPage
+from flowcabal_tui.tui.story.words import relation_words
+from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
+from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
+from flowcabal_tui.tui.widgets.help import HelpData
+
+MOST: Final = 16
+"""Neighbours that are drawn, unless all are wanted; of the rest it is said how many they are."""
+
+
+class EgoScreen(StoryPage):
+    """The centre may be another one at every step; Backspace goes back to the one before."""
+
+    help = HelpData(
+        mark("Around"),
+        mark("What they are to each other, as of the chapter in the line above: Left and Right change it. Enter puts "
+             "the neighbour into the middle, Backspace goes back. Below stand the relations of the two: `a` adds one, "
+             "`e` edits, `u` ends it at a chapter, `d` removes it, `v` shows the words that say it."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    EgoScreen { background: $background; }
+    EgoScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    EgoScreen > EgoGraph { height: 1fr; }
+    EgoScreen > .told { height: 1; padding: 0 1; border: none; background: $panel; }
+    EgoScreen > PickList { height: auto; max-height: 5; min-height: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "chapter(-1)", mark("Chapter before"), show=False, priority=True, id="ego.earlier"),
+        Binding("right", "chapter(1)", mark("Chapter after"), show=False, priority=True, id="ego.later"),
+        Binding("less_than_sign,shift+left", "chapter(-10)", mark("Ten chapters back"), show=False,
+                id="ego.much-earlier"),
+        Binding("greater_than_sign,shift+right", "chapter(10)", mark("Ten chapters on"), show=False,
+                id="ego.much-later"),
+        Binding("home", "chapter(-100000)", mark("Before the book"), show=False, id="ego.start"),
+        Binding("end", "chapter(100000)", mark("End of the book"), show=False, id="ego.end"),
+        Binding("backspace", "back", mark("One back"), tooltip=mark("The one who was in the middle before."),
+                id="ego.back"),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add a relation of these two."), id="ego.add"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the relation."), id="ego.edit"),
+        Binding("u", "end", mark("End it"), tooltip=mark("The relation ends at a chapter."), id="ego.until"),
+        Binding("d,delete", "remove", mark("Remove"), show=False, id="ego.remove"),
+        Binding("v", "evidence", mark("Words"), tooltip=mark("The words of the text that say it."), id="ego.evidence"),
+        Binding("o", "all", mark("All"), show=False, tooltip=mark("Draw everybody, or only those who matter most."),
+                id="ego.all"),
+        Binding("slash", "go_to", mark("Go to"), tooltip=mark("Put anybody into the middle, by name."), id="ego.go-to"),
+    ]  # fmt: skip
+
+    def __init__(self, doors: StoryDoors, centre: EntityId) -> None:
+        super().__init__(doors)
+        self._centre_entity = centre
+        self._trail: list[EntityId] = []
+        self._companions: tuple[Companion, ...] = ()
+        self._at_chapter: int | None = None
+        self._pair: tuple[Relation, ...] = ()
+        self._shows_all = False
+
+    def compose(self) -> ComposeResult:
+        """Who it is, the chapter, the graph, and the relations of the pair."""
+        yield Static(markup=False, classes="head")
+        plain = not self.app.console.encoding.lower().startswith("utf")
+        yield ChapterSlider(plain=plain)
+        yield EgoGraph(plain=plain)
+        yield Static(markup=False, classes="told")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The graph has the focus."""
+        self.query_one(EgoGraph).focus()
+
+    @property
+    def relation(self) -> Relation | None:
+        """The relation under the cursor of the list below."""
+        row = self.query_one(PickList).highlighted
+        return self._pair[row] if row is not None and row < len(self._pair) else None
+
+    @property
+    def neighbour(self) -> EntityId | None:
+        """The one under the cursor of the graph."""
+        cursor = self.query_one(EgoGraph).cursor
+        return EntityId(cursor) if cursor else None
+
+    async def show_cast(self, cast: Cast) -> None:
+        """The graph anew: nobody is in it who is met only later."""
+        following = cast.at(self._position(cast) + 1)
+        self._companions = await self.doors.companions(self._centre_entity, following.id if following else None)
+        self._draw(cast)
+
+    def _position(self, cast: Cast) -> int:
+        """The place of the chapter as of which all is shown."""
+        return cast.written if self._at_chapter is None else self._at_chapter
+
+    def _draw(self, cast: Cast) -> None:
+        position = self._position(cast)
+        chapter = cast.at(position)
+        self.query_one(ChapterSlider).show(position, len(cast.chapters), cast.chapter(chapter.id if chapter else None))
+        around = neighbours(cast, self._centre_entity, self._companions, position)
+        drawn = around if self._shows_all else around[: max(MOST, sum(not each.loose for each in around))]
+        rest = len(around) - len(drawn)
+        more = _("{n} of them not drawn: `o`").format(n=rest) if rest else ""
+        entity = cast.entity(self._centre_entity)
+        names = " = ".join(one_line(name, 40) for name in entity.names) if entity else self._centre_entity
+        counted = ngettext("{n} stands around", "{n} stand around", len(around)).format(n=len(around))
+        self.query_one(".head", Static).update(" · ".join(part for part in (names, counted, more) if part))
+        self.query_one(EgoGraph).show(cast.name(self._centre_entity), drawn)
+
+    @on(EgoGraph.NeighbourHighlighted)
+    def show_pair(self) -> None:
+        """What these two are to each other: what holds first, then what is over or not yet."""
+        cast, other = self.cast, self.neighbour
+        self._pair = ()
+        if cast is None or other is None:
+            self.query_one(".told", Static).update(_("Nobody stands around: `a` adds a relation."))
+            self.query_one(PickList).set_options(())
+            return
+        position = self._position(cast)
+        pair = relations_between(cast.story.relations, self._centre_entity, other)
+        self._pair = tuple(sorted(pair, key=lambda each: not cast.holds(each, position)))
+        rows = [self._row(each, cast, position) for each in self._pair]
+        self.query_one(PickList).set_options([Option(row) for row in rows] or [Option(_("no relation"), disabled=True)])
+        self.query_one(PickList).action_first()
+        words = [f"{cast.name(self._centre_entity)} · {cast.name(other)}", *self._together(cast, other)]
+        self.query_one(".told", Static).update(" · ".join(words))
+
+    def _row(self, relation: Relation, cast: Cast, position: int) -> str:
+        words = relation_words(relation, self._centre_entity, cast)
+        return words if cast.holds(relation, position) else _("(not in this chapter) {words}").format(words=words)
+
+    def _together(self, cast: Cast, other: EntityId) -> list[str]:
+        found = next((each for each in self._companions if each[0] == other), None)
+        if found is None:
+            return [_("never named together")]
+        together = ngettext("together in {n} place", "together in {n} places", found[1]).format(n=found[1])
+        return [together, _("last in {chapter}").format(chapter=cast.chapter(found[2]))]
+
+    @on(EgoGraph.NeighbourChosen)
+    def move_centre(self, message: EgoGraph.NeighbourChosen) -> None:
+        """The neighbour comes into the middle."""
+        self._trail.append(self._centre_entity)
+        self.work(self._turn_to(EntityId(message.neighbour)), exclusive=True)
+
+    async def _turn_to(self, entity: EntityId) -> None:
+        before, self._centre_entity = self._centre_entity, entity
+        if self.cast is not None:
+            await self.show_cast(self.cast)
+            self.query_one(EgoGraph).go_to(before)
+
+    def action_back(self) -> None:
+        """The one who was in the middle before."""
+        if self._trail:
+            self.work(self._turn_to(self._trail.pop()), exclusive=True)
+
+    def action_chapter(self, step: int) -> None:
+        """Another chapter: relations begin and end."""
+        if self.cast is not None:
+            self._at_chapter = min(max(0, self._position(self.cast) + step), len(self.cast.chapters))
+            self.work(self.show_cast(self.cast), exclusive=True)
+
+    def action_all(self) -> None:
+        """Everybody, or those who matter most."""
+        self._shows_all = not self._shows_all
+        if self.cast is not None:
+            self._draw(self.cast)
+
+    def action_go_to(self) -> None:
+        """Anybody by name."""
+        if self.cast is not None:
+            self.work(self._go_to(self.cast))
+
+    async def _go_to(self, cast: Cast) -> None:
+        who = await self.ask(person_form(_("Who is to be in the middle?"), cast))
+        if who is not None and who != self._centre_entity:
+            self._trail.append(self._centre_entity)
+            await self._turn_to(who)
+
+    def action_add(self) -> None:
+        """A relation of the centre and the neighbour; the form may name another one."""
+        if self.cast is not None:
+            new = Relation(NEW, self._centre_entity, self.neighbour or EntityId(""), "")
+            self.work(self._put(relation_form(new, self.cast)))
+
+    async def _put(self, form: FormScreen[Relation]) -> None:
+        await self.put(form)
+
+    def action_edit(self) -> None:
+        """The relation below the cursor."""
+        if self.relation is not None and self.cast is not None:
+            self.work(self._put(relation_form(self.relation, self.cast)))
+
+    def action_end(self) -> None:
+        """It holds until before a chapter."""
+        if self.relation is not None and self.cast is not None:
+            self.work(self._end(self.relation, self.cast))
+
+    async def _end(self, relation: Relation, cast: Cast) -> None:
+        until = await self.ask(end_form(relation, self._at_chapter or cast.written, cast))
+        if until is not None:
+            await self.write(replace(relation, until=until))
+
+    def action_remove(self) -> None:
+        """Out of the memory after a question."""
+        if self.relation is not None and self.cast is not None:
+            words = relation_words(self.relation, self._centre_entity, self.cast)
+            self.work(self.strike(self.relation, words))
+
+    def action_evidence(self) -> None:
+        """The words that say it."""
+        if self.relation is not None:
+            self.work(self.open_evidence(self.relation.evidence))

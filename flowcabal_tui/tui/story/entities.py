@@ -1,0 +1,308 @@
+"""Everyone and everything with a name: found as one types, looked at, corrected, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.proposals import judged
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.changes import new_id
+from flowcabal_tui.tui.story.ego import EgoScreen
+from flowcabal_tui.tui.story.filtered_page import FilteredPage
+from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names
+from flowcabal_tui.tui.story.mentions import MentionsScreen
+from flowcabal_tui.tui.story.record_forms import entity_form, person_form
+from flowcabal_tui.tui.story.records import RecordsScreen
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+_ALL: Final = "all"
+_TABS: Final = (
+    ("1", _ALL, mark("All")),
+    *((str(number), kind, words) for number, (kind, words) in enumerate(ENTITY_KINDS.items(), 2)),
+)
+_SIGNS: Final = {"alias": "=", "proposed": "?", "rejected": "x"}
+
+
+class EntitiesScreen(FilteredPage):
+    """A list, and beside it what is known of the one under the cursor."""
+
+    help = HelpData(
+        mark("Names"),
+        mark("Everyone and everything with a name. `/` finds as you type, digits choose a kind. `?` before a name "
+             "says that further names wait for your word: `c` confirms the one under the cursor, `x` rejects it. "
+             "Enter shows the places, `r` who stands around. Space marks names: `d` removes the marked ones, `M` makes "
+             "one of them, `K` changes their kind."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    EntitiesScreen { background: $background; }
+    EntitiesScreen .filter, EntitiesScreen .filter:focus {
+        height: 1; border: none; padding: 0 1; background: $boost;
+    }
+    EntitiesScreen #list { width: 1fr; height: 1fr; }
+    EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
+    EntitiesScreen.-narrow Horizontal { layout: vertical; }
+    EntitiesScreen.-narrow .about { height: 45%; border-left: none; border-top: solid $panel; }
+    EntitiesScreen .told { height: auto; max-height: 60%; }
+    EntitiesScreen #names { height: 1fr; margin-top: 1; }
+    EntitiesScreen.-narrow #names { margin-top: 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", mark("Find"), tooltip=mark("Type a part of a name."), id="names.filter"),
+        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("This name is one of theirs."),
+                id="names.confirm"),
+        Binding("x", "name('reject')", mark("Reject"), tooltip=mark("This name is none of theirs: it is not proposed "
+                "again."), id="names.reject"),
+        Binding("r", "graph", mark("Around"), tooltip=mark("Who stands around, and in what relation."),
+                id="names.graph"),
+        Binding("m", "mentions", mark("Places"), tooltip=mark("Every place of the book that names it."),
+                show=False, id="names.mentions"),
+        Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("What holds of it."), id="names.facts"),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="names.edit"),
+        Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Take this name out of the book's "
+                "memory."), id="names.remove"),
+        Binding("space", "mark", mark("Mark"), tooltip=mark("Mark this name, or take the mark away: `d`, `M` and `K` "
+                "then act on all that are marked."), id="names.mark"),
+        Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all names that are listed; "
+                "again: none."), id="names.mark-all"),
+        Binding("K", "change_kind", mark("Kind"), show=False, tooltip=mark("Make the marked names, or this one, of "
+                "another kind."), id="names.change-kind"),
+        Binding("M", "merge", mark("Merge"), show=False, tooltip=mark("Two names of one: choose the one that stays."),
+                id="names.merge"),
+        *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
+    ]  # fmt: skip
+
+    def __init__(self, doors: StoryDoors, entity: EntityId | None = None) -> None:
+        """`entity` is under the cursor first."""
+        super().__init__(doors)
+        self._first_entity, self._kind_shown = entity, _ALL
+        self._name_rows: list[tuple[str, str]] = []
+        self._marked: dict[EntityId, None] = {}
+
+    @property
+    def entity(self) -> Entity | None:
+        """The one under the cursor."""
+        picked = self.listing.picked
+        return self.cast.entity(EntityId(picked)) if self.cast and picked else None
+
+    @property
+    def chosen(self) -> tuple[Entity, ...]:
+        """The marked ones, else the one under the cursor."""
+        marked = tuple(each for each in self.cast.entities if each.id in self._marked) if self.cast else ()
+        return marked or ((self.entity,) if self.entity is not None else ())
+
+    def compose(self) -> ComposeResult:
+        """Kinds, the line to type in, the list, and beside it the one under the cursor."""
+        yield PaneTabs(_TABS)
+        yield Input(placeholder=_("/ a part of a name"), classes="filter", select_on_focus=False)
+        with Horizontal():
+            yield PickList(id="list")
+            with Vertical(classes="about"):
+                yield Static(markup=False, classes="told")
+                yield PickList(id="names")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """All kinds."""
+        self.query_one(PaneTabs).show(self._kind_shown)
+
+    async def show_cast(self, cast: Cast) -> None:
+        """The list anew."""
+        cursor, self._first_entity = self._first_entity, None
+        self.refill(cursor)
+
+    def refill(self, cursor: str | None = None) -> None:
+        """Of the kind that is chosen."""
+        if self.cast is not None:
+            rows = [Option(self._row(each, self.cast), id=each.id) for each in self._found(self.cast)]
+            self.listing.refill(rows, cursor)
+            self.tell()
+
+    def _found(self, cast: Cast) -> Iterator[Entity]:
+        """Those that fit, most mentioned first."""
+        wanted = self.query_one(Input).value.strip()
+        for each in sorted(cast.entities, key=lambda entity: (-cast.mentions(entity.id), entity.name)):
+            if self._kind_shown in (_ALL, each.kind) and cast.fits(wanted, "", (each.id,)):
+                yield each
+
+    def _row(self, entity: Entity, cast: Cast) -> EndedRow:
+        others = " = ".join(one_line(name, 30) for name in entity.names)
+        seen = cast.seen.get(entity.id)
+        count, places = (f"{seen.mentions:,}", f"{seen.first}-{seen.last}") if seen else ("-", "-")
+        kind = f"  {_(ENTITY_KINDS[entity.kind])}" if self._kind_shown == _ALL else ""
+        signs = ("?" if entity.proposed else " ") + ("*" if entity.id in self._marked else " ")
+        return EndedRow(f"{signs}{count:>6} {places:>9}  ", others, kind)
+
+    def tell(self) -> None:
+        """Its names that wait come first."""
+        entity, cast = self.entity, self.cast
+        told = self.query_one(".told", Static)
+        if entity is None or cast is None:
+            told.update(_("Nothing fits.") if cast and cast.entities else _("No names are known yet: `a` adds one."))
+            self._name_rows = []
+        else:
+            told.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
+            groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
+            self._name_rows = [(state, name) for state, names in groups for name in names]
+        words = {"alias": "", "proposed": _("waits for your word"), "rejected": _("rejected")}
+        rows = [Option(EndedRow(f"{_SIGNS[state]} ", one_line(name, 60), f"  {words[state]}"))
+                for state, name in self._name_rows]  # fmt: skip
+        self.query_one("#names", PickList).set_options(rows)
+        self.query_one("#names", PickList).action_first()
+
+    def _marked_line(self) -> list[str]:
+        n = len(self.chosen) if self._marked else 0
+        words = ngettext("{n} name marked", "{n} names marked", n).format(n=n)
+        keys = _("`d` removes, `M` makes one, `K` changes the kind")
+        return [f"{words} · {keys}", ""] if n else []
+
+    @on(OptionList.OptionSelected)
+    def open_places(self, message: OptionList.OptionSelected) -> None:
+        """Enter leads to the text."""
+        message.stop()
+        self.action_mentions()
+
+    @on(PaneChosen)
+    def choose_kind(self, message: PaneChosen) -> None:
+        """A kind was clicked."""
+        self.action_kind(message.pane)
+
+    def action_kind(self, kind: str) -> None:
+        """Show one kind, or all."""
+        self._kind_shown = kind
+        self.query_one(PaneTabs).show(kind)
+        self.refill()
+
+    def action_name(self, verb: str) -> None:
+        """Confirm or reject the name under the cursor; from the list only one that waits, so that no key too many
+        takes a confirmed one away."""
+        entity, names = self.entity, self.query_one("#names", PickList)
+        state, name = self._name_rows[names.highlighted] if names.highlighted is not None else ("", "")
+        if entity is None or not (state == "proposed" or (state and names.has_focus)):
+            self.notify(_("No further name waits for your word."), markup=False)
+        else:
+            self.work(self._judge(entity, name, confirms=verb == "confirm"))
+
+    async def _judge(self, entity: Entity, name: str, *, confirms: bool) -> None:
+        await self.doors.put_entity(judged(entity, name, confirms=confirms))
+        await self.reload()
+
+    def action_mentions(self) -> None:
+        """The places that name it."""
+        if (entity := self.entity) is not None and self.cast is not None:
+            self.app.push_screen(MentionsScreen(self.doors, entity, self.cast), self._go)
+
+    def _go(self, place: Place | None) -> None:
+        if place is not None:
+            self.dismiss(place)
+
+    def action_graph(self) -> None:
+        """Who stands around."""
+        if (entity := self.entity) is not None:
+            self.app.push_screen(EgoScreen(self.doors, entity.id), self._go)
+
+    def action_facts(self) -> None:
+        """What holds of it."""
+        if (entity := self.entity) is not None:
+            self.app.push_screen(RecordsScreen(self.doors, "facts", entity.name))
+
+    def action_add(self) -> None:
+        """A form for a new one."""
+        self.work(self._edit(Entity(EntityId(""), self._new_kind(), "")))
+
+    def _new_kind(self) -> EntityKind:
+        return next((kind for kind in ENTITY_KINDS if kind == self._kind_shown), "character")
+
+    def action_edit(self) -> None:
+        """The form of the one under the cursor."""
+        if (entity := self.entity) is not None:
+            self.work(self._edit(entity))
+
+    async def _edit(self, entity: Entity) -> None:
+        changed = await self.ask(entity_form(entity))
+        if changed is not None and self.cast is not None:
+            known = changed if changed.id else replace(changed, id=new_id(changed.name, self.cast))
+            await self.doors.put_entity(known)
+            self._first_entity = known.id
+            await self.reload()
+
+    def action_mark(self) -> None:
+        """Mark the one under the cursor or take its mark away, and go on to the next."""
+        if (entity := self.entity) is not None:
+            if entity.id in self._marked:
+                del self._marked[entity.id]
+            else:
+                self._marked[entity.id] = None
+            self.refill()
+            self.listing.action_cursor_down()
+
+    def action_mark_all(self) -> None:
+        """Mark all that are listed, or none where all are marked."""
+        if self.cast is not None:
+            listed = dict.fromkeys(each.id for each in self._found(self.cast))
+            self._marked = {} if listed.keys() <= self._marked.keys() else {**self._marked, **listed}
+            self.refill()
+
+    async def _done(self, cursor: EntityId | None = None) -> None:
+        self._marked, self._first_entity = {}, cursor
+        await self.reload()
+
+    def action_remove(self) -> None:
+        """Take the marked ones, or the one under the cursor, out after a question."""
+        if chosen := self.chosen:
+            self.work(self._remove(chosen))
+
+    async def _remove(self, chosen: tuple[Entity, ...]) -> None:
+        if await remove_names(self, chosen):
+            await self._done()
+
+    def action_change_kind(self) -> None:
+        """Make the marked ones, or the one under the cursor, of another kind."""
+        if chosen := self.chosen:
+            self.work(self._change_kind(chosen))
+
+    async def _change_kind(self, chosen: tuple[Entity, ...]) -> None:
+        if await change_kind(self, chosen):
+            await self._done(chosen[0].id)
+
+    def action_merge(self) -> None:
+        """Two names of one, or all that are marked."""
+        if len(self.chosen) > 1:
+            self.work(self._join(self.chosen))
+        elif self.chosen and self.cast is not None:
+            self.work(self._merge(self.chosen[0], self.cast))
+
+    async def _join(self, chosen: tuple[Entity, ...]) -> None:
+        if (kept := await join_names(self, chosen)) is not None:
+            await self._done(kept)
+
+    async def _merge(self, entity: Entity, cast: Cast) -> None:
+        title = _("{name} is another name of whom?").format(name=one_line(entity.name, 40))
+        chosen = await self.ask(person_form(title, cast))
+        kept = cast.entity(chosen) if chosen else None
+        if kept is None or kept.id == entity.id:
+            return
+        words = _("Its names and all that is said of it move to {name}.").format(name=one_line(kept.name, 40))
+        if await self.confirm(_("Make one of two?"), words):
+            await self.doors.merge(entity, kept, cast)
+            await self._done(kept.id)

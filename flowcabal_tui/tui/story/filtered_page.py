@@ -1,0 +1,61 @@
+"""A page of names or records with a line to type in: the list follows the words, its cursor is told of."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.widgets import Input, OptionList
+
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.story.story_page import StoryPage
+
+
+class FilteredPage(StoryPage):
+    """Has one Input and a PickList with the id `list`."""
+
+    def on_mount(self) -> None:
+        """The list has the focus."""
+        self.listing.focus()
+
+    @property
+    def listing(self) -> PickList:
+        """What was found."""
+        return self.query_one("#list", PickList)
+
+    def refill(self) -> None:
+        """Shows what fits the words."""
+        raise NotImplementedError
+
+    def tell(self) -> None:
+        """Shows what is known of the one under the cursor."""
+        raise NotImplementedError
+
+    @on(OptionList.OptionHighlighted, "#list")
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Another one is told of."""
+        message.stop()
+        self.tell()
+
+    @on(Input.Changed)
+    def narrow(self, message: Input.Changed) -> None:
+        """The list follows what is typed."""
+        message.stop()
+        self.refill()
+
+    @on(Input.Submitted)
+    def go_to_list(self, message: Input.Submitted) -> None:
+        """Enter goes down to what was found."""
+        message.stop()
+        self.listing.focus()
+
+    def action_filter(self) -> None:
+        """Type a part of a name, or words."""
+        self.query_one(Input).focus()
+
+    def action_leave(self) -> None:
+        """Out of the line; a filter is taken away first; else back."""
+        line = self.query_one(Input)
+        if line.value:
+            line.value = ""
+        elif not line.has_focus:
+            self.dismiss(None)
+        self.listing.focus()

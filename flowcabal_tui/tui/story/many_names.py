@@ -1,0 +1,77 @@
+"""What is done with several names at once: they are removed, made one, or made of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.tui.shared.form import Field, FormScreen
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.story_page import StoryPage
+from flowcabal_tui.tui.story.words import ENTITY_KINDS
+
+_SHOWN = 12
+"""Names that a question spells out."""
+
+
+async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
+    """Takes them out after one question; tells whether it was done."""
+    title = _("Remove {name}?").format(name=one_line(entities[0].name, 40))
+    if len(entities) > 1:
+        title = ngettext("Remove {n} name?", "Remove {n} names?", len(entities)).format(n=len(entities))
+    words = _("The name leaves the memory, and its relations are not shown any more. The manuscript stays.")
+    if len(entities) > 1:
+        words = _("They leave the memory, and their relations are not shown any more. The manuscript stays.")
+        words += f"\n{_spelled(entities)}"
+    if not await page.confirm(title, words):
+        return False
+    for entity in entities:
+        await page.doors.remove_entity(entity.id)
+    return True
+
+
+async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | None:
+    """Makes one of them, whose name the writer chooses; gives the one that stays, None when nothing was done."""
+    choices = tuple((str(each.id), one_line(each.name, 40)) for each in entities)
+    row = Field("kept", _("Name"), choices[0][0], choices=choices)
+    title = ngettext("{n} name is one: which stays?", "{n} names are one: which stays?", len(entities))
+    kept: EntityId | None = await page.ask(
+        FormScreen(title.format(n=len(entities)), (row,), lambda typed: EntityId(typed.text("kept")))
+    )
+    if kept is None:
+        return None
+    name = next(each.name for each in entities if each.id == kept)
+    words = _("Their names and all that is said of them move to {name}.").format(name=one_line(name, 40))
+    if not await page.confirm(_("Make one of {n}?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
+        return None
+    for each in entities:
+        cast = await page.doors.cast()  # each step changes the names and records of the one that stays
+        gone, stays = cast.entity(each.id), cast.entity(kept)
+        if each.id != kept and gone is not None and stays is not None:
+            await page.doors.merge(gone, stays, cast)
+    return kept
+
+
+async def change_kind(page: StoryPage, entities: Sequence[Entity]) -> bool:
+    """Makes all of them of the kind that the writer chooses; tells whether it was done."""
+    kinds: dict[str, EntityKind] = {str(kind): kind for kind in ENTITY_KINDS}
+    choices = tuple((kind, _(words)) for kind, words in ENTITY_KINDS.items())
+    row = Field("kind", _("Kind"), entities[0].kind, choices=choices)
+    title = ngettext("Of which kind is {n} name?", "Of which kind are {n} names?", len(entities))
+    kind: EntityKind | None = await page.ask(
+        FormScreen(title.format(n=len(entities)), (row,), lambda typed: kinds[typed.text("kind")])
+    )
+    if kind is None:
+        return False
+    for entity in entities:
+        if entity.kind != kind:
+            await page.doors.put_entity(replace(entity, kind=kind, by="hand"))
+    return True
+
+
+def _spelled(entities: Sequence[Entity]) -> str:
+    names = ", ".join(one_line(each.name, 40) for each in entities[:_SHOWN])
+    return f"{names} …" if len(entities) > _SHOWN else names

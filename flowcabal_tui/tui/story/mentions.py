@@ -1,0 +1,128 @@
+"""Every place of the book that names someone: the chapters above, below them the text at the place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+
+class MentionsScreen(StoryPage):
+    """Gives back the place that the writer wants to edit, or None."""
+
+    help = HelpData(
+        mark("Places"),
+        mark("The chapters that name them, and the text at the place. `n` and `p` go from place to place, Enter opens "
+             "the place in the manuscript, Tab goes to the text to read on."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    MentionsScreen { background: $background; }
+    MentionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    MentionsScreen > PickList { height: 35%; }
+    MentionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    MentionsScreen > StreamView { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "step(1)", mark("Next place"), priority=True, id="mentions.next"),
+        Binding("p", "step(-1)", mark("Place before"), priority=True, id="mentions.previous"),
+        Binding("enter", "open", mark("Open"), tooltip=mark("Open the place in the manuscript."), priority=True,
+                id="mentions.open"),
+    ]  # fmt: skip
+
+    def __init__(self, doors: StoryDoors, entity: Entity, cast: Cast) -> None:
+        super().__init__(doors)
+        self._entity, self._names_known = entity, cast
+        self._places: Sequence[Mention] = ()
+        self._place_at = 0
+        self._shown_chapter: ChapterId | None = None
+
+    def compose(self) -> ComposeResult:
+        """Who it is, the chapters, the text."""
+        yield Static(" = ".join(one_line(name, 40) for name in self._entity.names), markup=False, classes="head")
+        yield PickList()
+        yield Static(markup=False, classes="told")
+        yield StreamView()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The first place."""
+        self.query_one(PickList).focus()
+
+    async def reload(self) -> None:
+        """Reads the places, and the text anew; the place in view stays."""
+        self._shown_chapter = None
+        before = self._places[self._place_at] if self._places else None
+        self._places = await self.doors.mentions(self._entity.id)
+        if not self._places:
+            self.query_one(".told", Static).update(_("Nothing in the book names it."))
+            return
+        rows = []
+        for chapter, found in groupby(self._places, key=lambda mention: mention.chapter):
+            places = len(list(found))
+            count = ngettext("{n} place", "{n} places", places).format(n=places)
+            rows.append(Option(EndedRow("", self._names_known.chapter(chapter), f"  {count}"), id=chapter))
+        self._place_at = self._places.index(before) if before in self._places else 0
+        self.query_one(PickList).refill(rows, self._places[self._place_at].chapter)
+        await self._show()
+
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """The first place of another chapter."""
+        message.stop()
+        chapter = message.option.id
+        if self._places and self._places[self._place_at].chapter != chapter:
+            self._place_at = next(at for at, each in enumerate(self._places) if each.chapter == chapter)
+            self.work(self._show(), exclusive=True)
+
+    async def _show(self) -> None:
+        """The text of the chapter, at the place."""
+        place, reader = self._places[self._place_at], self.query_one(StreamView)
+        if self._shown_chapter != place.chapter:
+            reader.set_text(await self.doors.text(place.chapter), follow=False)
+            self._shown_chapter = place.chapter
+        words = _("place {n} of {count} · {chapter}")
+        chapter = self._names_known.chapter(place.chapter)
+        self.query_one(".told", Static).update(
+            words.format(n=self._place_at + 1, count=len(self._places), chapter=chapter)
+        )
+        reader.highlight(place.start, place.end)
+        reader.scroll_to_offset(place.start)
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    def action_step(self, step: int) -> None:
+        """The next place, round the end."""
+        if self._places:
+            self._place_at = (self._place_at + step) % len(self._places)
+            self.query_one(PickList).pick(self._places[self._place_at].chapter)
+            self.work(self._show(), exclusive=True)
+
+    def action_open(self) -> None:
+        """Leave for the place."""
+        if self._places:
+            place = self._places[self._place_at]
+            self.dismiss(Place(place.chapter, place.start, place.end))

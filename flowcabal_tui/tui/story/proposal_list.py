@@ -1,0 +1,130 @@
+"""The list of proposals: rows of any kind, read by the page as the cursor comes near the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual import on
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
+from flowcabal_tui.domain.story import Story
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.proposal_words import KINDS, STATES, said
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+PAGE: Final = 100
+_NEAR: Final = 20
+"""Rows before the last one at which further ones are read."""
+_SIGNS: Final[dict[ProposalState, str]] = {
+    "waiting": "?",
+    "applied": " ",
+    "confirmed": "=",
+    "corrected": "~",
+    "dropped": "x",
+    "resolved": "-",
+    "withdrawn": "-",
+}
+
+
+class ProposalList(PickList):
+    """One row a proposal. It shows rows and posts `MoreWanted`; it reads and decides nothing."""
+
+    @dataclass
+    class MoreWanted(Message):
+        """The rows from `offset` on are wanted."""
+
+        offset: int
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._listed: dict[str, Proposal] = {}
+        self._marks: dict[str, None] = {}
+        self._total_rows = 0
+        self._asked_from = 0
+        self._people = Cast((), (), Story(), ())
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """The one under the cursor."""
+        return self._listed.get(self.picked or "")
+
+    @property
+    def listed(self) -> tuple[Proposal, ...]:
+        """All rows that were read."""
+        return tuple(self._listed.values())
+
+    @property
+    def marked(self) -> tuple[Proposal, ...]:
+        """Those with a mark, in the order of the list."""
+        return tuple(each for identity, each in self._listed.items() if identity in self._marks)
+
+    @property
+    def chosen(self) -> tuple[Proposal, ...]:
+        """The marked ones, else the one under the cursor."""
+        under = self.proposal
+        return self.marked or ((under,) if under is not None else ())
+
+    def show_rows(self, rows: Sequence[Proposal], total: int, cast: Cast, cursor: str | None = None) -> None:
+        """The first rows of `total`; marks of rows that are gone go, too."""
+        self._people, self._total_rows, self._asked_from = cast, total, len(rows)
+        self._listed = {each.id: each for each in rows}
+        self._marks = {identity: None for identity in self._marks if identity in self._listed}
+        self.refill([Option(self._row(each), id=each.id) for each in rows], cursor)
+
+    def add_rows(self, rows: Sequence[Proposal]) -> None:
+        """Further rows at the end."""
+        fresh = [each for each in rows if each.id not in self._listed]
+        self._listed |= {each.id: each for each in fresh}
+        self._asked_from = len(self._listed)
+        self.add_options([Option(self._row(each), id=each.id) for each in fresh])
+
+    def mark_row(self) -> None:
+        """Marks the row under the cursor or takes its mark away, and goes to the next one."""
+        if (proposal := self.proposal) is not None:
+            self._turn([proposal], off=proposal.id in self._marks)
+            self.action_cursor_down()
+
+    def mark_all(self) -> None:
+        """Marks all rows that were read, or none where all are marked."""
+        self._turn(self.listed, off=self._listed.keys() <= self._marks.keys())
+
+    def unmark(self) -> None:
+        """No row is marked."""
+        self._turn(self.marked, off=True)
+
+    def after(self, gone: Sequence[ProposalId]) -> str | None:
+        """The row that takes the place of the cursor when these are gone."""
+        ids, row = list(self._listed), self.highlighted or 0
+        return next((each for each in (*ids[row:], *reversed(ids[:row])) if each not in gone), None)
+
+    @on(OptionList.OptionHighlighted)
+    def ask_for_more(self, message: OptionList.OptionHighlighted) -> None:
+        """The cursor is near the end of what was read."""
+        if message.option_index >= self._asked_from - _NEAR and self._asked_from < self._total_rows:
+            offset, self._asked_from = self._asked_from, self._total_rows
+            self.post_message(self.MoreWanted(offset))
+
+    def _turn(self, rows: Sequence[Proposal], *, off: bool) -> None:
+        for each in rows:
+            if off:
+                self._marks.pop(each.id, None)
+            else:
+                self._marks[each.id] = None
+            self.replace_option_prompt(each.id, self._row(each))
+
+    def _row(self, proposal: Proposal) -> EndedRow:
+        cast, place = self._people, proposal.place
+        position = cast.position(place.chapter) if place else 0
+        mark = "*" if proposal.id in self._marks else " "
+        start = f"{_SIGNS[proposal.state]}{mark}{position or '-':>4}  "
+        words = one_line(said(proposal, cast.name), 200)
+        state = "" if proposal.state == "applied" else f" · {_(STATES[proposal.state])}"
+        return EndedRow(start, words, f"  {_(KINDS[proposal.kind])}{state}")

@@ -1,0 +1,277 @@
+"""What agents and rules say of the book, as one list: confirmed, corrected or dropped, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, OptionList, Static
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.proposals import (
+    DECIDED,
+    OPEN_STATES,
+    NewName,
+    Proposal,
+    ProposalPage,
+    ProposalState,
+    ProposalWish,
+    continued,
+)
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.proposal_words import KINDS, STATES, about, changed, origin, reason, said
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.filtered_page import FilteredPage
+from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
+from flowcabal_tui.tui.story.record_forms import entity_form, fact_form, moment_form, promise_form, relation_form
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.widgets.help import HelpData
+
+_TABS: Final = (
+    ("1", "open", mark("Undecided")),
+    ("2", "waiting", mark("Waiting")),
+    ("3", "decided", mark("Decided")),
+    ("4", "all", mark("All")),
+)
+_STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
+    "open": OPEN_STATES,
+    "waiting": ("waiting",),
+    "decided": DECIDED,
+    "all": (),
+}
+
+
+class ProposalsScreen(FilteredPage):
+    """A list, and below it what the one under the cursor says, why, and the words that it quotes."""
+
+    help = HelpData(
+        mark("Proposals"),
+        mark("What agents and rules say of the book. `?` before a row: it waits for your word and no prompt has it. "
+             "`c` confirms a row (it becomes your word), `e` corrects it, `x` drops it (agents do not repeat it), `u` "
+             "takes the last decision back. Space marks rows for `c` and `x`. Enter shows the words of the chapter."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ProposalsScreen { background: $background; }
+    ProposalsScreen > Input, ProposalsScreen > Input:focus {
+        height: 1; border: none; padding: 0 1; background: $boost;
+    }
+    ProposalsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    ProposalsScreen > ProposalList { height: 1fr; }
+    ProposalsScreen > .told { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "decide('confirm')", mark("Confirm"), tooltip=mark("It is right: it becomes your word."),
+                id="proposals.confirm"),
+        Binding("e", "correct", mark("Correct"), tooltip=mark("Write it as it is right."), id="proposals.correct"),
+        Binding("x", "decide('drop')", mark("Drop"), tooltip=mark("It is wrong: agents do not repeat it."),
+                id="proposals.drop"),
+        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the last decision back."), id="proposals.undo"),
+        Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark this row, or take the mark away."),
+                id="proposals.mark"),
+        Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
+                "again: none."), id="proposals.mark-all"),
+        Binding("o", "chapter", mark("Chapter"), tooltip=mark("Only those of the open chapter, or of all."),
+                id="proposals.chapter"),
+        Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."),
+                id="proposals.filter"),
+        *(Binding(digit, f"states('{name}')", words, show=False, id=f"proposals.{name}")
+          for digit, name, words in _TABS),
+    ]  # fmt: skip
+
+    def __init__(self, doors: StoryDoors, chapter: ChapterId | None = None) -> None:
+        """`chapter` is the open one; rows of all chapters are listed first."""
+        super().__init__(doors)
+        self._open_chapter, self._states_shown, self._only_open = chapter, "open", False
+        self._cursor_wanted: str | None = None
+
+    @property
+    def rows(self) -> ProposalList:
+        """The list."""
+        return self.query_one(ProposalList)
+
+    def compose(self) -> ComposeResult:
+        """States, the line to type in, how many there are, the list, and the row under the cursor in full."""
+        yield PaneTabs(_TABS)
+        yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
+        yield Static(markup=False, classes="head")
+        yield ProposalList(id="list")
+        yield Static(markup=False, classes="told")
+        yield HintLine()
+
+    async def reload(self) -> None:
+        """Reads who is called what, and the rows."""
+        self.cast = await self.doors.people()
+        if self.is_attached:
+            await self.show_cast(self.cast)
+
+    async def show_cast(self, cast: Cast) -> None:
+        """As many rows as were listed."""
+        cursor, self._cursor_wanted = self._cursor_wanted, None
+        row = self.rows.highlighted or 0
+        page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
+        self.query_one(PaneTabs).show(self._states_shown)
+        self.rows.show_rows(page.rows, page.total(self._wish().states), cast, cursor)
+        self.query_one(".head", Static).update(self._head(page))
+        self.tell()
+
+    def refill(self) -> None:
+        """Of other words, states or another chapter."""
+        self.work(self.reload(), exclusive=True)
+
+    async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
+        return await self.doors.proposals(self._wish(), offset, limit)
+
+    def _wish(self) -> ProposalWish:
+        words = self.query_one(Input).value.strip()
+        return ProposalWish(_STATES[self._states_shown], (), self._open_chapter if self._only_open else None, words)
+
+    def _head(self, page: ProposalPage) -> str:
+        waiting, used = page.counts.get("waiting", 0), page.counts.get("applied", 0)
+        counted = ngettext("{n} waits for your word", "{n} wait for your word", waiting).format(n=waiting)
+        counted += " · " + ngettext("{n} in use, not looked at", "{n} in use, not looked at", used).format(n=used)
+        chapter = self._open_chapter if self._only_open else None
+        return f"{self.cast.chapter(chapter)} · {counted}" if chapter and self.cast else counted
+
+    @on(ProposalList.MoreWanted)
+    def read_more(self, message: ProposalList.MoreWanted) -> None:
+        """Further rows come in behind the cursor."""
+        message.stop()
+        self.work(self._more(message.offset))
+
+    async def _more(self, offset: int) -> None:
+        self.rows.add_rows((await self._page(offset)).rows)
+
+    def tell(self) -> None:
+        """The row under the cursor in full."""
+        proposal, cast = self.rows.proposal, self.cast
+        told = self.query_one(".told", Static)
+        if proposal is None or cast is None:
+            told.update(_("Nothing is listed here."))
+        else:
+            told.update("\n".join(_lines(proposal, cast, len(self.rows.marked))))
+
+    @on(OptionList.OptionSelected)
+    def open_words(self, message: OptionList.OptionSelected) -> None:
+        """Enter shows the words in their chapter."""
+        message.stop()
+        proposal = self.rows.proposal
+        if proposal is not None:
+            place = proposal.place
+            known = place is not None and bool(place.end)
+            words = (Evidence(proposal.quotation, place.chapter, place.start, place.end),) if place and known else ()
+            self.work(self.open_evidence(words))
+
+    @on(PaneChosen)
+    def choose_states(self, message: PaneChosen) -> None:
+        """A tab was clicked."""
+        self.action_states(message.pane)
+
+    def action_states(self, name: str) -> None:
+        """Show rows of other states."""
+        self._states_shown = name
+        self.refill()
+
+    def action_chapter(self) -> None:
+        """Only the open chapter, or all."""
+        self._only_open = not self._only_open and self._open_chapter is not None
+        self.refill()
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor."""
+        self.rows.mark_row()
+        self.tell()
+
+    def action_mark_all(self) -> None:
+        """Mark all rows that are listed, or none."""
+        self.rows.mark_all()
+        self.tell()
+
+    def action_decide(self, verdict: str) -> None:
+        """Confirm or drop the marked rows, or the one under the cursor."""
+        ids = tuple(each.id for each in self.rows.chosen)
+        if ids:
+            self.work(self._carry_out(DecideProposals(ids, "confirm" if verdict == "confirm" else "drop")))
+
+    def action_undo(self) -> None:
+        """Take the last decision back."""
+        self.work(self._carry_out(UndoDecision()))
+
+    async def _carry_out(self, command: DecideProposals | UndoDecision) -> None:
+        """The cursor goes on to the row behind those that leave the list."""
+        if isinstance(command, DecideProposals) and self._states_shown in ("open", "waiting"):
+            self._cursor_wanted = self.rows.after(command.proposals)
+        await self.doors.decide(command)
+        self.rows.unmark()
+        await self.reload()
+
+    def action_correct(self) -> None:
+        """The form of what it would write."""
+        if (proposal := self.rows.proposal) is not None:
+            self.work(self._correct(proposal))
+
+    async def _correct(self, proposal: Proposal) -> None:
+        form = _form(proposal, await self.doors.cast())
+        change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
+        if change is not None:
+            self._cursor_wanted = self.rows.after([proposal.id]) if self._states_shown != "all" else None
+            await self.doors.decide(CorrectProposal(proposal.id, change))
+            await self.reload()
+
+
+def _lines(proposal: Proposal, cast: Cast, marked: int) -> Iterator[str]:
+    if marked:
+        yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
+    yield one_line(said(proposal, cast.name), 2_000)
+    place = cast.chapter(proposal.place.chapter) if proposal.place else ""
+    parts = (_(KINDS[proposal.kind]), _(STATES[proposal.state]), place, origin(proposal.origin))
+    yield " · ".join(part for part in parts if part)
+    concerned = about(proposal, cast.name)
+    if concerned:
+        yield _("about {names}").format(names=concerned)
+    if before := changed(proposal, cast.name):
+        yield one_line(before, 1_000)
+    yield reason(proposal)
+    if proposal.quotation:
+        yield f"“{one_line(proposal.quotation, 1_000)}”"
+
+
+def _form(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
+    """The form of the record or entity as it would be written; None when it is no more."""
+    match proposal.difference.after:
+        case Entity() as entity:
+            return entity_form(cast.entity(entity.id) or entity)
+        case NewName(entity=identity, name=name):
+            known = cast.entity(identity)
+            if known is None:
+                return None
+            return entity_form(replace(known, aliases=tuple(dict.fromkeys((*known.aliases, name)))))
+        case Sequel() as sequel:
+            before = cast.record(sequel.record) or proposal.difference.before
+            if before is None:
+                return None
+            return _record_form(before if proposal.state == "applied" else continued(before, sequel), cast)
+        case record:
+            return _record_form(cast.record(record.id) or record, cast)
+
+
+def _record_form(record: StoryRecord, cast: Cast) -> FormScreen[Any]:
+    match record:
+        case Relation():
+            return relation_form(record, cast)
+        case Fact():
+            return fact_form(record, cast)
+        case Promise():
+            return promise_form(record, cast)
+        case Moment():
+            return moment_form(record, cast)

@@ -1,0 +1,285 @@
+"""Promises, the timeline, and what holds in a chapter: read, written, opened at the words that say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.filtered_page import FilteredPage
+from flowcabal_tui.tui.story.record_forms import (
+    NEW,
+    end_form,
+    fact_form,
+    moment_form,
+    payment_form,
+    promise_form,
+)
+from flowcabal_tui.tui.story.record_rows import Shelf, Wish, about, lines
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+_TABS: Final = (
+    ("1", "promises", mark("Promises")),
+    ("2", "timeline", mark("Timeline")),
+    ("3", "facts", mark("Facts")),
+)
+_HEADS: Final[dict[Shelf, str]] = {
+    "promises": mark("what was planted, most urgent first"),
+    "timeline": mark("place in the story, place in the telling; < looks back, > ahead"),
+    "facts": mark("what holds in the chapter; S is a secret"),
+}
+_ONLY: Final[dict[str, Shelf]] = {
+    "pay": "promises", "drop": "promises", "payment": "promises",
+    "order": "timeline",
+    "chapter": "facts", "all": "facts", "end": "facts",
+}  # fmt: skip
+
+
+class RecordsScreen(FilteredPage):
+    """Three lists, each with what is known of the record under the cursor."""
+
+    help = HelpData(
+        mark("Story"),
+        mark("Promises that wait to be paid, moments in the story's time beside the telling, and what holds in a "
+             "chapter. Enter shows the words of the text that say it; `/` finds by words or names."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    RecordsScreen { background: $background; }
+    RecordsScreen > Input, RecordsScreen > Input:focus { height: 1; border: none; padding: 0 1; background: $boost; }
+    RecordsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    RecordsScreen > ChapterSlider { display: none; }
+    RecordsScreen.-facts > ChapterSlider { display: block; }
+    RecordsScreen > PickList { height: 1fr; }
+    RecordsScreen > .told { height: auto; max-height: 40%; min-height: 3; padding: 0 1; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "add", mark("Add"), tooltip=mark("Write a new one."), id="records.add"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="records.edit"),
+        Binding("p", "pay", mark("Pay"), tooltip=mark("The promise is paid in a chapter."), id="records.pay"),
+        Binding("x", "drop", mark("Drop"), tooltip=mark("The promise will not be paid; again: it will."),
+                id="records.drop"),
+        Binding("u", "end", mark("End it"), tooltip=mark("The fact holds until before a chapter."), id="records.end"),
+        Binding("t", "order", mark("Order"), tooltip=mark("As it happens, or as it is told."), id="records.order"),
+        Binding("o", "all", mark("All chapters"), tooltip=mark("What holds in the chapter, or everything."),
+                id="records.all"),
+        Binding("d,delete", "remove", mark("Remove"), show=False, id="records.remove"),
+        Binding("v", "evidence", mark("Words"), show=False, tooltip=mark("The words of the text that say it."),
+                id="records.evidence"),
+        Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The words of the text that pay it."),
+                id="records.payment"),
+        Binding("left", "chapter(-1)", mark("Chapter before"), show=False, id="records.earlier"),
+        Binding("right", "chapter(1)", mark("Chapter after"), show=False, id="records.later"),
+        Binding("less_than_sign,shift+left", "chapter(-10)", mark("Ten chapters back"), show=False,
+                id="records.much-earlier"),
+        Binding("greater_than_sign,shift+right", "chapter(10)", mark("Ten chapters on"), show=False,
+                id="records.much-later"),
+        Binding("slash", "filter", mark("Find"), tooltip=mark("Type words, or a name."), id="records.filter"),
+        *(Binding(digit, f"shelf('{shelf}')", words, show=False, id=f"records.{shelf}")
+          for digit, shelf, words in _TABS),
+    ]  # fmt: skip
+
+    def __init__(self, doors: StoryDoors, shelf: Shelf = "promises", words: str = "", position: int = 0) -> None:
+        """`words` are in the filter; facts are shown as of the chapter at `position` (0: the last that is written)."""
+        super().__init__(doors)
+        self._shelf_shown, self._first_words, self._position = shelf, words, position
+        self._shows_all, self._as_told = False, False
+        self._listed: dict[str, StoryRecord] = {}
+
+    @property
+    def record(self) -> StoryRecord | None:
+        """The one under the cursor."""
+        return self._listed.get(self.listing.picked or "")
+
+    def compose(self) -> ComposeResult:
+        """The three names, the line to type in, the list, and what is known of one."""
+        yield PaneTabs(_TABS)
+        yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
+        yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))
+        yield Static(markup=False, classes="head")
+        yield PickList(id="list")
+        yield Static(markup=False, classes="told")
+        yield HintLine()
+
+    async def show_cast(self, cast: Cast) -> None:
+        """The list anew."""
+        self._position = self._position or cast.written
+        self._fill(cast)
+
+    def refill(self) -> None:
+        """Of the list that is chosen, for the chapter in view."""
+        if self.cast is not None:
+            self._fill(self.cast)
+
+    def _fill(self, cast: Cast, cursor: str | None = None) -> None:
+        self.query_one(PaneTabs).show(self._shelf_shown)
+        self.set_class(self._shelf_shown == "facts", "-facts")
+        position = None if self._shows_all else self._position
+        words = self.query_one(Input).value.strip()
+        found = lines(self._shelf_shown, cast, Wish(words, position, self._as_told))
+        self._listed = {each.record.id: each.record for each in found}
+        rows = [Option(EndedRow(each.start, each.middle, each.end), id=each.record.id) for each in found]
+        self.listing.refill(rows, cursor)
+        chapter = cast.at(self._position)
+        title = cast.chapter(chapter.id if chapter else None)
+        self.query_one(ChapterSlider).show(self._position, len(cast.chapters), title)
+        self.query_one(".head", Static).update(self._head(len(found)))
+        self.tell()
+        self.refresh_bindings()
+
+    def _head(self, count: int) -> str:
+        counted = ngettext("{n} entry", "{n} entries", count).format(n=count)
+        words = _(_HEADS[self._shelf_shown])
+        if self._shelf_shown == "facts" and self._shows_all:
+            words = _("everything that ever holds; S is a secret")
+        if self._shelf_shown == "timeline" and self._as_told:
+            counted += " · " + _("as it is told")
+        return f"{counted} · {words}"
+
+    def tell(self) -> None:
+        """What the record says, and of whom."""
+        record, cast = self.record, self.cast
+        words = _("Nothing is written here yet: `a` adds the first.") if not self._listed else ""
+        if record is not None and cast is not None:
+            words = "\n".join(about(record, cast))
+        self.query_one(".told", Static).update(words)
+
+    @on(OptionList.OptionSelected)
+    def open_words(self, message: OptionList.OptionSelected) -> None:
+        """Enter shows the words of the text."""
+        message.stop()
+        self.action_evidence()
+
+    @on(PaneChosen)
+    def choose_shelf(self, message: PaneChosen) -> None:
+        """A name was clicked."""
+        self.action_shelf(message.pane)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key of one list is none in another."""
+        return _ONLY.get(action, self._shelf_shown) == self._shelf_shown
+
+    def action_shelf(self, name: str) -> None:
+        """Another list."""
+        shelves: tuple[Shelf, ...] = ("promises", "timeline", "facts")
+        self._shelf_shown = next(shelf for shelf in shelves if shelf == name)
+        self.refill()
+
+    def action_order(self) -> None:
+        """As it happens, or as it is told."""
+        self._as_told = not self._as_told
+        self.refill()
+
+    def action_all(self) -> None:
+        """What holds in the chapter, or everything."""
+        self._shows_all = not self._shows_all
+        self.refill()
+
+    def action_chapter(self, step: int) -> None:
+        """As of another chapter."""
+        if self.cast is not None:
+            self._position = min(max(1, self._position + step), len(self.cast.chapters))
+            self.refill()
+
+    def action_add(self) -> None:
+        """A form for a new one, beginning at the chapter in view."""
+        self.work(self._add())
+
+    async def _add(self) -> None:
+        if self.cast is None:  # the key came before what is shown
+            await self.reload()
+        cast = self.cast
+        chapter = cast.at(max(1, self._position)) if cast else None
+        if cast is None or chapter is None:
+            self.notify(_("There is no chapter yet: `a` in the list of chapters adds one."), markup=False)
+        else:
+            new: dict[Shelf, StoryRecord] = {
+                "promises": Promise(NEW, "", chapter.id),
+                "timeline": Moment(NEW, "", chapter.id),
+                "facts": Fact(NEW, "", since=chapter.id),
+            }
+            self._edit(new[self._shelf_shown], cast)
+
+    def action_edit(self) -> None:
+        """The form of the one under the cursor."""
+        if self.record is not None and self.cast is not None:
+            self._edit(self.record, self.cast)
+
+    def _edit(self, record: StoryRecord, cast: Cast) -> None:
+        form: FormScreen[Any]
+        match record:
+            case Promise():
+                form = promise_form(record, cast)
+            case Moment():
+                form = moment_form(record, cast)
+            case Fact():
+                form = fact_form(record, cast)
+            case _:
+                return
+        self.work(self._put(form))
+
+    async def _put(self, form: FormScreen[Any]) -> None:
+        written = await self.put(form)
+        if written is not None and self.cast is not None:
+            self._fill(self.cast, written)
+
+    def action_pay(self) -> None:
+        """Paid in a chapter."""
+        record, cast = self.record, self.cast
+        if isinstance(record, Promise) and cast is not None:
+            self.work(self._at(record, payment_form(cast), lambda chapter: replace(record, paid=chapter)))
+
+    def action_drop(self) -> None:
+        """It will not be paid, or it will after all."""
+        if isinstance(self.record, Promise):
+            self.work(self._write(replace(self.record, dropped=not self.record.dropped)))
+
+    def action_end(self) -> None:
+        """It holds until before a chapter."""
+        record, cast = self.record, self.cast
+        if isinstance(record, Fact) and cast is not None:
+            form = end_form(record, self._position, cast)
+            self.work(self._at(record, form, lambda chapter: replace(record, until=chapter)))
+
+    async def _at(
+        self, record: StoryRecord, form: FormScreen[ChapterId], change: Callable[[ChapterId], StoryRecord]
+    ) -> None:
+        chapter = await self.ask(form)
+        if chapter is not None:
+            await self.write(change(chapter))
+
+    async def _write(self, record: StoryRecord) -> None:
+        await self.write(record)
+
+    def action_remove(self) -> None:
+        """Out of the memory after a question."""
+        record = self.record
+        if isinstance(record, (Promise, Moment, Fact)):
+            self.work(self.strike(record, one_line(record.text, 80)))
+
+    def action_evidence(self) -> None:
+        """The words that say it."""
+        if self.record is not None:
+            self.work(self.open_evidence(self.record.evidence))
+
+    def action_payment(self) -> None:
+        """The words that pay it."""
+        if isinstance(self.record, Promise):
+            self.work(self.open_evidence(self.record.payment))

@@ -1,0 +1,117 @@
+"""What all screens of names and records share: they read a cast, change it through doors, and show it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.timer import Timer
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.story import RecordId, StoryRecord
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.help import HELP_KEYS
+
+T = TypeVar("T")
+RELOAD_SECONDS = 1.0
+"""While an agent works on the book it changes many times a second; once a second it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the writer wants to go: these characters of a chapter."""
+
+    chapter: ChapterId
+    start: int
+    end: int
+
+
+class StoryPage(ModalScreen[Place | None]):
+    """A screen over the workspace; gives back the place to which the writer wants to go, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", mark("Back"), priority=True, id="story.back"),
+        HELP_KEYS,
+    ]
+
+    def __init__(self, doors: StoryDoors) -> None:
+        super().__init__()
+        self.doors = doors
+        self.cast: Cast | None = None
+        self._reload_timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        """The cast is read behind the first frame. Textual calls this beside that of a subclass."""
+        self.work(self.reload())
+
+    def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
+        """Does something that may fail; the error is shown."""
+        attempt(self, work, group="exclusive" if exclusive else "default", exclusive=exclusive)
+
+    async def reload(self) -> None:
+        """Reads the cast and shows it."""
+        self.cast = await self.doors.cast()
+        if self.is_attached:
+            await self.show_cast(self.cast)
+
+    async def show_cast(self, cast: Cast) -> None:
+        """Fills the screen; the cursor stays where it is."""
+        raise NotImplementedError
+
+    def book_moved(self) -> None:
+        """The book has changed: it is read again soon."""
+        if self._reload_timer is None:
+            self._reload_timer = self.set_timer(RELOAD_SECONDS, self._reload_now)
+
+    def _reload_now(self) -> None:
+        self._reload_timer = None
+        self.work(self.reload(), exclusive=True)
+
+    async def ask(self, form: FormScreen[T]) -> T | None:
+        """What the writer put into a form."""
+        answer: T | None = await self.app.push_screen_wait(form)
+        return answer
+
+    async def put(self, form: FormScreen[Any]) -> RecordId | None:
+        """Asks for a record and writes it; gives its id, or None when the form was left."""
+        record: StoryRecord | None = await self.ask(form)
+        return None if record is None else await self.write(record)
+
+    async def write(self, record: StoryRecord) -> RecordId:
+        """Writes a record and shows it."""
+        written = await self.doors.put(record)
+        await self.reload()
+        return written
+
+    async def strike(self, record: StoryRecord, words: str) -> None:
+        """Takes a record out after a question."""
+        told = _("Agents do not bring it back. A record that is only over is better ended than removed.")
+        if await self.confirm(_("Remove this?") + f" {words}", told):
+            await self.doors.remove(record.id)
+            await self.reload()
+
+    async def confirm(self, title: str, words: str) -> bool:
+        """Yes or no."""
+        answer: bool = await self.app.push_screen_wait(ConfirmScreen(title, words))
+        return answer
+
+    async def open_evidence(self, evidence: tuple[Evidence, ...]) -> None:
+        """The chapter at the words that say it."""
+        if not evidence:
+            self.notify(_("No words of the text are given for this."), markup=False)
+        else:
+            self.app.push_screen(SourceScreen(await self.doors.source(evidence[0])))
+
+    def action_leave(self) -> None:
+        """Back to the workspace."""
+        self.dismiss(None)

@@ -1,0 +1,1 @@
+"""Workflows on the screen: the graph, the prompts, the parameters."""

@@ -1,0 +1,340 @@
+"""Editing the graph of a workflow: every change is a new value of the document, and can be taken back.
+
+What only a form needs is loaded when it is first opened: the first frame does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.refusals import refusal
+from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.registry import kind_named, kinds
+from flowcabal_tui.tui.editing import changes
+from flowcabal_tui.tui.editing.history import History
+from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at, spot_of, whole_with, with_graph
+from flowcabal_tui.tui.runs.controller import RunDesk
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.blocks import same_content
+from flowcabal_tui.tui.workflows.linking import Linking
+from flowcabal_tui.tui.workflows.marks import node_marks
+from flowcabal_tui.tui.workflows.node_form import NodeForm
+from flowcabal_tui.tui.workflows.rows import NO_NODE
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "condition", "parallel", "subflow")
+
+
+class GraphDesk:
+    """What the writer does with the nodes of the document in view; `chapter` gives the open chapter."""
+
+    def __init__(
+        self, screen: Screen[Any], workbench: Workbench, runs: RunDesk, chapter: Callable[[], ChapterId | None]
+    ) -> None:
+        self._screen, self._workbench, self._runs, self._chapter = screen, workbench, runs, chapter
+        self._history = History()
+        self._copied: tuple[Node, ...] = ()
+        self._findings: tuple[Finding, ...] = ()
+        self.targets: tuple[NodeId, ...] = ()
+        self._verbs: Mapping[str, Callable[[Workflow, Spot], Awaitable[None]]] = {
+            "add": self._add, "rename": self._rename, "id": self._rename_id, "remove": self._remove,
+            "copy": self._copy, "paste": self._paste, "up": self._move_up, "down": self._move_down,
+            "params": self._params, "document": self._document,
+            "connect": self._connect, "disconnect": self._disconnect,
+        }  # fmt: skip
+
+    def can(self, verb: str) -> bool:
+        """Is it a change of the graph?"""
+        return verb in self._verbs
+
+    async def opened(self) -> None:
+        """Another document, run or version is in view."""
+        if self._runs.workflow is not None:
+            self._history.opened(self._runs.workflow, self._runs.stored)
+            starred = await self._workbench.draft(self._star_key) or ""
+            known = {node.id for node in self._runs.workflow.nodes}
+            self.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)
+            await self.refresh_marks()
+
+    @property
+    def _star_key(self) -> str:
+        return f"targets/{self._runs.workflow.id if self._runs.workflow else ''}"
+
+    async def refresh_marks(self) -> None:
+        """Asks what stands and what is wrong, and shows it beside the nodes."""
+        workflow = self._runs.workflow
+        if workflow is None:
+            return
+        self._findings = await self._workbench.validate(workflow)
+        try:
+            standing = await self._workbench.standing(workflow.id, self._chapter())
+        except FlowCabalError:
+            standing = ()
+        if workflow is self._runs.workflow:
+            marks = node_marks(standing, self._findings, self.targets)
+            self._screen.query_one(WorkflowPane).show_marks(marks)
+
+    async def toggle_target(self, node: NodeId) -> None:
+        """Sets or takes away the star of a node; kept for the workflow, beside the document."""
+        top = NodeId(node.split("/")[0])
+        self.targets = tuple(t for t in self.targets if t != top) if top in self.targets else (*self.targets, top)
+        await self._workbench.put_draft(self._star_key, "\n".join(self.targets) or None)
+        await self.refresh_marks()
+
+    async def do(self, verb: str, node: NodeId | None) -> None:
+        """Carries out a change of the graph, if the document may be changed."""
+        workflow = self._runs.workflow
+        if workflow is None:
+            self._screen.notify(_("No workflow yet. `w` chooses a template."), markup=False)
+            return
+        if self._workbench.info.read_only:
+            self._screen.notify(_("The project is open read-only."), markup=False)
+            return
+        spot = self._nearest(workflow, node)
+        if spot is None and verb not in ("add", "paste"):
+            self._screen.notify(_(NO_NODE), markup=False)
+            return
+        await self._verbs[verb](workflow, spot or Spot((), NodeId("")))
+
+    @staticmethod
+    def _nearest(workflow: Workflow, path: NodeId | None) -> Spot | None:
+        """The node of a path; of a round or branch, the node that it belongs to."""
+        while path:
+            if (spot := spot_of(workflow, path)) is not None:
+                return spot
+            path = NodeId(path.rpartition("/")[0])
+        return None
+
+    async def change(self, workflow: Workflow, at: NodeId | None = None) -> None:
+        """Takes a new value of the document; the cursor goes to `at`, a path of the document."""
+        before = self._runs.workflow
+        if before is not None and not same_content(workflow, before):
+            self._history.changed(before)
+            await self._show(workflow, at)
+
+    async def _show(self, workflow: Workflow, at: NodeId | None) -> None:
+        self._runs.edited(workflow)
+        await self._runs.show_edited(at)
+        await self.refresh_marks()
+
+    async def block_edited(self, part: Workflow) -> None:
+        """A prompt was changed in its editor, which shows it already."""
+        before = self._runs.workflow
+        if before is None:
+            return
+        changed = whole_with(before, part)
+        if not same_content(changed, before):
+            self._history.changed(before)
+            self._runs.edited(changed)
+            self._screen.query_one(WorkflowPane).show(changed, self._runs.node_states)
+            await self.refresh_marks()
+
+    async def undo(self, *, redo: bool = False) -> None:
+        """Takes the last change back, or makes it again."""
+        now = self._runs.workflow
+        if now is None or self._workbench.info.read_only:
+            return
+        found = self._history.redo(now) if redo else self._history.undo(now)
+        if found is None:
+            nothing = _("There is nothing to do again.") if redo else _("There is nothing to undo.")
+            self._screen.notify(nothing, markup=False)
+            return
+        await self._show(found, None)
+        self._screen.notify(_("Done again.") if redo else _("Taken back."), markup=False)
+
+    async def show_findings(self) -> None:
+        """What is wrong with the document, as a list that leads to the nodes."""
+        if not self._findings:
+            self._screen.notify(_("Nothing is wrong with this workflow."), markup=False)
+            return
+        rows = tuple((str(n), finding_words(each)) for n, each in enumerate(self._findings))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("What is wrong"), rows))
+        if chosen is not None and (node := self._findings[int(chosen)].node):
+            self._screen.query_one(WorkflowPane).follow(NodeId(node))
+            await self._runs.choose_node(NodeId(node))
+
+    # The changes
+
+    def _graph(self, workflow: Workflow, spot: Spot) -> Graph:
+        return graph_at(workflow, spot.owners)
+
+    async def _put(self, workflow: Workflow, spot: Spot, graph: Graph, at: NodeId | None = None) -> None:
+        path = Spot(spot.owners, at if at is not None else spot.node).path
+        await self.change(with_graph(workflow, spot.owners, graph), path)
+
+    def _beside(self, spot: Spot) -> Spot:
+        """Where a new node goes: beside the node, or, for a step of it, beside the owner."""
+        return Spot(spot.owners[:-1], spot.owners[-1][0]) if spot.is_step else spot
+
+    def _structural(self, spot: Spot) -> bool:
+        """May the node be moved, renamed or removed? Steps belong to their node."""
+        if spot.is_step:
+            self._screen.notify(_("This is a step of its node: its prompt and parameters can be edited."), markup=False)
+        return not spot.is_step
+
+    async def _add(self, workflow: Workflow, spot: Spot) -> None:
+        known = kinds()
+        names = [*(name for name in _FIRST_KINDS if name in known), *(n for n in known if n not in _FIRST_KINDS)]
+        rows = tuple((name, f"{name:<12} {kind_words(name)}") for name in names)
+        kind = await self._screen.app.push_screen_wait(ChooseScreen(_("What kind of node?"), rows))
+        if kind is None:
+            return
+        name = await self._screen.app.push_screen_wait(PromptLine(_("Its name (may be empty)")))
+        if name is not None:
+            spot = self._beside(spot)
+            graph, made = changes.added(self._graph(workflow, spot), kind, name.strip(), spot.node)
+            await self._put(workflow, spot, graph, made)
+
+    async def _rename(self, workflow: Workflow, spot: Spot) -> None:
+        graph = self._graph(workflow, spot)
+        node = graph.node(spot.node)
+        if node is None or not self._structural(spot):
+            return
+        name = await self._screen.app.push_screen_wait(PromptLine(_("Its name"), value=node.name))
+        if name is not None:
+            graph = changes.with_node(graph, node.model_copy(update={"name": name.strip()}))
+            await self._put(workflow, spot, graph)
+
+    async def _rename_id(self, workflow: Workflow, spot: Spot) -> None:
+        if not self._structural(spot):
+            return
+        wanted = await self._screen.app.push_screen_wait(
+            PromptLine(_("Its id; everything that refers to it follows"), value=spot.node)
+        )
+        if wanted and wanted.strip():
+            graph, made = changes.with_id(self._graph(workflow, spot), spot.node, wanted.strip())
+            await self._put(workflow, spot, graph, made)
+
+    async def _remove(self, workflow: Workflow, spot: Spot) -> None:
+        if not self._structural(spot):
+            return
+        graph = self._graph(workflow, spot)
+        readers = changes.who_reads(graph, spot.node)
+        if readers:
+            names = ", ".join(one_line(each.title, 40) for each in readers[:8])
+            title = _("Remove {node}?").format(node=spot.node)
+            words = _("These refer to it: {names}. Their blocks and edges go with it; Ctrl+z takes it back.")
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words.format(names=names))):
+                return
+        place = [each.id for each in graph.nodes].index(spot.node)
+        left = changes.removed(graph, spot.node)
+        near = left.nodes[min(place, len(left.nodes) - 1)].id if left.nodes else NodeId("")
+        await self._put(workflow, spot, left, near)
+
+    async def _copy(self, workflow: Workflow, spot: Spot) -> None:
+        node = self._graph(workflow, spot).node(spot.node)
+        if node is not None and self._structural(spot):
+            self._copied = (node,)
+            self._screen.notify(_("Copied {node}; `v` puts it in.").format(node=one_line(node.title)), markup=False)
+
+    async def _paste(self, workflow: Workflow, spot: Spot) -> None:
+        if not self._copied:
+            self._screen.notify(_("Nothing was copied: `y` copies a node."), markup=False)
+            return
+        spot = self._beside(spot)
+        graph, made = changes.pasted(self._graph(workflow, spot), self._copied, spot.node)
+        await self._put(workflow, spot, graph, made)
+
+    async def _move_up(self, workflow: Workflow, spot: Spot) -> None:
+        await self._move(workflow, spot, -1)
+
+    async def _move_down(self, workflow: Workflow, spot: Spot) -> None:
+        await self._move(workflow, spot, 1)
+
+    async def _move(self, workflow: Workflow, spot: Spot, step: int) -> None:
+        if self._structural(spot):
+            await self._put(workflow, spot, changes.moved(self._graph(workflow, spot), spot.node, step))
+
+    async def _params(self, workflow: Workflow, spot: Spot) -> None:
+        graph = self._graph(workflow, spot)
+        node = graph.node(spot.node)
+        kind = kind_named(node.kind) if node else None
+        if node is None or kind is None:
+            return
+        if node.kind != "prompt":
+            from flowcabal_tui.tui.workflows.params_form import ParamsForm
+
+            values = await self._screen.app.push_screen_wait(ParamsForm(node, kind))
+            changed = None if values is None else node.model_copy(update={"params": values})
+        else:
+            try:
+                params = PromptParams.model_validate(node.params)
+            except ValidationError:
+                await self._document(workflow, spot)
+                return
+            answer = await self._screen.app.push_screen_wait(NodeForm(node.name, params))
+            update = None if answer is None else {"name": answer[0], "params": node.params | answer[1]}
+            changed = None if update is None else node.model_copy(update=update)
+        if changed is not None:
+            await self._put(workflow, spot, changes.with_node(graph, changed))
+
+    async def _document(self, workflow: Workflow, spot: Spot) -> None:
+        from flowcabal_tui.nodes.validation import validate
+        from flowcabal_tui.tui.workflows.data_editor import DataEditor
+
+        graph = self._graph(workflow, spot)
+        node = graph.node(spot.node)
+        if node is None:
+            return
+
+        def check(value: Any) -> list[str]:
+            try:
+                made = Node.model_validate(value)
+            except ValidationError as error:
+                return [f"{'.'.join(map(str, item['loc']))}: {refusal(item)}" for item in error.errors()]
+            whole = with_graph(workflow, spot.owners, _replaced(graph, spot.node, made))
+            path = Spot(spot.owners, made.id).path
+            found = [each for each in validate(whole) if each.node == path or each.node.startswith(f"{path}/")]
+            return [finding_words(each) for each in found]
+
+        plain = node.model_dump(mode="json")
+        found = await self._screen.app.push_screen_wait(DataEditor(one_line(node.title), plain, check))
+        if found is None:
+            return
+        try:
+            made = Node.model_validate(found[0])
+        except ValidationError:
+            self._screen.notify(_("That is no node: nothing was changed."), severity="error", markup=False)
+            return
+        await self._put(workflow, spot, _replaced(graph, spot.node, made), made.id)
+
+    async def _connect(self, workflow: Workflow, spot: Spot) -> None:
+        graph = await Linking(self._screen).connected(workflow, spot)
+        if graph is not None:
+            await self._put(workflow, spot, graph)
+
+    async def _disconnect(self, workflow: Workflow, spot: Spot) -> None:
+        graph = await Linking(self._screen).disconnected(workflow, spot)
+        if graph is not None:
+            await self._put(workflow, spot, graph)
+
+
+def _replaced(graph: Graph, node: NodeId, made: Node) -> Graph:
+    return Graph(tuple(made if each.id == node else each for each in graph.nodes), graph.edges)
+
+
+def kind_words(name: str) -> str:
+    """What a kind of node is for, in one line."""
+    kind = kind_named(name)
+    about = (kind.params.__doc__ or "").strip().split("\n")[0] if kind else ""
+    return _(NODE_KINDS[name]) if name in NODE_KINDS else one_line(about)
+
+
+def finding_words(finding: Finding) -> str:
+    """A finding in one line, with the place and what would help."""
+    place = " · ".join(part for part in (finding.node, finding.field) if part)
+    severity = "" if finding.severity == "error" else _("warning: ")
+    return f"{place}: {severity}{finding.message}" + (f" ({finding.fix})" if finding.fix else "")

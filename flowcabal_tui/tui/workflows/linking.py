@@ -1,0 +1,108 @@
+"""Connecting two nodes: which output, and how it comes in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.editing.changes import (
+    Link,
+    bindable,
+    block_fields,
+    branches_of,
+    connected,
+    disconnected,
+    links_into,
+    possible_sources,
+)
+from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.words import one_line
+
+
+class Linking:
+    """Asks for the source and the form; both answers are lists."""
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        self._screen = screen
+
+    async def connected(self, workflow: Workflow, spot: Spot) -> Graph | None:
+        """The graph with one connection more; None when nothing was chosen."""
+        graph = graph_at(workflow, spot.owners)
+        target = graph.node(spot.node)
+        sources = _sources(workflow, spot)
+        if target is None or not sources:
+            self._screen.notify(_("There is no other node that could come before this one."), markup=False)
+            return None
+        rows = tuple((str(n), _source_words(node, is_beside)) for n, (node, is_beside) in enumerate(sources))
+        title = _("What does {node} need?").format(node=one_line(target.title, 40))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(title, rows))
+        if chosen is None:
+            return None
+        source, is_beside = sources[int(chosen)]
+        links = _possible_links(source, target, edges=is_beside and not spot.is_step)
+        how: str | None = "0"
+        if len(links) > 1:
+            rows = tuple((str(n), link_words(link)) for n, link in enumerate(links))
+            title = _("How does {source} come in?").format(source=one_line(source.title, 40))
+            how = await self._screen.app.push_screen_wait(ChooseScreen(title, rows))
+        return connected(graph, links[int(how)]) if how and links else None
+
+    async def disconnected(self, workflow: Workflow, spot: Spot) -> Graph | None:
+        """The graph with one connection less; None when nothing was chosen."""
+        graph = graph_at(workflow, spot.owners)
+        links = links_into(graph, spot.node)
+        if not links:
+            self._screen.notify(_("Nothing ends here but what its texts name between {{ and }}."), markup=False)
+            return None
+        rows = tuple((str(n), f"{link.source}: {link_words(link)}") for n, link in enumerate(links))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Take away which connection?"), rows))
+        return None if chosen is None else disconnected(graph, links[int(chosen)])
+
+
+def _sources(workflow: Workflow, spot: Spot) -> list[tuple[Node, bool]]:
+    """The nodes that can come before, nearest first, and whether they stand beside the node."""
+    found: list[tuple[Node, bool]] = []
+    if not spot.is_step:
+        graph = graph_at(workflow, spot.owners)
+        found = [(each, True) for each in possible_sources(workflow, graph, spot.node)]
+    for depth in range(len(spot.owners) - 1, -1, -1):
+        around = graph_at(workflow, spot.owners[:depth])
+        owner: NodeId = spot.owners[depth][0]
+        found += [(each, False) for each in possible_sources(workflow, around, owner)]
+    return found
+
+
+def _possible_links(source: Node, target: Node, *, edges: bool) -> list[Link]:
+    """All ways in which one can come before the other, the likeliest first."""
+    made = [Link(source.id, target.id, "block", field) for field in block_fields(target)]
+    made += [Link(source.id, target.id, "text", field) for field in block_fields(target)]
+    made += [Link(source.id, target.id, "field", field) for field in bindable(target)]
+    branches = branches_of(source)
+    by_edge = [Link(source.id, target.id, "edge", label) for label in (*branches, "")] if edges else []
+    return [*by_edge, *made] if branches else [*made, *by_edge]
+
+
+def _source_words(node: Node, is_beside: bool) -> str:
+    words = f"{one_line(node.title, 60)} · {node.kind}"
+    return words if is_beside else words + " · " + _("from outside")
+
+
+def link_words(link: Link) -> str:
+    """What a connection does."""
+    match link.form:
+        case "block":
+            return _("its text becomes a block at the end of `{field}`").format(field=link.place)
+        case "text":
+            name = f"{{{{result_of.{link.source}}}}}"
+            return _("the text {name} at the end of `{field}`").format(name=name, field=link.place)
+        case "field":
+            return _("its output becomes `{field}`").format(field=link.place)
+        case _ if link.place:
+            return _("only when it takes the branch `{label}`").format(label=link.place)
+        case _:
+            return _("only the order: run after it")

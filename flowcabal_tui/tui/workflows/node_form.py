@@ -1,0 +1,129 @@
+"""A small form for the parameters of a prompt node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Checkbox, Input, Select, Static
+
+from flowcabal_tui.domain.refusals import refusal
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import ANGLES, PromptParams
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
+from flowcabal_tui.tui.workflows.blocks import REVIEWS
+
+FormAnswer = tuple[str, dict[str, Any]]
+
+
+class Tick(Checkbox):
+    """A checkbox that is told from an empty one without colour: Textual's shows its cross in both states."""
+
+    def on_mount(self) -> None:
+        """As it is at first."""
+        self._draw_state()
+
+    def watch_value(self) -> None:
+        """As it is from now on."""
+        self._draw_state()
+        super().watch_value()
+
+    def _draw_state(self) -> None:
+        self.BUTTON_INNER = "X" if self.value else " "
+
+
+class NodeForm(TypedScreen[FormAnswer]):
+    """Gives back the node's name and the changed parameters, or None. Nothing is given back until it is valid."""
+
+    help = HelpData(mark("Parameters"), mark("How this node calls the model. Ctrl+s takes the form, Esc leaves it."))
+    DEFAULT_CSS = """
+    NodeForm { align: center middle; }
+    NodeForm > VerticalScroll {
+        width: 80%; max-width: 76; height: auto; max-height: 95%;
+        border: round $primary; background: $surface; padding: 0 1;
+    }
+    NodeForm Horizontal { height: 1; }
+    NodeForm Horizontal > Static { width: 24; }
+    NodeForm Input { width: 1fr; }
+    NodeForm Select { width: 1fr; }
+    NodeForm .wrong { color: $error; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="form.take"),
+        Binding("escape", "leave", mark("Leave"), id="form.leave"),
+        Binding("down", "app.focus_next", mark("Next field"), show=False, id="form.next"),
+        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="form.previous"),
+        HELP_KEYS,
+    ]
+
+    def __init__(self, name: str, params: PromptParams) -> None:
+        super().__init__()
+        self._node_name, self._params = clean(name), params
+
+    def compose(self) -> ComposeResult:
+        """A row a parameter."""
+        params = self._params
+        with VerticalScroll(can_focus=False):
+            yield from self._row(_("Name"), Input(self._node_name, id="name", compact=True))
+            roles = ((_("model of the writer"), "user"), (_("model of the agents"), "agent"))
+            yield from self._row(_("Written by"), Select(roles, value=params.role, allow_blank=False, id="role",
+                                                         compact=True))  # fmt: skip
+            usual = _("as in the settings")
+            yield from self._row(
+                _("Another model"), Input(params.model or "", placeholder=usual, id="model", compact=True)
+            )
+            yield from self._row(
+                _("Temperature (0 to 2)"), Input(_number(params.temperature), placeholder=usual, id="temperature",
+                                                 compact=True)
+            )  # fmt: skip
+            yield from self._row(
+                _("Tokens at most"), Input(_number(params.max_tokens), placeholder=usual, id="max_tokens", compact=True)
+            )
+            reviews = tuple((_(words), key) for key, words in REVIEWS.items())
+            yield from self._row(
+                _("Review"), Select(reviews, value=params.review, allow_blank=False, id="review", compact=True)
+            )
+            yield Tick(_("add what the node must know (context)"), params.context, id="context", compact=True)
+            for angle in ANGLES:
+                words = _("check: {angle}").format(angle=_(ANGLE_WORDS[angle]))
+                yield Tick(words, angle in params.angles, id=angle, compact=True)
+            yield Static(markup=False, classes="wrong")
+            yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
+
+    def _row(self, words: str, field: Widget) -> Iterator[Widget]:
+        yield Horizontal(Static(words, markup=False), field)
+
+    def action_take(self) -> None:
+        """Give the form back if it is valid, else say what is wrong."""
+        changed: dict[str, Any] = {
+            "role": self.query_one("#role", Select).value,
+            "model": self._typed("model"),
+            "temperature": self._typed("temperature"),
+            "max_tokens": self._typed("max_tokens"),
+            "review": self.query_one("#review", Select).value,
+            "context": self.query_one("#context", Checkbox).value,
+            "angles": [angle for angle in ANGLES if self.query_one(f"#{angle}", Checkbox).value],
+        }
+        try:
+            params = PromptParams.model_validate({name: value for name, value in changed.items() if value is not None})
+        except ValidationError as error:
+            problems = [f"{item['loc'][0]}: {refusal(item)}" for item in error.errors()]
+            self.query_one(".wrong", Static).update("\n".join(problems))
+            return
+        plain = params.model_dump(mode="json")
+        self.dismiss((self._typed("name") or "", {name: plain[name] for name in changed}))
+
+    def _typed(self, field: str) -> str | None:
+        return clean(self.query_one(f"#{field}", Input).value).strip() or None
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else str(value)

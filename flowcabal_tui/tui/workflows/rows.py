@@ -1,0 +1,111 @@
+"""The rows of the workflow: what a node is called, and what is said beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rich.text import Text
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import NodeState
+from flowcabal_tui.domain.versions import StaleKind
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.editing.places import STEPS, bodies_of, graph_at, spot_of
+from flowcabal_tui.tui.shared.words import STATES, one_line
+from flowcabal_tui.tui.widgets.rail_graph import state_sign
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMarks:
+    """What is known of a node beside its state in the run."""
+
+    has_output: bool = False
+    frozen: bool = False
+    chosen: bool = False
+    """A person selected or wrote what stands."""
+    stale: StaleKind | None = None
+    target: bool = False
+    errors: int = 0
+    warnings: int = 0
+    told: str = ""
+    """The first finding."""
+
+
+AT_WORK: Final = ("running", "retrying", "waiting")
+NO_MARKS: Final = NodeMarks()
+NO_NODE: Final = mark("There is no node here: `a` adds one.")
+ShownState = NodeState | Literal["stale", "round"]
+"""A round or branch has no state of its own."""
+
+
+def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> ShownState:
+    """The state that is shown: that of the run; where it is done, or nothing runs, what became of the output."""
+    if state not in (None, "pending", "done", "frozen") or (in_run and state in (None, "pending")):
+        return state or "pending"
+    if marks.stale:
+        return "stale"
+    if marks.frozen:
+        return "frozen"
+    return "done" if marks.has_output and not in_run else state or "pending"
+
+
+def mark_words(marks: NodeMarks, state: ShownState) -> str:
+    """The marks in words, each with its sign; without what the state says already."""
+    parts = [_("★ target")] if marks.target else []
+    if marks.errors:
+        parts.append("! " + ngettext("{n} error", "{n} errors", marks.errors).format(n=marks.errors))
+    elif marks.warnings:
+        parts.append("! " + ngettext("{n} warning", "{n} warnings", marks.warnings).format(n=marks.warnings))
+    parts += [_("stale above")] if marks.stale == "propagated" else []
+    parts += [_("frozen")] if marks.frozen and state != "frozen" else []
+    parts += [_("chosen by you")] if marks.chosen else []
+    return " · ".join(parts)
+
+
+def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -> Text:
+    """Sign, title, state word and marks."""
+    label = Text(f"{state_sign(state, plain)} ", no_wrap=True)
+    label.append(title, style="bold" if state in ("running", "waiting", "failed") else "")
+    if state != "round":
+        label.append(f" {_(STATES[state])}", style="dim")
+    words = mark_words(marks, state)
+    if words:
+        label.append(f" {words if not plain else words.replace('★', '*')}", style="bold" if marks.errors else "")
+    return label
+
+
+def template_row(workflow: Workflow, current: str) -> Text:
+    """A workflow as one of those that can be chosen; `current` is the reference of the one in use."""
+    row = Text("> " if workflow.reference == current else "  ")
+    row.append(one_line(workflow.name or workflow.id), style="bold")
+    about = one_line(workflow.description)
+    return row.append(f" {workflow.reference}", style="dim").append(f" · {about}" if about else "", style="dim")
+
+
+def title_of(workflow: Workflow, path: NodeId) -> str:
+    """What a row is called: a node by its name, a round or branch by its part of the path."""
+    last = path.rpartition("/")[2]
+    spot = spot_of(workflow, path)
+    if spot is None and last.isdigit():
+        owner = spot_of(workflow, NodeId(path.rpartition("/")[0]))
+        node = graph_at(workflow, owner.owners).node(owner.node) if owner else None
+        return _("round {n}").format(n=int(last) + (node is not None and node.kind == "loop"))
+    if spot is None:
+        return one_line(last)
+    node = None if spot.is_step else graph_at(workflow, spot.owners).node(spot.node)
+    return one_line(node.title if node else last)
+
+
+def inner_paths(path: NodeId, node: Node) -> Iterator[NodeId]:
+    """The paths of what stands inside a node of the document, those around before those within."""
+    for field, nodes in bodies_of(node):
+        branch = field.partition(".")[2] if field != STEPS else ""
+        inside = NodeId(f"{path}/{branch}") if branch else path
+        if branch:
+            yield inside
+        for each in nodes:
+            yield NodeId(f"{inside}/{each.id}")
+            yield from inner_paths(NodeId(f"{inside}/{each.id}"), each)

@@ -1,0 +1,286 @@
+"""The workflow: its nodes with their states, as a tree or as rails, and the choice of a template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.reactive import var
+from textual.widgets import OptionList, Static, Tree
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import NodeState
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.nodes.graph import dependencies, order
+from flowcabal_tui.tui.shared.lists import PickList, PickTree
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph
+from flowcabal_tui.tui.workflows.keys import KEYS
+from flowcabal_tui.tui.workflows.rows import NO_MARKS, NO_NODE, NodeMarks, template_row
+from flowcabal_tui.tui.workflows.tree import WorkflowTree
+
+
+class WorkflowPane(WorkflowTree):
+    """Shows one workflow; the cursor is at the same node in both views."""
+
+    help = HelpData(
+        mark("Workflow"),
+        mark(
+            "The steps of the workflow and how far they are. Enter opens a step, `t` switches tree and rails. "
+            "`a` adds a step, `i` connects it with another, `D` removes it; Ctrl+z takes back any change."
+        ),
+    )
+    jump_key = "w"
+    DEFAULT_CSS = """
+    WorkflowPane > .head { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    WorkflowPane > #templates { display: none; }
+    WorkflowPane > RailGraph { display: none; height: 1fr; }
+    WorkflowPane.-rails > RailGraph { display: block; }
+    WorkflowPane.-choosing > #templates { display: block; }
+    WorkflowPane.-rails > PickTree, WorkflowPane.-choosing > PickTree { display: none; }
+    WorkflowPane.-choosing > RailGraph { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    is_choosing = var(False, toggle_class="-choosing")
+    is_rails = var(False, toggle_class="-rails")
+
+    @dataclass
+    class NodeChosen(Message):
+        """The cursor is at a node."""
+
+        node: NodeId
+
+    @dataclass
+    class NodeOpened(Message):
+        """The writer opens a node."""
+
+        node: NodeId
+
+    @dataclass
+    class RunRequested(Message):
+        """The workflow is to run."""
+
+    @dataclass
+    class StopRequested(Message):
+        """A node is to stop, or (None) all of them."""
+
+        node: NodeId | None
+
+    @dataclass
+    class TemplateChosen(Message):
+        """Another workflow is wanted."""
+
+        reference: str
+
+    @dataclass
+    class Asked(Message):
+        """Something else is wanted of the node under the cursor; `verb` is the key's, such as "add"."""
+
+        verb: str
+        node: NodeId | None
+
+    @dataclass
+    class PreviewRequested(Message):
+        """What a node would be given is to be shown."""
+
+        node: NodeId
+
+    def compose(self) -> ComposeResult:
+        """The name of the workflow, the nodes, and the templates, hidden until asked for."""
+        yield Static(_("No workflow yet. `w` chooses a template."), markup=False, classes="head")
+        yield PickTree[NodeId]()
+        yield RailGraph(plain=self._is_plain)
+        yield PickList(id="templates")
+
+    @property
+    def highlighted(self) -> NodeId | None:
+        """The node under the cursor."""
+        return self._at
+
+    def show(self, workflow: Workflow, states: Mapping[NodeId, NodeState]) -> None:
+        """Shows a workflow with the states of its nodes, inner ones by path; the cursor stays at its node."""
+        was_in_run, self._in_run = self._in_run, bool(states)
+        is_same = workflow == self._workflow and was_in_run == self._in_run
+        if is_same and all("/" not in path or path in states for path in self._states):
+            for path in (*(node.id for node in workflow.nodes), *states):
+                state = states.get(path, "pending")
+                if state != self._states.get(path, "pending"):
+                    self.set_state(path, state, "")
+            for path in states:
+                self._put_owners_to_work(path)
+            return
+        self._workflow, self._states, self._details, self._titles = workflow, dict(states), {}, {}
+        self._trouble = ""
+        try:
+            self._needs = dependencies(workflow)
+            rows = order(self._needs)
+        except WorkflowError as error:
+            self._needs, self._trouble = {}, str(error)
+            rows = tuple(node.id for node in workflow.nodes)
+        known = {item.id for item in workflow.nodes}
+        self._fill_tree([node for node in rows if node in known])
+        for path in states:
+            self._put_owners_to_work(path)
+        self._fill_rails()
+        self._refresh_head()
+
+    def show_marks(self, marks: Mapping[NodeId, NodeMarks]) -> None:
+        """What is known of the nodes beside their states: outputs, stars, findings."""
+        before, self._marks = self._marks, marks
+        for path in self._branches:
+            if before.get(path) != marks.get(path):
+                self._refresh_row(path)
+        self._refresh_head()
+
+    def show_notice(self, words: str) -> None:
+        """A line above the nodes, such as which level comes next; "" for none."""
+        if words != self._notice:
+            self._notice = words
+            self._refresh_head()
+
+    def set_state(self, node: NodeId, state: NodeState, detail: str = "") -> None:
+        """Another state of one node; repaints its row, and makes one for a node inside that has begun."""
+        is_new, is_first = node not in self._branches, not self._in_run
+        self._in_run = True
+        self._states[node], self._details[node] = state, detail
+        for path in self._branches if is_first else ():  # what stands of earlier runs is not done in this one
+            self._refresh_row(path)
+        if self._ensure(node) is None:
+            return
+        self._put_owners_to_work(node)
+        if is_new:
+            self._fill_rails()
+        else:
+            self._refresh_row(node)
+        self._refresh_head()
+
+    def follow(self, node: NodeId) -> None:
+        """The cursor goes where the view went: the focus stays, and nothing is posted, for nobody chose."""
+        if node in self._branches and node != self._at:
+            self._at = node
+            self._unfold(node)
+            self._refresh_head()
+            with self.prevent(RailGraph.NodeHighlighted):
+                self.query_one(RailGraph).go_to(node)
+            self.call_after_refresh(self._place_cursor)
+
+    def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
+        """What `w` offers; `current` is the reference of the one in use."""
+        names = self.query_one("#templates", PickList)
+        names.set_options([Option(template_row(item, current), id=item.reference) for item in workflows])
+        names.pick(current)
+
+    def _refresh_head(self) -> None:
+        if self._workflow is None:
+            return
+        name = one_line(self._workflow.name or self._workflow.id)
+        lines = [f"{name} · {self._workflow.reference}"]
+        lines += [one_line(self._notice)] if self._notice else []
+        marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
+        if self._trouble:
+            lines.append(clean(self._trouble))
+        elif marks.told:
+            lines.append(f"! {one_line(marks.told)}")
+        elif self.is_rails and self._at is not None:
+            detail = one_line(self._details.get(self._at, ""))
+            lines.append(self._label(self._at).plain + (f" · {detail}" if detail else ""))
+        self.query_one(".head", Static).update("\n".join(lines))
+
+    def _go_to(self, node: NodeId | None) -> None:
+        if node is not None and node != self._at:
+            self._at = node
+            self._refresh_head()
+            if self._shown_state(node) != "round":
+                self.post_message(self.NodeChosen(node))
+
+    @on(Tree.NodeHighlighted)
+    def _follow_tree(self, message: Tree.NodeHighlighted[NodeId]) -> None:
+        message.stop()
+        if not self.is_rails:
+            self._go_to(message.node.data)
+
+    @on(RailGraph.NodeHighlighted)
+    def _follow_rails(self, message: RailGraph.NodeHighlighted) -> None:
+        message.stop()
+        if self.is_rails:
+            self._go_to(NodeId(message.node))
+
+    @on(Tree.NodeSelected)
+    def _open_from_tree(self, message: Tree.NodeSelected[NodeId]) -> None:
+        message.stop()
+        if message.node.data is not None and self._shown_state(message.node.data) != "round":
+            self.post_message(self.NodeOpened(message.node.data))
+
+    @on(RailGraph.NodeSelected)
+    def _open_from_rails(self, message: RailGraph.NodeSelected) -> None:
+        message.stop()
+        self.post_message(self.NodeOpened(NodeId(message.node)))
+
+    @on(OptionList.OptionSelected)
+    def _take_template(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        self.action_leave()
+        if message.option.id is not None:
+            self.post_message(self.TemplateChosen(message.option.id))
+
+    def action_choose(self) -> None:
+        """Show the templates."""
+        self.is_choosing = True
+        self.query_one("#templates", PickList).focus()
+
+    def action_leave(self) -> None:
+        """Back from the templates to the nodes."""
+        if self.is_choosing:
+            self.is_choosing = False
+            self._focus_nodes()
+
+    def action_rails(self) -> None:
+        """Switch between tree and rails; the cursor stays at its node."""
+        self.is_rails = not self.is_rails
+        if self.is_rails:
+            self._fill_rails()
+        elif self._at is not None:
+            self.call_after_refresh(self._place_cursor)
+        self._refresh_head()
+        self._focus_nodes()
+
+    def _focus_nodes(self) -> None:
+        self.query_one(RailGraph if self.is_rails else PickTree).focus()
+
+    def action_run_workflow(self) -> None:
+        """Ask for a run."""
+        self.post_message(self.RunRequested())
+
+    def action_ask(self, verb: str) -> None:
+        """Ask the workspace for one of the many things that can be done with a node."""
+        self.post_message(self.Asked(verb, self._at))
+
+    def action_fold(self) -> None:
+        """In the rails: show or hide what is inside the node; the tree does this by itself."""
+        if self._at in self._branches:
+            self._branches[self._at].toggle()
+            self._fill_rails()
+
+    def action_preview(self) -> None:
+        """Ask what the node would be given."""
+        if self._at is not None:
+            self.post_message(self.PreviewRequested(self._at))
+        else:
+            self.notify(_(NO_NODE), markup=False)
+
+    def action_stop(self, every: bool) -> None:
+        """Ask for the node, or all nodes, to stop."""
+        if every or self._at is not None:
+            self.post_message(self.StopRequested(None if every else self._at))
+        else:
+            self.notify(_(NO_NODE), markup=False)

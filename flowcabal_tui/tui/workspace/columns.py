@@ -1,0 +1,158 @@
+"""Seven panes in three columns, or one at a time where there is no room for three."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.events import DescendantFocus
+from textual.reactive import Reactive
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher, Input
+
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.memory.profiles import ProfilePane
+from flowcabal_tui.tui.runs.output import OutputPane
+from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.widgets.notice_row import NoticeRow
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+PANES: Final = (
+    ("1", "chapters", mark("Chapters")),
+    ("2", "workflow", mark("Workflow")),
+    ("3", "manuscript", mark("Manuscript")),
+    ("4", "output", mark("Output")),
+    ("5", "prompt", mark("Prompt")),
+    ("6", "context", mark("Context")),
+    ("7", "profiles", mark("Profiles")),
+)
+_COLUMNS: Final = {"left": ("chapters", "workflow"), "centre": ("manuscript", "output", "prompt"),
+                   "right": ("context", "profiles")}  # fmt: skip
+
+
+class ColumnsScreen(Screen[None]):
+    """Holds which pane is in view, and nothing else.
+
+    `output` and `status` are made by the caller, for they are fed from outside.
+    """
+
+    AUTO_FOCUS = ""
+    """Textual would take the chapters' filter, which styles have not hidden yet."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Textual would repaint the whole screen; what gains or loses the focus repaints itself."""
+
+    def __init__(self, output: OutputPane, status: StatusLine) -> None:
+        super().__init__()
+        self.output, self.status = output, status
+        self.pane_in_view = PANES[0][1]
+        self._to_focus: str | None = None
+        """The pane that gets the focus as soon as it is laid out."""
+
+    def compose(self) -> ComposeResult:
+        """One row of names, three columns, the notices, the status line, the keys."""
+        self._take_width()
+        yield PaneTabs(PANES, classes="all-tabs")
+        with Horizontal(classes="columns"):
+            with Vertical(classes="column left", id="left"):
+                yield PaneTabs(PANES[:1], classes="column-tabs")
+                yield ChapterList(id="chapters")
+                yield PaneTabs(PANES[1:2], classes="column-tabs")
+                yield WorkflowPane(id="workflow")
+            with Vertical(classes="column centre", id="centre"):
+                yield PaneTabs(PANES[2:5], classes="column-tabs")
+                with ContentSwitcher(initial="manuscript"):
+                    yield ManuscriptPane(id="manuscript")
+                    yield self.output
+                    yield BlockEditor(id="prompt")
+            with Vertical(classes="column right", id="right"):
+                yield PaneTabs(PANES[5:], classes="column-tabs")
+                with ContentSwitcher(initial="context"):
+                    yield ReceiptPane(id="context")
+                    yield ProfilePane(id="profiles")
+        yield NoticeRow()
+        yield self.status
+        yield HintLine()
+
+    def _take_width(self) -> None:
+        """Takes the class of the terminal's width before anything is styled; Textual would style all of it again."""
+        steps = sorted(self.app.HORIZONTAL_BREAKPOINTS or (), reverse=True)
+        self.add_class(*[name for least, name in steps if self.app.size.width >= least][:1])
+
+    def on_mount(self) -> None:
+        """The chapters are the front door."""
+        self.action_pane(PANES[0][1])
+
+    def action_pane(self, pane: str, focus: bool = True) -> None:
+        """Shows a pane and gives it the focus.
+
+        Where three columns stand side by side no style asks which is current: restyling them would repaint all.
+        """
+        self.pane_in_view = pane
+        is_stacked = self.has_class("-narrow") or self.has_class("-zoom")
+        for column, panes in _COLUMNS.items():
+            self.query_one(f"#{column}").set_class(pane in panes, "-current", update=is_stacked)
+            for switcher in self.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
+                if pane in panes:
+                    switcher.current = pane
+        for other in _COLUMNS["left"]:
+            self.query_one(f"#{other}").set_class(other == pane, "-current", update=is_stacked)
+        self._mark_tabs()
+        if focus:
+            self._to_focus = pane
+            self.call_after_refresh(self._focus_pane, pane)
+
+    def _mark_tabs(self) -> None:
+        switched = {switcher.current for switcher in self.query(".column > ContentSwitcher").results(ContentSwitcher)}
+        for tabs in self.query(".column-tabs").results(PaneTabs):
+            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self.pane_in_view})
+            tabs.show(next(iter(shown), ""))
+        self.query_one(".all-tabs", PaneTabs).show(self.pane_in_view)
+
+    def _focus_pane(self, pane: str) -> None:
+        if self._to_focus != pane:
+            return
+        self._to_focus = None
+        widget = self.query_one(f"#{pane}")
+        inner = (item for item in widget.query("*") if item.focusable and not isinstance(item, Input))
+        target = widget if widget.focusable else next(filter(_is_shown, inner), None)
+        if target is not None:
+            target.focus()
+
+    @on(PaneChosen)
+    def choose_pane(self, event: PaneChosen) -> None:
+        """A name was clicked."""
+        self.action_pane(event.pane)
+
+    @on(DescendantFocus)
+    def follow_focus(self, event: DescendantFocus) -> None:
+        """Tab and the mouse move between panes too; not what had the focus before, told late, as when a page closes."""
+        if self._to_focus is not None or self.focused is not event.widget:
+            return
+        names = {pane for _digit, pane, _words in PANES}
+        holder = next((item for item in event.widget.ancestors_with_self if item.id in names), None)
+        if isinstance(holder, Widget) and holder.id and holder.id != self.pane_in_view:
+            self.action_pane(holder.id, focus=False)
+
+    def action_cycle(self, step: int) -> None:
+        """The next pane or the one before."""
+        order = [pane for _digit, pane, _words in PANES]
+        self.action_pane(order[(order.index(self.pane_in_view) + step) % len(order)])
+
+    def action_zoom(self) -> None:
+        """One pane, or all again."""
+        self.toggle_class("-zoom")
+
+
+def _is_shown(widget: Widget) -> bool:
+    """Is it displayed, and all that it lies in? What a switcher hides can take the focus, for Textual."""
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))
