@@ -274,8 +274,8 @@ async def test_edits_of_a_workflow_that_has_a_newer_version_are_shown_beside_it(
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
-        await until(pilot, lambda: pilot.app.screen.runs.workflow is not None)
-        assert pilot.app.screen.runs.workflow.description == "Mine."
+        await until(pilot, lambda: pilot.app.screen.document.workflow is not None)
+        assert pilot.app.screen.document.workflow.description == "Mine."
         await pilot.app.screen.save_drafts()
         assert [each.description for each in await project.workflows() if each.id == first.id] == ["Mine."]
         assert await project.draft(f"workflow/{first.id}") is None

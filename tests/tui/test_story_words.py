@@ -11,6 +11,7 @@ from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story
 from flowcabal_tui.project.views import Seen
+from flowcabal_tui.tui.shared.form import Unreadable, names_of
 from flowcabal_tui.tui.story.around import neighbours
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records, new_id
@@ -18,10 +19,8 @@ from flowcabal_tui.tui.story.orders import placed_moments
 from flowcabal_tui.tui.story.record_forms import known_names
 from flowcabal_tui.tui.story.record_rows import Wish, about, lines
 from flowcabal_tui.tui.story.typed import (
-    Unreadable,
     chapter,
     knowers,
-    names_of,
     people,
     person,
     typed_knowers,

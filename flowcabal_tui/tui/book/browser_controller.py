@@ -14,7 +14,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import EditChapter, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.book.controller import BookDesk
 from flowcabal_tui.tui.book.kept_controller import KeptDesk
-from flowcabal_tui.tui.book.upkeep import UpkeepDesk
+from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agents_cost, may_spend, reading_again
 from flowcabal_tui.tui.shared.versions import VersionsScreen
@@ -37,7 +37,7 @@ class ShelfDesk:
         screen: Screen[Any],
         workbench: Workbench,
         book: BookDesk,
-        upkeep: UpkeepDesk,
+        upkeep: UpkeepController,
         open_at: OpenAt,
         origin: Origin,
     ) -> None:

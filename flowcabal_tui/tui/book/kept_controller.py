@@ -12,7 +12,7 @@ from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import DeleteOutput
-from flowcabal_tui.tui.book.upkeep import UpkeepDesk
+from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.words import one_line
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class KeptDesk:
     """What was kept for one chapter, or for the book, and what the writer does with it."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, upkeep: UpkeepDesk, chapter: Chapter | None) -> None:
+    def __init__(
+        self, screen: Screen[Any], workbench: Workbench, upkeep: UpkeepController, chapter: Chapter | None
+    ) -> None:
         """`chapter` None: only the whole book can be shown."""
         self._screen, self._workbench, self._upkeep, self._chapter = screen, workbench, upkeep, chapter
 

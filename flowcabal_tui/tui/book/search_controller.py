@@ -1,4 +1,4 @@
-"""Looking through the whole book: search and replace, where lines come from, receipts beside each other."""
+"""Search through the whole book, and replacement in the manuscript."""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, RunId
-from flowcabal_tui.domain.memory import Level
-from flowcabal_tui.domain.origin import Provenance
-from flowcabal_tui.domain.run import RunRequest, RunSummary
+from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, TextPlace
-from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.protocol.book import ReplaceText, RevertChange, SetScene
-from flowcabal_tui.tui.runs.history import RunPages
-from flowcabal_tui.tui.runs.receipt import ReceiptPane
-from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -27,32 +19,22 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import SourceText, Workbench
 
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
-OpenRun = Callable[[RunId, NodeId], Awaitable[None]]
-_NOW = "now/"
 
 
-class LookingDesk:
-    """Lays screens over the workspace; `open_at` opens a chapter at a place, `open_run` a node of a run.
+class SearchController:
+    """Finds and replaces; `open_at` opens a chapter at a place.
 
     The screens are loaded when they are opened: the first frame does not wait for them.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, open_at: OpenAt, open_run: OpenRun) -> None:
-        self._screen, self._workbench, self._open_at, self._open_run = screen, workbench, open_at, open_run
+    def __init__(self, screen: Screen[Any], workbench: Workbench, open_at: OpenAt) -> None:
+        self._screen, self._workbench, self._open_at = screen, workbench, open_at
         self._query = ""
         self._last_hit: SearchHit | None = None
         self._replaced: Generation | None = None
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
-
-    async def trust(self) -> None:
-        """What the project may send, spend and run, and the user's answer."""
-        from flowcabal_tui.tui.models.controller import ask_trust
-
-        await ask_trust(self._screen, self._workbench)
-
-    # Search
 
     async def find(self) -> None:
         """The search, as it was left; a hit of the manuscript is opened where it stands."""
@@ -119,97 +101,3 @@ class LookingDesk:
         await self._workbench.carry_out(RevertChange(self._replaced))
         self._replaced = None
         self._screen.notify(_("The replacement is taken back."), markup=False)
-
-    # Where lines come from
-
-    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
-        """The lines of a chapter, at the paragraph that was meant, or, if that is not saved yet, near its place.
-
-        True when a run was opened from there.
-        """
-        from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
-
-        lines = await self._workbench.blame(chapter)
-        known = next((each for each in await self._workbench.chapters() if each.id == chapter), None)
-        if known is None or not lines:
-            self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
-            return False
-        near = min(lines, key=lambda line: (line.text != paragraph, abs(line.start - place)))
-        opened = await self._ask(BlameScreen(known, lines, self, near.number))
-        if isinstance(opened, RunPlace):
-            await self._open_run(opened.run, opened.node)
-        return isinstance(opened, RunPlace)
-
-    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-        """All that is known of a line."""
-        return await self._workbench.provenance(chapter, line)
-
-    async def text(self, chapter: ChapterId, version: int) -> str:
-        """A version of a chapter."""
-        return await self._workbench.chapter_text(chapter, version)
-
-    async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
-        """A text that went into a prompt, as the run of the receipt saw it."""
-        return await self._workbench.source(uri, start, end, level, receipt)
-
-    # Receipts
-
-    async def compare_receipt(self, receipt: Receipt, workflow: Workflow | None) -> None:
-        """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
-        pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.chapters()})
-        rows = await pages.more()
-        others = (_NOW, _("as it would be now, for another chapter"))
-        chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
-        if chosen is None:
-            return
-        found = await (
-            self._imagined(receipt, workflow) if chosen == _NOW else self._of_run(receipt, pages.found[chosen])
-        )
-        if found is not None:
-            self._screen.query_one(ReceiptPane).compare_with(*found)
-
-    async def set_scene(self, receipt: Receipt, workflow: Workflow | None) -> None:
-        """Asks for the scene of the receipt's chapter, keeps it, and shows what the node would be given with it."""
-        from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
-
-        cast = await self._workbench.entities()
-        said = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
-        if said is None or receipt.chapter is None or not (told := told_of(said)):
-            return
-        await self._workbench.carry_out(SetScene(receipt.chapter, *said))
-        self._screen.notify(told, markup=False)
-        if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
-            request = RunRequest(workflow.reference, receipt.chapter)
-            imagined = await self._workbench.preview_context(request, receipt.node)
-            title = _("{node}, as it would be now").format(node=one_line(workflow.node(receipt.node).title))
-            self._screen.query_one(ReceiptPane).show(imagined, title)
-
-    async def _of_run(self, receipt: Receipt, run: RunSummary) -> tuple[Receipt, str] | None:
-        """The receipt of a node of a run; the same node comes first."""
-        found: dict[str, tuple[Receipt, str]] = {}
-        for node in sorted((node for node, _state in run.nodes), key=lambda node: node != receipt.node):
-            view = await self._workbench.node(run.id, node)
-            for each in reversed(view.attempts):
-                if each.receipt is not None:
-                    title = _("{node}, attempt {n}").format(node=one_line(view.title), n=each.number)
-                    found[f"{node}/{each.number}"] = (each.receipt, title)
-        if not found:
-            self._screen.notify(_("No node of this run was given a context."), markup=False)
-            return None
-        rows = tuple((name, title) for name, (_receipt, title) in found.items())
-        chosen = rows[0][0] if len(rows) == 1 else await self._ask(ChooseScreen(_("Of which node?"), rows))
-        return found.get(chosen or "")
-
-    async def _imagined(self, receipt: Receipt, workflow: Workflow | None) -> tuple[Receipt, str] | None:
-        """What the node of the workflow in view would be given now for a chapter; spends nothing."""
-        unsaved = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
-        rows = tuple(
-            (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")
-            for at in await self._workbench.chapters()
-        )
-        chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
-        if chosen is None or workflow is None:
-            return None
-        request = RunRequest(workflow.reference, ChapterId(chosen))
-        imagined = await self._workbench.preview_context(request, receipt.node)
-        return imagined, _("as it would be now: {chapter}").format(chapter=dict(rows)[chosen])

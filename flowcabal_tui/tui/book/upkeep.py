@@ -1,109 +1,38 @@
-"""Care for the book and its file: made again, purged, backed up."""
+"""Purges of chapters and kept outputs, and backups of the project."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Curated, StaleText
-from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import TASKS
-from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildPart, RebuildProgress
+from flowcabal_tui.domain.memory import Curated
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.tui.book.controller import BookDesk
-from flowcabal_tui.tui.memory.names import called
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.spending import agents_cost, may_spend
 from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.book.upkeep import RebuildPlan
     from flowcabal_tui.project.views import Workbench
 
-_PARTS: Final[Mapping[RebuildPart, str]] = {
-    "all": mark("all of it"),
-    "stale": mark("only what is out of date"),
-    "index": mark("the index: passages, names, words"),
-    "summaries": mark("summaries, and what chapters say"),
-    "profiles": mark("profiles and arcs"),
-    "knowledge": mark("the knowledge server"),
-}
-_NAMED: Final = 4
-"""Texts that cannot be read and are named; the others are counted."""
 _MEBIBYTE: Final = 2**20
 
 
-class UpkeepDesk:
-    """What the writer seldom does, and looks at twice before."""
+class UpkeepController:
+    """Purges and backs up, after questions."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, book: BookDesk, now: Callable[[], datetime]) -> None:
         self._screen, self._workbench, self._book, self._now = screen, workbench, book, now
-        self.progress: RebuildProgress | None = None
-        """How far the last rebuild of the index is."""
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
-
-    def _say(self, words: str) -> None:
-        self._screen.notify(words, markup=False)
-
-    # Made again
-
-    async def rebuild(self) -> None:
-        """Asks which part, shows what it would do, and does it on a yes."""
-        chosen = await self._ask(ChooseScreen(_("Make what again?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
-        part = next((key for key in _PARTS if key == chosen), None)
-        if part is None:
-            return
-        plan = await self._workbench.rebuild_plan(part)
-        title = _("Make {part} again?").format(part=_(_PARTS[part]))
-        names = await called(self._workbench) if plan.damaged else {}
-        if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan, names)))):
-            await self._rebuild(Rebuild(part))
-
-    def _planned(self, part: RebuildPart, plan: RebuildPlan, names: Mapping[str, str]) -> Iterator[str]:
-        if plan.chapters:
-            yield _("index: {n} chapters").format(n=plan.chapters)
-        for kind, count in plan.steps:
-            yield _("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count)
-        for uri in plan.damaged[:_NAMED]:
-            yield _("cannot be read, is made again: {uri}").format(uri=one_line(names.get(uri, uri)))
-        if len(plan.damaged) > _NAMED:
-            yield _("and {n} more").format(n=len(plan.damaged) - _NAMED)
-        if part in ("stale", "all"):
-            yield _("out of date: {n}").format(n=len(plan.stale))
-        yield ""
-        yield _("What you wrote stays.")
-        if part in ("knowledge", "all"):
-            yield _("The knowledge server reads the book again with the models of its own settings.")
-        if part in ("index", "knowledge") or not agents_cost(self._workbench):
-            return
-        if part == "stale":
-            yield _("The agents' model is asked where the words have changed, which spends money.")
-        else:
-            yield _("What is paid already is not paid again, unless the agents' model was changed.")
-
-    async def make_again(self, stale: tuple[StaleText, ...]) -> None:
-        """These texts from the words of now; asks first where that costs money."""
-        title = ngettext("Make {n} text again?", "Make {n} texts again?", len(stale)).format(n=len(stale))
-        words = _("The agents' model is asked where the words have changed, which spends money.")
-        if stale and await may_spend(self._screen, self._workbench, title, words):
-            await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
-
-    async def _rebuild(self, command: Rebuild) -> None:
-        self.progress = None
-        count = int(await self._workbench.carry_out(command) or 0)
-        words = ngettext("{n} step waits; the rest is done.", "{n} steps wait; the rest is done.", count)
-        self._say(words.format(n=count))
-
-    # Purged
 
     async def purge_chapter(self, under_cursor: Chapter | None) -> None:
         """Asks which where chapters were deleted before, then for its name."""
@@ -140,8 +69,6 @@ class UpkeepDesk:
             return False
         await self._workbench.carry_out(command)
         return True
-
-    # Backed up
 
     async def back_up(self) -> None:
         """Asks for the file, which must be new, and writes all of the project into it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,6 @@ from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
 from flowcabal_tui.domain.outline import NOWHERE, OutlinePart
-from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.project.words import LEVELS, META
@@ -37,7 +35,6 @@ from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.versions import VersionsScreen
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -194,26 +191,6 @@ class MemoryDesk:
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(asked.words, choices))
         if chosen is not None:
             await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
-
-    async def check_models(self) -> None:
-        """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
-        self._screen.notify(_("The models are being asked ..."), markup=False)
-        checks = await self._workbench.check_models()
-        lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
-        well = all(check.ok for check in checks)
-        self._screen.notify(
-            clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
-        )
-        await self._offer_vocabulary()
-
-    async def _offer_vocabulary(self) -> None:
-        """Nothing is fetched before the writer says yes to the host."""
-        from flowcabal_tui.project.doctor import fetch_known, missing_vocabulary, vocabulary_question
-
-        model = dict(self._workbench.info.models).get("user")
-        known = await asyncio.to_thread(missing_vocabulary, model)
-        if known is not None and await self._screen.app.push_screen_wait(ConfirmScreen(*vocabulary_question(known))):
-            self._screen.notify(await fetch_known(known), markup=False)
 
 
 def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:

@@ -1,29 +1,51 @@
-"""The doors of the screen of background work."""
+"""Background work: its list, and what is rebuilt."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
-from flowcabal_tui.protocol.memory import CancelBackground, RebuildProgress, RetryBackground
-from flowcabal_tui.tui.book.upkeep import UpkeepDesk
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import TASKS
+from flowcabal_tui.protocol.memory import CancelBackground, Rebuild, RebuildPart, RebuildProgress, RetryBackground
 from flowcabal_tui.tui.memory.names import called
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import agents_cost, may_spend
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
+    from flowcabal_tui.project.book.upkeep import RebuildPlan
     from flowcabal_tui.project.views import Workbench
 
+_PARTS: Final[Mapping[RebuildPart, str]] = {
+    "all": mark("all of it"),
+    "stale": mark("only what is out of date"),
+    "index": mark("the index: passages, names, words"),
+    "summaries": mark("summaries, and what chapters say"),
+    "profiles": mark("profiles and arcs"),
+    "knowledge": mark("the knowledge server"),
+}
+_NAMED: Final = 4
+"""Texts that cannot be read and are named; the others are counted."""
 
-class QueueDesk:
-    """What the writer sees and does of it."""
 
-    def __init__(self, workbench: Workbench, upkeep: UpkeepDesk) -> None:
-        self._workbench, self._upkeep = workbench, upkeep
+class QueueController:
+    """Lists background work, retries and cancels it, and rebuilds."""
 
-    @property
-    def rebuilt(self) -> RebuildProgress | None:
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+        self.rebuilt: RebuildProgress | None = None
         """How far the last rebuild of the index is."""
-        return self._upkeep.progress
+
+    async def _ask(self, page: Screen[Any]) -> Any:
+        return await self._screen.app.push_screen_wait(page)
+
+    def _say(self, words: str) -> None:
+        self._screen.notify(words, markup=False)
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """Steps in a state, or all that are not done."""
@@ -43,14 +65,6 @@ class QueueDesk:
         names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}
 
-    async def make_again(self, texts: Sequence[StaleText]) -> None:
-        """From the words of now."""
-        await self._upkeep.make_again(tuple(texts))
-
-    async def rebuild(self) -> None:
-        """Asks which part."""
-        await self._upkeep.rebuild()
-
     async def reading(self) -> BootstrapStatus | None:
         """How far a paid reading of an import is."""
         return await self._workbench.bootstrap()
@@ -62,3 +76,50 @@ class QueueDesk:
     async def cancel(self, task: int | None) -> None:
         """One step, or all that are left."""
         await self._workbench.carry_out(CancelBackground(task))
+
+    async def rebuild(self) -> None:
+        """Asks which part, shows what it would do, and does it on a yes."""
+        chosen = await self._ask(ChooseScreen(_("Make what again?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
+        part = next((key for key in _PARTS if key == chosen), None)
+        if part is None:
+            return
+        plan = await self._workbench.rebuild_plan(part)
+        title = _("Make {part} again?").format(part=_(_PARTS[part]))
+        names = await called(self._workbench) if plan.damaged else {}
+        if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan, names)))):
+            await self._rebuild(Rebuild(part))
+
+    def _planned(self, part: RebuildPart, plan: RebuildPlan, names: Mapping[str, str]) -> Iterator[str]:
+        if plan.chapters:
+            yield _("index: {n} chapters").format(n=plan.chapters)
+        for kind, count in plan.steps:
+            yield _("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count)
+        for uri in plan.damaged[:_NAMED]:
+            yield _("cannot be read, is made again: {uri}").format(uri=one_line(names.get(uri, uri)))
+        if len(plan.damaged) > _NAMED:
+            yield _("and {n} more").format(n=len(plan.damaged) - _NAMED)
+        if part in ("stale", "all"):
+            yield _("out of date: {n}").format(n=len(plan.stale))
+        yield ""
+        yield _("What you wrote stays.")
+        if part in ("knowledge", "all"):
+            yield _("The knowledge server reads the book again with the models of its own settings.")
+        if part in ("index", "knowledge") or not agents_cost(self._workbench):
+            return
+        if part == "stale":
+            yield _("The agents' model is asked where the words have changed, which spends money.")
+        else:
+            yield _("What is paid already is not paid again, unless the agents' model was changed.")
+
+    async def make_again(self, stale: Sequence[StaleText]) -> None:
+        """These texts from the words of now; asks first where that costs money."""
+        title = ngettext("Make {n} text again?", "Make {n} texts again?", len(stale)).format(n=len(stale))
+        words = _("The agents' model is asked where the words have changed, which spends money.")
+        if stale and await may_spend(self._screen, self._workbench, title, words):
+            await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
+
+    async def _rebuild(self, command: Rebuild) -> None:
+        self.rebuilt = None
+        count = int(await self._workbench.carry_out(command) or 0)
+        words = ngettext("{n} step waits; the rest is done.", "{n} steps wait; the rest is done.", count)
+        self._say(words.format(n=count))

@@ -1,28 +1,60 @@
-"""The user's answer to what a project asks for."""
+"""Trust in a project, and one small call of each model."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.models import ConfirmTrust
-from flowcabal_tui.tui.models.trust import TrustScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
-async def ask_trust(screen: Screen[Any], workbench: Workbench) -> None:
-    """Shows what the project asks for; what the user confirms goes on at once."""
-    shown = await screen.app.push_screen_wait(TrustScreen(await workbench.trust()))
-    if shown is None:
-        return
-    await workbench.carry_out(ConfirmTrust(shown))
-    view = await workbench.trust()
-    if view.problem:
-        words = _("Confirmed until you quit. The answer could not be recorded, so you will be asked again: {reason}")
-        screen.notify(words.format(reason=view.problem), severity="warning", markup=False)
-    else:
-        screen.notify(_("Confirmed."), markup=False)
+class ModelController:
+    """Asks the user what a project may use, and checks its models."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+
+    async def trust(self) -> None:
+        """Shows what the project asks for; what the user confirms goes on at once."""
+        from flowcabal_tui.tui.models.trust import TrustScreen  # not needed for the first frame
+
+        shown = await self._screen.app.push_screen_wait(TrustScreen(await self._workbench.trust()))
+        if shown is None:
+            return
+        await self._workbench.carry_out(ConfirmTrust(shown))
+        view = await self._workbench.trust()
+        if view.problem:
+            words = _(
+                "Confirmed until you quit. The answer could not be recorded, so you will be asked again: {reason}"
+            )
+            self._screen.notify(words.format(reason=view.problem), severity="warning", markup=False)
+        else:
+            self._screen.notify(_("Confirmed."), markup=False)
+
+    async def check_models(self) -> None:
+        """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
+        self._screen.notify(_("The models are being asked ..."), markup=False)
+        checks = await self._workbench.check_models()
+        lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
+        well = all(check.ok for check in checks)
+        self._screen.notify(
+            clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
+        )
+        await self._offer_vocabulary()
+
+    async def _offer_vocabulary(self) -> None:
+        """Nothing is fetched before the writer says yes to the host."""
+        from flowcabal_tui.project.doctor import fetch_known, missing_vocabulary, vocabulary_question
+
+        model = dict(self._workbench.info.models).get("user")
+        known = await asyncio.to_thread(missing_vocabulary, model)
+        if known is not None and await self._screen.app.push_screen_wait(ConfirmScreen(*vocabulary_question(known))):
+            self._screen.notify(await fetch_known(known), markup=False)

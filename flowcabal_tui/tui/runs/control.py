@@ -12,13 +12,14 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
-from flowcabal_tui.tui.runs.controller import RunDesk
+from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen, VersionDoors
 from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-from flowcabal_tui.tui.workflows.controller import GraphDesk
+from flowcabal_tui.tui.workflows.controller import GraphController
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.rows import NO_NODE
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
@@ -26,19 +27,21 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
-class ControlDesk:
+class RunControl:
     """What the writer does with runs and results of single nodes; `chapter` gives the open chapter."""
 
     def __init__(
         self,
         screen: Screen[Any],
         workbench: Workbench,
-        runs: RunDesk,
-        graph: GraphDesk,
+        runs: RunController,
+        document: WorkflowDocument,
+        graph: GraphController,
         chapter: Callable[[], ChapterId | None],
         editor: str,
     ) -> None:
         self._screen, self._workbench, self._runs, self._graph = screen, workbench, runs, graph
+        self._document = document
         self._chapter, self._editor = chapter, editor
         self._verbs: Mapping[str, Callable[[NodeId], Awaitable[None]]] = {
             "target": graph.toggle_target, "versions": self._versions, "freeze": self._freeze,
@@ -62,20 +65,20 @@ class ControlDesk:
 
     @property
     def _workflow_id(self) -> str:
-        return self._runs.workflow.id if self._runs.workflow else ""
+        return self._document.workflow.id if self._document.workflow else ""
 
     def _title(self, node: NodeId) -> str:
-        nodes = self._runs.workflow.nodes if self._runs.workflow else ()
+        nodes = self._document.workflow.nodes if self._document.workflow else ()
         return one_line(next((each.title for each in nodes if each.id == node), node), 60)
 
     async def _save(self) -> None:
-        await self._runs.save()
-        saved = self._runs.workflow.reference if self._runs.workflow else ""
+        await self._document.save()
+        saved = self._document.workflow.reference if self._document.workflow else ""
         self._screen.notify(_("Saved as {name}.").format(name=saved), markup=False)
 
     async def _todo(self) -> None:
         """Lists the work that is left, level by level; a row leads to its node."""
-        await self._runs.save()
+        await self._document.save()
         levels = await self._workbench.todo(self._workflow_id, self._chapter(), self._graph.targets)
         if not any(levels):
             self._screen.notify(_("Nothing is to be done: every output is there and up to date."), markup=False)
@@ -88,11 +91,11 @@ class ControlDesk:
             await self._runs.choose_node(NodeId(chosen))
 
     async def _quote(self) -> None:
-        await self._runs.save()
-        if self._runs.workflow is None:
+        await self._document.save()
+        if self._document.workflow is None:
             return
-        refuse_without_chapter(self._runs.workflow, self._chapter())
-        request = RunRequest(self._runs.workflow.reference, self._chapter(), targets=self._graph.targets)
+        refuse_without_chapter(self._document.workflow, self._chapter())
+        request = RunRequest(self._document.workflow.reference, self._chapter(), targets=self._graph.targets)
         words = quote_names(await self._workbench.quote(request))
         title = _("What would run")
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Run"), no=_("Not now"))):
@@ -102,7 +105,7 @@ class ControlDesk:
         await self._runs.start(self._chapter(), self._graph.targets, step=True)
 
     async def _again(self, node: NodeId) -> None:
-        await self._runs.save()
+        await self._document.save()
         await self._runs.again(self._chapter(), node)
 
     @property
@@ -116,7 +119,7 @@ class ControlDesk:
         targets = (self._going,) if self._going else self._runs.active if node is None else ()
         if not targets:
             self._screen.notify(_("Nothing runs."), markup=False)
-        elif node is not None and self._runs.node_states.get(node) in OVER:
+        elif node is not None and self._document.node_states.get(node) in OVER:
             self._screen.notify(_("This step has ended. `X` in the workflow stops the whole run."), markup=False)
         else:
             for run in targets:
@@ -165,8 +168,8 @@ class ControlDesk:
     def tell_level(self) -> None:
         """Says which level comes next while the run in view pauses; else nothing."""
         words, run = "", self._runs.run
-        if run is not None and self._runs.workflow is not None and self._runs.run_states.get(run) == "paused":
-            nodes = next_level(self._runs.workflow, self._runs.node_states)
+        if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":
+            nodes = next_level(self._document.workflow, self._document.node_states)
             names = ", ".join(self._title(each) for each in nodes)
             words = _("Paused. F7 begins: {names}").format(names=names)
         self._screen.query_one(WorkflowPane).show_notice(words)

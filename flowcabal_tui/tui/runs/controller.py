@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary, RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.models import ConfirmModels
 from flowcabal_tui.protocol.runs import ResumeRun, RunWorkflow
-from flowcabal_tui.protocol.workflows import SaveWorkflow
-from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.runs.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
 from flowcabal_tui.tui.runs.keeping import KeepDesk
@@ -32,44 +29,30 @@ from flowcabal_tui.tui.runs.words import (
 )
 from flowcabal_tui.tui.shared.bridge import Bridge
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.diff import DiffScreen, UnsavedScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.messages import WorkflowShown
-from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-from flowcabal_tui.tui.workflows.block_editor import BlockEditor
-from flowcabal_tui.tui.workflows.unsaved import Unsaved, as_words
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
 
 
-class RunDesk:
-    """What the writer does with the workflow.
+class RunController:
+    """Starts runs of the workflow in view and shows their nodes.
 
-    `run` and `node` are in view; while `following`, the view goes to each node that starts. `stored` is the version
-    below an edited document that was taken up again, else None.
+    `run` and `node` are in view; while `following`, the view goes to each node that starts.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, bridge: Bridge) -> None:
-        self._screen, self._workbench, self._bridge = screen, workbench, bridge
-        self.workflow: Workflow | None = None
+    def __init__(self, screen: Screen[Any], workbench: Workbench, bridge: Bridge, document: WorkflowDocument) -> None:
+        self._screen, self._workbench, self._bridge, self._document = screen, workbench, bridge, document
         self.run: RunId | None = None
         self.node: NodeId | None = None
         self.following = True
         self.run_states: dict[RunId, RunState] = {}
         self._positions: dict[ChapterId | None, int] = {}
-        self.node_states: dict[NodeId, NodeState] = {}
-        self._templates: tuple[Workflow, ...] = ()
-        self._unsaved: Workflow | None = None
-        self._drafts = Unsaved(workbench)
-        self.stored: Workflow | None = None
         self.keep = KeepDesk(screen, workbench).keep
-
-    @property
-    def title(self) -> str:
-        """The name of the workflow in view."""
-        return self.workflow.name or self.workflow.id if self.workflow else ""
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -83,21 +66,21 @@ class RunDesk:
 
     async def load(self, chapter: ChapterId | None) -> None:
         """Reads templates and runs, and shows what belongs to the chapter."""
-        self._templates = await self._workbench.workflows()
+        await self._document.load()
         await self.open_chapter(chapter)
 
     async def open_chapter(self, chapter: ChapterId | None) -> None:
         """Shows the newest run of the chapter, or the template as it would run."""
-        await self.put_away()
+        await self._document.put_away()
         await self._place_chapters()
         newest = [as_waiting(run) for run in await self._workbench.runs(1, RunWish(chapter))]
         unended = [as_waiting(run) for run in await self._workbench.runs(-1, RunWish(unended=True))]
         self.run_states = {run.id: run.state for run in (*unended, *newest)}
         if newest:
             await self.show_run(newest[0], as_it_was=False)
-        elif self._templates:
-            chosen = self.workflow.id if self.workflow else self._templates[0].id
-            known = next((item for item in self._templates if item.id == chosen), self._templates[0])
+        elif templates := self._document.templates:
+            chosen = self._document.workflow or templates[0]
+            known = next((item for item in templates if item.id == chosen.id), templates[0])
             await self.show_template(known.reference)
 
     async def _place_chapters(self) -> None:
@@ -105,46 +88,29 @@ class RunDesk:
 
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
-        await self.put_away()
-        self.run, self.node_states = None, {}
+        await self._document.put_away()
+        self.run, self._document.node_states = None, {}
         await self._show_workflow(await self._workbench.workflow(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
         """Shows a run: its document as it was, or as it is now, so that an edit builds on the newest; its nodes."""
-        self.run, self.node_states = summary.id, dict(summary.nodes)
+        self.run, self._document.node_states = summary.id, dict(summary.nodes)
         document = await self._workbench.run_workflow(summary.id)
-        newest = next((item for item in self._templates if item.id == document.id), document)
-        await self._show_workflow(document if as_it_was else newest)
+        await self._show_workflow(document if as_it_was else self._document.newest(document))
 
     async def _show_workflow(self, workflow: Workflow) -> None:
-        edited = await self._drafts.of(workflow) or await self._edited_before(workflow)
-        self.stored, self._unsaved = None if edited is None else workflow, edited
-        self.workflow = workflow = edited or workflow
-        pane = self._screen.query_one(WorkflowPane)
-        pane.show_templates(self._templates, workflow.reference)
-        pane.show(workflow, self.node_states)
+        workflow = await self._document.open(workflow)
+        states = self._document.node_states
         busy = ("waiting", "running", "retrying", "failed", "cancelled", "done")
-        latest_first = [(node.id, self.node_states.get(node.id)) for node in reversed(workflow.nodes)]
-        latest_first = [item for item in self.node_states.items() if item[1] == "waiting"] + latest_first
+        latest_first = [(node.id, states.get(node.id)) for node in reversed(workflow.nodes)]
+        latest_first = [item for item in states.items() if item[1] == "waiting"] + latest_first
         ranked = sorted(latest_first, key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
         self.node = None
         if workflow.nodes:
-            node = ranked[0][0] if self.node_states else workflow.nodes[0].id
-            pane.follow(node)
+            node = ranked[0][0] if states else workflow.nodes[0].id
+            self._screen.query_one(WorkflowPane).follow(node)
             await self.show_node(node)
         self._screen.post_message(WorkflowShown())
-
-    async def _edited_before(self, newest: Workflow) -> Workflow | None:
-        """Unsaved changes of an older version than the newest, after both were shown and the writer wants them."""
-        if newest.reference not in (item.reference for item in self._templates):
-            return None
-        if (edited := await self._drafts.older(newest)) is None:
-            return None
-        title = _("{title}: from the newest version to your unsaved text").format(title=newest.name or newest.id)
-        answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, as_words(newest), as_words(edited)))
-        if answer == "newer":
-            await self._drafts.forget(newest.id)
-        return edited.model_copy(update={"version": newest.version}) if answer == "mine" else None
 
     async def choose_node(self, node: NodeId) -> None:
         """The writer went to a node: the view stays there."""
@@ -156,9 +122,9 @@ class RunDesk:
         """Pours a node into the output, prompt and receipt panes."""
         self.node = node
         output, receipt = self._screen.query_one(OutputPane), self._screen.query_one(ReceiptPane)
-        self._show_prompt(node)
+        self._document.show_prompt(node)
         self._bridge.watch(self.run, node)
-        if self.run is None or node not in self.node_states:
+        if self.run is None or node not in self._document.node_states:
             output.show(None)
             receipt.clear()
             return
@@ -167,25 +133,6 @@ class RunDesk:
             return
         output.show(view)
         self.show_receipt(view, view.chosen or len(view.attempts), receipt)
-
-    def _show_prompt(self, path: NodeId, *, anew: bool = False) -> None:
-        """The node's prompt in its editor; one that stands inside another comes with what is beside it."""
-        spot = spot_of(self.workflow, path) if self.workflow is not None else None
-        if spot is not None and self.workflow is not None:
-            part = part_for_editor(self.workflow, spot)
-            self._screen.query_one(BlockEditor).show(part, spot.node, self._workbench.info.read_only, anew=anew)
-
-    async def show_edited(self, at: NodeId | None) -> None:
-        """The document was changed elsewhere than in the editor of the prompt: shows it, with the cursor at a path."""
-        if self.workflow is None:
-            return
-        pane = self._screen.query_one(WorkflowPane)
-        pane.show(self.workflow, self.node_states)
-        if at is not None:
-            pane.follow(at)
-        if (path := pane.highlighted) is not None:
-            self._show_prompt(path, anew=True)
-            await self.show_node(path)
 
     def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
         """The receipt of an attempt, if it has one."""
@@ -206,7 +153,7 @@ class RunDesk:
         """A node is in another state: one row changes; the view follows if it may."""
         if run != self.run:
             return
-        self.node_states[node] = state
+        self._document.node_states[node] = state
         pane = self._screen.query_one(WorkflowPane)
         pane.set_state(node, state, detail)
         follows = self.following and state in ("running", "waiting")
@@ -245,42 +192,42 @@ class RunDesk:
 
     async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = (), *, step: bool = False) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
-        await self.save()
-        if self.workflow is not None:
-            refuse_without_chapter(self.workflow, chapter)
-        if self.workflow is None or not await self._has_model():
+        await self._document.save()
+        if self._document.workflow is not None:
+            refuse_without_chapter(self._document.workflow, chapter)
+        if self._document.workflow is None or not await self._has_model():
             return False
         wished: tuple[tuple[str, str], ...] | None = ((INSTRUCTION, ""),)
-        if asks_for_wish(self.workflow):
-            wished = await asked_wish(self._screen, self._workbench, self.workflow, chapter)
+        if asks_for_wish(self._document.workflow):
+            wished = await asked_wish(self._screen, self._workbench, self._document.workflow, chapter)
         if wished is None:
             return False
-        inputs = await asked_inputs(self._screen, self._workbench, self.workflow, targets)
+        inputs = await asked_inputs(self._screen, self._workbench, self._document.workflow, targets)
         if inputs is None:
             return False
         given = (*wished, *inputs)
-        return await self._begin(RunRequest(self.workflow.reference, chapter, given, targets, step=step))
+        return await self._begin(RunRequest(self._document.workflow.reference, chapter, given, targets, step=step))
 
     async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:
         """Another sample of a node, beside those that are there."""
-        if self.workflow is None:
+        if self._document.workflow is None:
             return False
-        if self.node_states.get(node) == "waiting":
+        if self._document.node_states.get(node) == "waiting":
             words = _("This step waits for your answer: F8. To write it anew from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
         known = await self._workbench.runs(1, RunWish(run=self.run)) if self.run is not None else ()
         chapter = known[0].chapter if known else chapter
-        refuse_without_chapter(self.workflow, chapter)
-        before = RunRequest(self.workflow.reference, chapter)
+        refuse_without_chapter(self._document.workflow, chapter)
+        before = RunRequest(self._document.workflow.reference, chapter)
         if self.run is not None:  # what the writer wished for then holds for this attempt too
             before = replace((await self._workbench.run_details(self.run)).request, workflow=before.workflow)
         return await self._begin(replace(before, chapter=chapter).another(node))
 
     async def _begin(self, request: RunRequest) -> bool:
-        known = next((item.reference for item in self._templates if item.reference == request.workflow), None)
-        if known is None:
-            newest = next((item for item in self._templates if self.workflow and item.id == self.workflow.id), None)
+        templates, shown = self._document.templates, self._document.workflow
+        if shown is not None and all(item.reference != request.workflow for item in templates):
+            newest = next((item for item in templates if item.id == shown.id), None)
             request = replace(request, workflow=newest.reference if newest else request.workflow)
         with preparing(self._screen):
             quote = await self._workbench.quote(request)
@@ -296,39 +243,6 @@ class RunDesk:
             await self.show_run(summary)
         return True
 
-    def edited(self, workflow: Workflow) -> None:
-        """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
-        newest = next((item for item in self._templates if item.id == workflow.id), workflow)
-        if self._unsaved is None and workflow.version < newest.version:
-            words = _("This is version {old}, from an earlier run: changed it becomes the newest. Version {new} stays.")
-            self._screen.notify(words.format(old=workflow.version, new=newest.version), markup=False)
-        self.workflow = self._unsaved = workflow
-        attempt(self._screen, self._drafts.put(workflow), group="document", exclusive=True)
-
-    async def put_away(self) -> None:
-        """The writer goes elsewhere: the edited document becomes a version, or stays as it is until it can run."""
-        try:
-            await self.save()
-        except WorkflowError:
-            words = _("{name} cannot run yet (`!` in the workflow says why). Your changes are kept until it can.")
-            self._screen.notify(words.format(name=self.title), markup=False)
-
-    async def save(self) -> None:
-        """Stores the edited document, if there is one, as a new version. Raises WorkflowError when it cannot run."""
-        workflow, self._unsaved = self._unsaved, None
-        if workflow is None:
-            return
-        try:
-            await self._workbench.carry_out(SaveWorkflow(workflow))
-        except FlowCabalError:
-            self._unsaved = workflow
-            raise
-        await self._drafts.forget(workflow.id)
-        self._templates = await self._workbench.workflows()
-        if self._unsaved is None:
-            self.workflow = next((item for item in self._templates if item.id == workflow.id), workflow)
-            self._screen.query_one(WorkflowPane).show_templates(self._templates, self.workflow.reference)
-
     async def choose_run(self) -> RunSummary | None:
         """Lists earlier runs; an interrupted one can be taken up again. Gives the one that was chosen."""
         await self._place_chapters()
@@ -341,7 +255,7 @@ class RunDesk:
         summary = pages.found.get(chosen or "")
         if summary is None:
             return None
-        await self.put_away()
+        await self._document.put_away()
         if summary.state == "interrupted":
             title, words = _("Go on with this run?"), _("What is finished is not run again.")
             if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
@@ -373,8 +287,8 @@ class RunDesk:
 
     async def preview(self, chapter: ChapterId | None, node: NodeId) -> None:
         """Shows what the node would be given now; spends nothing."""
-        if self.workflow is not None:
-            refuse_without_chapter(self.workflow, chapter)
-            receipt = await self._workbench.preview_context(RunRequest(self.workflow.reference, chapter), node)
-            title = _("{node}, as it would be now").format(node=self.workflow.node(node).title)
+        if (workflow := self._document.workflow) is not None:
+            refuse_without_chapter(workflow, chapter)
+            receipt = await self._workbench.preview_context(RunRequest(workflow.reference, chapter), node)
+            title = _("{node}, as it would be now").format(node=workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)

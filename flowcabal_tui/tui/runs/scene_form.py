@@ -8,8 +8,7 @@ from typing import Any
 from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene, SceneField
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import SCENE_FIELDS, SCENE_KINDS, SCENE_ORIGINS
-from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed
-from flowcabal_tui.tui.story.typed import names_of
+from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, names_of
 
 SceneSaid = tuple[Scene, tuple[SceneField, ...]]
 """What was changed, and what is to be read from the texts again."""

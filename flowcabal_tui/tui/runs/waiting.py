@@ -10,11 +10,12 @@ from textual.timer import Timer
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import NodeState
-from flowcabal_tui.tui.runs.controller import RunDesk
+from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.waits import Waits
 from flowcabal_tui.tui.shared.notices import GoesOn
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
 TICK_SECONDS: Final = 1.0
 
@@ -22,8 +23,15 @@ TICK_SECONDS: Final = 1.0
 class WaitDesk:
     """Counts the seconds while something waits."""
 
-    def __init__(self, screen: Screen[Any], runs: RunDesk, output: OutputPane, now: Callable[[], float]) -> None:
-        self._screen, self._runs, self._output = screen, runs, output
+    def __init__(
+        self,
+        screen: Screen[Any],
+        runs: RunController,
+        document: WorkflowDocument,
+        output: OutputPane,
+        now: Callable[[], float],
+    ) -> None:
+        self._screen, self._runs, self._document, self._output = screen, runs, document, output
         self.waits = Waits(now)
         self._timer: Timer | None = None
         self._said = ""
@@ -67,6 +75,6 @@ class WaitDesk:
             self._timer = None
 
     def _title(self, node: NodeId) -> str:
-        workflow = self._runs.workflow
+        workflow = self._document.workflow
         known = {each.id: each.title for each in workflow.nodes} if workflow else {}
         return one_line(known.get(node, str(node).rsplit("/", 1)[-1]), 40)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,12 +16,22 @@ from textual.widgets import Input, Select, Static
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.story.typed import SEPARATORS, Unreadable
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
-from flowcabal_tui.tui.workflows.node_form import Tick
 
 T = TypeVar("T")
+SEPARATORS: Final = re.compile(r"[,;，、；]")
+
+
+class Unreadable(ValueError):
+    """What is wrong with typed words, for the writer to read."""
+
+
+def names_of(typed: str) -> tuple[str, ...]:
+    """Names in a row, separated by commas or semicolons of either script, each once."""
+    parts = (" ".join(clean(part).split()) for part in SEPARATORS.split(typed))
+    return tuple(dict.fromkeys(part for part in parts if part))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed
+from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.story import typed as reading
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.typed import Unreadable
 from flowcabal_tui.tui.story.words import ENTITY_KINDS
 
 L = TypeVar("L", Relation, Fact)
@@ -26,7 +25,7 @@ def entity_form(entity: Entity) -> FormScreen[Entity]:
     kinds: dict[str, EntityKind] = {str(kind): kind for kind in ENTITY_KINDS}
 
     def read(typed: Typed) -> Entity:
-        name, aliases = typed.text("name"), reading.names_of(typed.text("aliases"))
+        name, aliases = typed.text("name"), names_of(typed.text("aliases"))
         if not name:
             raise Unreadable(_("A name is missing."))
         aliases, dropped = _without(aliases, (name,)), _without(entity.aliases, (name, *aliases))

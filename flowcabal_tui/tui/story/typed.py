@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -10,20 +9,10 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.story import Knower
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.form import Unreadable, names_of
 from flowcabal_tui.tui.story.cast import Cast
 
-SEPARATORS: Final = re.compile(r"[,;，、；]")
 KNOWN_SINCE: Final = "@"
-
-
-class Unreadable(ValueError):
-    """What is wrong with typed words, for the writer to read."""
-
-
-def names_of(typed: str) -> tuple[str, ...]:
-    """Names in a row, separated by commas or semicolons of either script, each once."""
-    parts = (" ".join(clean(part).split()) for part in SEPARATORS.split(typed))
-    return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def person(typed: str, cast: Cast) -> EntityId:

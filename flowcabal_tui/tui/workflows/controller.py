@@ -20,12 +20,12 @@ from flowcabal_tui.nodes.registry import kind_named, kinds
 from flowcabal_tui.tui.editing import changes
 from flowcabal_tui.tui.editing.history import History
 from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at, spot_of, whole_with, with_graph
-from flowcabal_tui.tui.runs.controller import RunDesk
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.blocks import same_content
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.linking import Linking
 from flowcabal_tui.tui.workflows.marks import node_marks
 from flowcabal_tui.tui.workflows.node_form import NodeForm
@@ -38,13 +38,23 @@ if TYPE_CHECKING:
 _FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "condition", "parallel", "subflow")
 
 
-class GraphDesk:
-    """What the writer does with the nodes of the document in view; `chapter` gives the open chapter."""
+class GraphController:
+    """Changes the nodes of the document in view.
+
+    `chapter` gives the open chapter; `show_node` shows a node of the workflow, `choose_node` also keeps it in view.
+    """
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, runs: RunDesk, chapter: Callable[[], ChapterId | None]
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        document: WorkflowDocument,
+        chapter: Callable[[], ChapterId | None],
+        show_node: Callable[[NodeId], Awaitable[None]],
+        choose_node: Callable[[NodeId], Awaitable[None]],
     ) -> None:
-        self._screen, self._workbench, self._runs, self._chapter = screen, workbench, runs, chapter
+        self._screen, self._workbench, self._document, self._chapter = screen, workbench, document, chapter
+        self._show_node, self._choose_node = show_node, choose_node
         self._history = History()
         self._copied: tuple[Node, ...] = ()
         self._findings: tuple[Finding, ...] = ()
@@ -52,7 +62,7 @@ class GraphDesk:
         self._verbs: Mapping[str, Callable[[Workflow, Spot], Awaitable[None]]] = {
             "add": self._add, "rename": self._rename, "id": self._rename_id, "remove": self._remove,
             "copy": self._copy, "paste": self._paste, "up": self._move_up, "down": self._move_down,
-            "params": self._params, "document": self._document,
+            "params": self._params, "document": self._as_text,
             "connect": self._connect, "disconnect": self._disconnect,
         }  # fmt: skip
 
@@ -62,20 +72,20 @@ class GraphDesk:
 
     async def opened(self) -> None:
         """Another document, run or version is in view."""
-        if self._runs.workflow is not None:
-            self._history.opened(self._runs.workflow, self._runs.stored)
+        if self._document.workflow is not None:
+            self._history.opened(self._document.workflow, self._document.stored)
             starred = await self._workbench.draft(self._star_key) or ""
-            known = {node.id for node in self._runs.workflow.nodes}
+            known = {node.id for node in self._document.workflow.nodes}
             self.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)
             await self.refresh_marks()
 
     @property
     def _star_key(self) -> str:
-        return f"targets/{self._runs.workflow.id if self._runs.workflow else ''}"
+        return f"targets/{self._document.workflow.id if self._document.workflow else ''}"
 
     async def refresh_marks(self) -> None:
         """Asks what stands and what is wrong, and shows it beside the nodes."""
-        workflow = self._runs.workflow
+        workflow = self._document.workflow
         if workflow is None:
             return
         self._findings = await self._workbench.validate(workflow)
@@ -83,7 +93,7 @@ class GraphDesk:
             standing = await self._workbench.standing(workflow.id, self._chapter())
         except FlowCabalError:
             standing = ()
-        if workflow is self._runs.workflow:
+        if workflow is self._document.workflow:
             marks = node_marks(standing, self._findings, self.targets)
             self._screen.query_one(WorkflowPane).show_marks(marks)
 
@@ -96,7 +106,7 @@ class GraphDesk:
 
     async def do(self, verb: str, node: NodeId | None) -> None:
         """Carries out a change of the graph, if the document may be changed."""
-        workflow = self._runs.workflow
+        workflow = self._document.workflow
         if workflow is None:
             self._screen.notify(_("No workflow yet. `w` chooses a template."), markup=False)
             return
@@ -120,31 +130,37 @@ class GraphDesk:
 
     async def change(self, workflow: Workflow, at: NodeId | None = None) -> None:
         """Takes a new value of the document; the cursor goes to `at`, a path of the document."""
-        before = self._runs.workflow
+        before = self._document.workflow
         if before is not None and not same_content(workflow, before):
             self._history.changed(before)
             await self._show(workflow, at)
 
     async def _show(self, workflow: Workflow, at: NodeId | None) -> None:
-        self._runs.edited(workflow)
-        await self._runs.show_edited(at)
+        self._document.edited(workflow)
+        self._document.show()
+        pane = self._screen.query_one(WorkflowPane)
+        if at is not None:
+            pane.follow(at)
+        if (path := pane.highlighted) is not None:
+            self._document.show_prompt(path, anew=True)
+            await self._show_node(path)
         await self.refresh_marks()
 
     async def block_edited(self, part: Workflow) -> None:
         """A prompt was changed in its editor, which shows it already."""
-        before = self._runs.workflow
+        before = self._document.workflow
         if before is None:
             return
         changed = whole_with(before, part)
         if not same_content(changed, before):
             self._history.changed(before)
-            self._runs.edited(changed)
-            self._screen.query_one(WorkflowPane).show(changed, self._runs.node_states)
+            self._document.edited(changed)
+            self._document.show()
             await self.refresh_marks()
 
     async def undo(self, *, redo: bool = False) -> None:
         """Takes the last change back, or makes it again."""
-        now = self._runs.workflow
+        now = self._document.workflow
         if now is None or self._workbench.info.read_only:
             return
         found = self._history.redo(now) if redo else self._history.undo(now)
@@ -164,7 +180,7 @@ class GraphDesk:
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("What is wrong"), rows))
         if chosen is not None and (node := self._findings[int(chosen)].node):
             self._screen.query_one(WorkflowPane).follow(NodeId(node))
-            await self._runs.choose_node(NodeId(node))
+            await self._choose_node(NodeId(node))
 
     # The changes
 
@@ -273,7 +289,7 @@ class GraphDesk:
             try:
                 params = PromptParams.model_validate(node.params)
             except ValidationError:
-                await self._document(workflow, spot)
+                await self._as_text(workflow, spot)
                 return
             answer = await self._screen.app.push_screen_wait(NodeForm(node.name, params))
             update = None if answer is None else {"name": answer[0], "params": node.params | answer[1]}
@@ -281,7 +297,7 @@ class GraphDesk:
         if changed is not None:
             await self._put(workflow, spot, changes.with_node(graph, changed))
 
-    async def _document(self, workflow: Workflow, spot: Spot) -> None:
+    async def _as_text(self, workflow: Workflow, spot: Spot) -> None:
         from flowcabal_tui.nodes.validation import validate
         from flowcabal_tui.tui.workflows.data_editor import DataEditor
 

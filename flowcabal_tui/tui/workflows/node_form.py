@@ -18,26 +18,11 @@ from flowcabal_tui.domain.workflow import ANGLES, PromptParams
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.blocks import REVIEWS
 
 FormAnswer = tuple[str, dict[str, Any]]
-
-
-class Tick(Checkbox):
-    """A checkbox that is told from an empty one without colour: Textual's shows its cross in both states."""
-
-    def on_mount(self) -> None:
-        """As it is at first."""
-        self._draw_state()
-
-    def watch_value(self) -> None:
-        """As it is from now on."""
-        self._draw_state()
-        super().watch_value()
-
-    def _draw_state(self) -> None:
-        self.BUTTON_INNER = "X" if self.value else " "
 
 
 class NodeForm(TypedScreen[FormAnswer]):

@@ -23,9 +23,9 @@ from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.tui.editing.starters import resolved
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.data_editor import Check, DataEditor
-from flowcabal_tui.tui.workflows.node_form import Tick
 
 _NUMBERS = {"integer": int, "number": float}
 

@@ -16,14 +16,17 @@ from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.tui.book.browser_controller import ShelfDesk
 from flowcabal_tui.tui.book.controller import BookDesk
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.search_controller import LookingDesk
-from flowcabal_tui.tui.book.upkeep import UpkeepDesk
+from flowcabal_tui.tui.book.search_controller import SearchController
+from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.decisions.controller import QuestionDesk
 from flowcabal_tui.tui.memory.controller import MemoryDesk
-from flowcabal_tui.tui.runs.control import ControlDesk
-from flowcabal_tui.tui.runs.controller import RunDesk
+from flowcabal_tui.tui.memory.queue_controller import QueueController
+from flowcabal_tui.tui.models.controller import ModelController
+from flowcabal_tui.tui.runs.control import RunControl
+from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
 from flowcabal_tui.tui.runs.waiting import WaitDesk
 from flowcabal_tui.tui.shared import messages
 from flowcabal_tui.tui.shared.bridge import Bridge
@@ -31,7 +34,8 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.controller import StoryDesk
-from flowcabal_tui.tui.workflows.controller import GraphDesk
+from flowcabal_tui.tui.workflows.controller import GraphController
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workspace.columns import ColumnsScreen
 
 if TYPE_CHECKING:
@@ -46,16 +50,22 @@ class FactsScreen(ColumnsScreen):
         self._workbench, self._now, self._editor = workbench, now, editor
         self.bridge = Bridge(workbench, self.output, self.post_message, self._text_arrived)
         self.book = BookDesk(self, workbench, now, editor)
-        self.runs = RunDesk(self, workbench, self.bridge)
-        self.waiting = WaitDesk(self, self.runs, self.output, lambda: now().timestamp())
+        self.document = WorkflowDocument(self, workbench)
+        self.runs = RunController(self, workbench, self.bridge, self.document)
+        self.waiting = WaitDesk(self, self.runs, self.document, self.output, lambda: now().timestamp())
         self.memory = MemoryDesk(self, workbench, editor)
         self.questions = QuestionDesk(self, workbench, editor)
-        self.looking = LookingDesk(self, workbench, self._open_at, self._open_run)
-        self.upkeep = UpkeepDesk(self, workbench, self.book, now)
-        self.shelf = ShelfDesk(self, workbench, self.book, self.upkeep, self._open_at, self.looking.origin)
+        self.models = ModelController(self, workbench)
+        self.background = QueueController(self, workbench)
+        self.search = SearchController(self, workbench, self._open_at)
+        self.receipts = ReceiptController(self, workbench, self._open_run)
+        self.upkeep = UpkeepController(self, workbench, self.book, now)
+        self.shelf = ShelfDesk(self, workbench, self.book, self.upkeep, self._open_at, self.receipts.origin)
         self.story = StoryDesk(self, workbench, self._open_at)
-        self.graph = GraphDesk(self, workbench, self.runs, self._chapter_of_run)
-        self.control = ControlDesk(self, workbench, self.runs, self.graph, self._chapter_of_run, editor)
+        self.graph = GraphController(
+            self, workbench, self.document, self._chapter_of_run, self.runs.show_node, self.runs.choose_node
+        )
+        self.control = RunControl(self, workbench, self.runs, self.document, self.graph, self._chapter_of_run, editor)
 
     def _chapter_of_run(self) -> ChapterId | None:
         return self.book.current
@@ -83,12 +93,12 @@ class FactsScreen(ColumnsScreen):
     @on(ManuscriptPane.OriginRequested)
     def show_origin(self, event: ManuscriptPane.OriginRequested) -> None:
         """Where a paragraph comes from."""
-        self._work(self.looking.origin(event.chapter, event.paragraph, event.place), "looking", exclusive=True)
+        self._work(self.receipts.origin(event.chapter, event.paragraph, event.place), "looking", exclusive=True)
 
     @on(ReceiptPane.OtherRequested)
     def compare_receipt(self, event: ReceiptPane.OtherRequested) -> None:
         """Beside that of another run, node or chapter."""
-        self._work(self.looking.compare_receipt(event.receipt, self.runs.workflow), "looking", exclusive=True)
+        self._work(self.receipts.compare_receipt(event.receipt, self.document.workflow), "looking", exclusive=True)
 
     def action_sent(self) -> None:
         """The request of the attempt in view."""
@@ -109,7 +119,7 @@ class FactsScreen(ColumnsScreen):
     @on(ReceiptPane.SceneRequested)
     def set_scene(self, event: ReceiptPane.SceneRequested) -> None:
         """Who is in the scene of the receipt's chapter, where, when, and which kind it is."""
-        self._work(self.looking.set_scene(event.receipt, self.runs.workflow), "looking", exclusive=True)
+        self._work(self.receipts.set_scene(event.receipt, self.document.workflow), "looking", exclusive=True)
 
     def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
         attempt(self, work, group=group, exclusive=exclusive)
@@ -241,7 +251,7 @@ class FactsScreen(ColumnsScreen):
     @on(messages.RebuildMoved)
     def note_rebuild(self, event: messages.RebuildMoved) -> None:
         """For the page of background work."""
-        self.upkeep.progress = event.progress
+        self.background.rebuilt = event.progress
 
     @on(messages.RewriteCame)
     def show_rewrite(self, event: messages.RewriteCame) -> None:

@@ -80,12 +80,12 @@ class WorkspaceScreen(FactsScreen):
     async def save_drafts(self) -> None:
         """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
         await self.book.drafts.write()
-        await self.runs.put_away()
+        await self.document.put_away()
 
     def action_pane(self, pane: str, focus: bool = True) -> None:
         """Shows a pane; leaving the prompt stores what was changed there."""
         if self.pane_in_view == "prompt" and pane != "prompt":
-            self._work(self.runs.put_away(), "workflow")
+            self._work(self.document.put_away(), "workflow")
         super().action_pane(pane, focus)
 
     @on(ChapterList.Chosen)
@@ -275,7 +275,7 @@ class WorkspaceScreen(FactsScreen):
 
     def action_play(self) -> None:
         """The run in view, as a story."""
-        self._work(self.questions.play(self.runs.run, self.runs.title), "play", exclusive=True)
+        self._work(self.questions.play(self.runs.run, self.document.title), "play", exclusive=True)
 
     @on(OutputPane.KeepRequested)
     def keep(self, event: OutputPane.KeepRequested) -> None:
@@ -353,16 +353,14 @@ class WorkspaceScreen(FactsScreen):
 
     def action_look(self, what: str) -> None:
         """A page over the workspace: search, the whole manuscript, trust, the background work, this also to rebuild."""
-        pages = {"search": self.looking.find, "shelf": self.shelf.browse, "queue": self._queue}
-        pages["trust"] = self.looking.trust
+        pages = {"search": self.search.find, "shelf": self.shelf.browse, "queue": self._queue}
+        pages["trust"] = self.models.trust
         self._work(self._queue(rebuilds=True) if what == "rebuild" else pages[what](), "looking")
 
     async def _queue(self, *, rebuilds: bool = False) -> None:
         from flowcabal_tui.tui.memory.queue import QueueScreen
-        from flowcabal_tui.tui.memory.queue_controller import QueueDesk
 
-        desk = QueueDesk(self._workbench, self.upkeep)
-        await self.app.push_screen_wait(QueueScreen(desk, self._now, rebuilds=rebuilds))
+        await self.app.push_screen_wait(QueueScreen(self.background, self._now, rebuilds=rebuilds))
 
     def action_back_up(self) -> None:
         """The project as one file."""
@@ -387,7 +385,7 @@ class WorkspaceScreen(FactsScreen):
 
     def action_check_models(self) -> None:
         """One small call each."""
-        self._work(self.memory.check_models(), "models", exclusive=True)
+        self._work(self.models.check_models(), "models", exclusive=True)
 
     async def decide(self, question: QuestionId, decision: Decision) -> None:
         """The writer's answer, and what comes of it."""

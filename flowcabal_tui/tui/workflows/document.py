@@ -1,0 +1,120 @@
+"""The workflow in view: its document, what was edited of it, and the templates it was chosen from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import NodeState
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.workflows import SaveWorkflow
+from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
+from flowcabal_tui.tui.shared.diff import UnsavedScreen
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.unsaved import Unsaved, as_words
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+
+class WorkflowDocument:
+    """Shows the document in the workflow pane and the prompt editor, and stores what was edited.
+
+    `stored` is the version below an edited document that was taken up again, else None. `node_states` are those of
+    the run in view, by path.
+    """
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+        self.workflow: Workflow | None = None
+        self.stored: Workflow | None = None
+        self.templates: tuple[Workflow, ...] = ()
+        self.node_states: dict[NodeId, NodeState] = {}
+        self._unsaved: Workflow | None = None
+        self._drafts = Unsaved(workbench)
+
+    @property
+    def title(self) -> str:
+        """The name of the workflow in view."""
+        return self.workflow.name or self.workflow.id if self.workflow else ""
+
+    async def load(self) -> None:
+        """Reads the templates."""
+        self.templates = await self._workbench.workflows()
+
+    def newest(self, workflow: Workflow) -> Workflow:
+        """The newest version of a workflow; itself where no template has its id."""
+        return next((item for item in self.templates if item.id == workflow.id), workflow)
+
+    async def open(self, workflow: Workflow) -> Workflow:
+        """Shows a workflow, or what was edited of this version and not saved; gives the one that is shown."""
+        edited = await self._drafts.of(workflow) or await self._edited_before(workflow)
+        self.stored, self._unsaved = None if edited is None else workflow, edited
+        self.workflow = shown = edited or workflow
+        pane = self._screen.query_one(WorkflowPane)
+        pane.show_templates(self.templates, shown.reference)
+        pane.show(shown, self.node_states)
+        return shown
+
+    async def _edited_before(self, newest: Workflow) -> Workflow | None:
+        """Unsaved changes of an older version than the newest, after both were shown and the writer wants them."""
+        if newest.reference not in (item.reference for item in self.templates):
+            return None
+        if (edited := await self._drafts.older(newest)) is None:
+            return None
+        title = _("{title}: from the newest version to your unsaved text").format(title=newest.name or newest.id)
+        answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, as_words(newest), as_words(edited)))
+        if answer == "newer":
+            await self._drafts.forget(newest.id)
+        return edited.model_copy(update={"version": newest.version}) if answer == "mine" else None
+
+    def show_prompt(self, path: NodeId, *, anew: bool = False) -> None:
+        """The node's prompt in its editor; one that stands inside another comes with what is beside it."""
+        spot = spot_of(self.workflow, path) if self.workflow is not None else None
+        if spot is not None and self.workflow is not None:
+            part = part_for_editor(self.workflow, spot)
+            self._screen.query_one(BlockEditor).show(part, spot.node, self._workbench.info.read_only, anew=anew)
+
+    def show(self) -> None:
+        """Shows the document again after a change."""
+        if self.workflow is not None:
+            self._screen.query_one(WorkflowPane).show(self.workflow, self.node_states)
+
+    def edited(self, workflow: Workflow) -> None:
+        """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
+        newest = self.newest(workflow)
+        if self._unsaved is None and workflow.version < newest.version:
+            words = _("This is version {old}, from an earlier run: changed it becomes the newest. Version {new} stays.")
+            self._screen.notify(words.format(old=workflow.version, new=newest.version), markup=False)
+        self.workflow = self._unsaved = workflow
+        attempt(self._screen, self._drafts.put(workflow), group="document", exclusive=True)
+
+    async def put_away(self) -> None:
+        """The writer goes elsewhere: the edited document becomes a version, or stays as it is until it can run."""
+        try:
+            await self.save()
+        except WorkflowError:
+            words = _("{name} cannot run yet (`!` in the workflow says why). Your changes are kept until it can.")
+            self._screen.notify(words.format(name=self.title), markup=False)
+
+    async def save(self) -> None:
+        """Stores the edited document, if there is one, as a new version. Raises WorkflowError when it cannot run."""
+        workflow, self._unsaved = self._unsaved, None
+        if workflow is None:
+            return
+        try:
+            await self._workbench.carry_out(SaveWorkflow(workflow))
+        except FlowCabalError:
+            self._unsaved = workflow
+            raise
+        await self._drafts.forget(workflow.id)
+        self.templates = await self._workbench.workflows()
+        if self._unsaved is None:
+            self.workflow = self.newest(workflow)
+            self._screen.query_one(WorkflowPane).show_templates(self.templates, self.workflow.reference)
