@@ -23,8 +23,8 @@ from textual.pilot import Pilot
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Doors, FirstChoices, Preferences, Recent
-from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.app.entry import FirstChoices, Preferences, ProjectAccess, Recent
+from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
@@ -200,9 +200,9 @@ async def studio(
     def remembered(_language: str, _theme: str) -> None:
         """Nothing is kept."""
 
-    doors = Doors(opener, create, demo, lambda: RECENT, settled, remembered)
+    access = ProjectAccess(opener, create, demo, lambda: RECENT, settled, remembered)
     app = FlowCabalApp(
-        doors,
+        access,
         Preferences(language=language, theme="ink"),
         path=project,
         state_folder=folder,
@@ -257,7 +257,7 @@ async def take_long(folder: Path, project: Path, sought: str) -> None:
         await settled(at.pilot)
         at.save("search")
         await at.press("escape", "M")
-        await at.until(lambda: at.shows(ShelfScreen) and bool(at.pilot.app.screen.query_one(PickList).option_count))
+        await at.until(lambda: at.shows(BrowserScreen) and bool(at.pilot.app.screen.query_one(PickList).option_count))
         await at.press("g", "j", "l")
         await settled(at.pilot)
         at.save("manuscript-browser")

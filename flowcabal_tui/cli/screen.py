@@ -47,12 +47,12 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
     begin_loading()
     from flowcabal_tui.settings.glance import glance
     from flowcabal_tui.tui.app.app import run_app
-    from flowcabal_tui.tui.app.entry import Doors, Preferences
+    from flowcabal_tui.tui.app.entry import Preferences, ProjectAccess
 
     user = glance()
     first_run = not user.wizard_done and folder is None
     models = _FoundModels(asyncio.run(_discover()) if first_run else ())
-    doors = Doors(
+    access = ProjectAccess(
         opener=lambda path, only_read: _open(path, read_only=only_read or read_only),
         create=_create,
         demo=lambda code: demo_project(None, code, fresh=False),
@@ -68,7 +68,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
         themes_folder=paths.config_folder() / "themes",
         wizard_done=not first_run,
     )
-    return run_app(doors, preferences, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
+    return run_app(access, preferences, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
 
 
 async def _discover() -> tuple[Proposal, ...]:

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, checked
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
 
 BYTES: Final = 2_000_000
@@ -71,8 +71,8 @@ async def _measure(folder: Path) -> list[Figure]:
         projects.append(await Project.open(path, read_only=read_only, knowledge=False))
         return projects[-1]
 
-    doors = replace(invented_doors("en"), opener=opener)
-    app = FlowCabalApp(doors, Preferences(language="en"), path=book, state_folder=folder / "state")
+    access = replace(invented_access("en"), opener=opener)
+    app = FlowCabalApp(access, Preferences(language="en"), path=book, state_folder=folder / "state")
     figures: list[Figure] = []
     async with app.run_test(size=(140, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))

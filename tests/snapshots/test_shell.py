@@ -14,7 +14,7 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.entry import Preferences
 from tests.tui.fakes import FakeWorkbench
-from tests.tui.try_out import PROPOSALS, invented_doors
+from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import settled
 
 NOW = datetime(2026, 11, 21, 9, 41)
@@ -36,7 +36,7 @@ def app(language: str = "en", *, opened: bool = False, locked: bool = False, wiz
         return FakeWorkbench(language, read_only=read_only)
 
     return FlowCabalApp(
-        replace(invented_doors(language), opener=opener),
+        replace(invented_access(language), opener=opener),
         Preferences(language=language, theme="ink", wizard_done=wizard_done),
         path=Path("lamp") if opened else None,
         proposals=PROPOSALS,

@@ -10,11 +10,11 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui.fake_story import HERO
@@ -48,7 +48,7 @@ def english():
     use_language("en")
 
 
-def crowded(language: str) -> StoryDoors:
+def crowded(language: str) -> StoryAccess:
     """The hero with twelve around: ten relations of every kind, and two who only occur with them."""
     workbench = FakeWorkbench(language)
     others = [Entity(EntityId(f"e{n}"), "character", name) for n, name in enumerate(NAMES[language])]
@@ -59,13 +59,13 @@ def crowded(language: str) -> StoryDoors:
     ]
     back = Relation(RecordId("back"), others[1].id, HERO, KINDS[language][3])
     workbench.records = replace(workbench.records, relations=(*relations, back))
-    return StoryDoors(workbench)
+    return StoryAccess(workbench)
 
 
 @EVERY_SIZE
 @BOTH
 def test_names(snap_compare, size, language):
-    page = EntitiesScreen(StoryDoors(FakeWorkbench(language)))
+    page = EntitiesScreen(StoryAccess(FakeWorkbench(language)))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
@@ -79,7 +79,7 @@ def test_twelve_stand_around(snap_compare, size, language):
 @EVERY_SIZE
 @BOTH
 def test_the_timeline(snap_compare, size, language):
-    page = RecordsScreen(StoryDoors(FakeWorkbench(language)), "timeline")
+    page = RecordsScreen(StoryAccess(FakeWorkbench(language)), "timeline")
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
@@ -88,17 +88,17 @@ def test_the_timeline(snap_compare, size, language):
 def test_proposals(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     workbench.proposal_list.fill()
-    page = ProposalsScreen(StoryDoors(workbench))
+    page = ProposalsScreen(StoryAccess(workbench))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 
 @BOTH
 def test_promises(snap_compare, language):
-    page = RecordsScreen(StoryDoors(FakeWorkbench(language)))
+    page = RecordsScreen(StoryAccess(FakeWorkbench(language)))
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page))
 
 
 @BOTH
 def test_what_holds(snap_compare, language):
-    page = RecordsScreen(StoryDoors(FakeWorkbench(language)), "facts", position=2)
+    page = RecordsScreen(StoryAccess(FakeWorkbench(language)), "facts", position=2)
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page))

@@ -15,7 +15,7 @@ from flowcabal_tui.tui.app.entry import Preferences
 from tests.snapshots.test_shell import pressed
 from tests.tui.fake_trust import CHANGED, RESTRICTED
 from tests.tui.fakes import FakeWorkbench
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def app(language: str, view: TrustView) -> FlowCabalApp:
         return workbench
 
     return FlowCabalApp(
-        replace(invented_doors(language), opener=opener),
+        replace(invented_access(language), opener=opener),
         Preferences(language=language, theme="ink", wizard_done=True),
         path=Path("lamp"),
         state_folder=Path("state"),

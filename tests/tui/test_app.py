@@ -19,7 +19,7 @@ from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.app.too_small import TooSmallScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
-from tests.tui.try_out import PROPOSALS, invented_doors
+from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
@@ -34,7 +34,7 @@ def english():
 
 def app_at_home(tmp_path: Path, seen: list[object] | None = None, **preferences: object) -> FlowCabalApp:
     return FlowCabalApp(
-        invented_doors("en", seen=seen),
+        invented_access("en", seen=seen),
         Preferences(language="en", **preferences),
         proposals=PROPOSALS,
         state_folder=tmp_path / "state",

@@ -25,14 +25,14 @@ import sys
 from pathlib import Path
 from flowcabal_tui.tui.app.app import FlowCabalApp, run_app
 from flowcabal_tui.tui.app.entry import Preferences
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 
 def broken(self):
     key = "sk-0123456789abcdef"
     raise RuntimeError(f"refused {key} for " + Path.home().as_posix() + "/novel")
 
 FlowCabalApp.action_help = broken
-sys.exit(run_app(invented_doors("en"), Preferences(language="en"), state_folder=Path(sys.argv[1])))
+sys.exit(run_app(invented_access("en"), Preferences(language="en"), state_folder=Path(sys.argv[1])))
 """
 LEADER = """
 import signal, subprocess, sys

@@ -8,7 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.tui.app.home import HomeScreen
-from flowcabal_tui.tui.app.keymap import Clash, checked_keymap, clashes
+from flowcabal_tui.tui.app.keymap import Clash, checked_keymap, clashes, current_ids
 from flowcabal_tui.tui.app.keys_page import all_keys, keys_page
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow
@@ -26,6 +26,13 @@ def test_an_unknown_id_is_refused_with_the_nearest_known_one():
     with pytest.raises(SettingsError) as refused:
         checked_keymap({"run.strat": "f7"}, ROWS)
     assert "run.start" in refused.value.advice
+
+
+def test_an_old_id_is_accepted_and_yields_to_the_new_one():
+    assert current_ids({"shelf.split": "x", "book.shelf": "y", "run.start": "z"}) == {
+        "browser.split": "x", "book.browser": "y", "run.start": "z",
+    }  # fmt: skip
+    assert current_ids({"browser.split": "new", "shelf.split": "old"}) == {"browser.split": "new"}
 
 
 def test_a_key_that_two_actions_of_one_place_share_is_a_clash():

@@ -22,7 +22,7 @@ FIRST = books.chapter_id(1)
 LAST = len(books.EN.texts[0].split("\n"))
 
 
-class Doors:
+class Controller:
     """Into an invented project."""
 
     def __init__(self) -> None:
@@ -38,10 +38,10 @@ class Doors:
         return await self.workbench.source(uri, start, end, level, receipt)
 
 
-async def page(line: int, doors: Doors | None = None) -> BlameScreen:
-    doors = doors or Doors()
-    chapter = (await doors.workbench.chapters())[0]
-    return BlameScreen(chapter, await doors.workbench.blame(FIRST), doors, line)
+async def page(line: int, controller: Controller | None = None) -> BlameScreen:
+    controller = controller or Controller()
+    chapter = (await controller.workbench.chapters())[0]
+    return BlameScreen(chapter, await controller.workbench.blame(FIRST), controller, line)
 
 
 async def settle(app: Host, pilot: Pilot[None]) -> None:
@@ -124,7 +124,7 @@ async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_unde
     app, answers = Host(), list[RunPlace | None]()
     may_tell = asyncio.Event()
 
-    class Slow(Doors):
+    class Slow(Controller):
         async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
             if line == LAST:
                 await may_tell.wait()

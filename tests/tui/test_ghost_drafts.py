@@ -25,7 +25,7 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.hosts import shown
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
 
 
@@ -50,7 +50,7 @@ async def opened(folder: Path, state: Path, language: str = "en") -> AsyncIterat
         return projects[-1]
 
     app = FlowCabalApp(
-        replace(invented_doors(language), opener=opener),
+        replace(invented_access(language), opener=opener),
         Preferences(language=language),
         path=folder,
         state_folder=state,

@@ -20,10 +20,10 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.mentions import MentionsScreen
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
@@ -59,7 +59,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 
 def names(workbench: FakeWorkbench, entity: EntityId | None = None) -> EntitiesScreen:
-    return EntitiesScreen(StoryDoors(workbench), entity)
+    return EntitiesScreen(StoryAccess(workbench), entity)
 
 
 def screen(pilot: Pilot[None]) -> str:
@@ -255,7 +255,7 @@ async def test_enter_shows_the_places_and_leads_to_one():
 
 async def test_a_name_that_stands_nowhere_has_no_places():
     async with opened(names(FakeWorkbench(), VOICE)) as pilot:
-        pilot.app.screen.doors.mentions = no_mentions
+        pilot.app.screen.access.mentions = no_mentions
         await press(pilot, "enter", "n", "enter")
         assert "Nothing in the book names it." in screen(pilot)
 
@@ -295,7 +295,7 @@ async def test_hostile_names_are_shown_as_words():
 
 
 def around(workbench: FakeWorkbench, centre: EntityId = HERO) -> EgoScreen:
-    return EgoScreen(StoryDoors(workbench), centre)
+    return EgoScreen(StoryAccess(workbench), centre)
 
 
 async def test_relations_begin_and_end_with_the_chapter():

@@ -11,7 +11,7 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 from tests.tui.waiting import until
 
 
@@ -25,9 +25,9 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
         projects.append(await Project.open(path, read_only=read_only, pace=0.0, knowledge=False))
         return projects[-1]
 
-    doors = replace(invented_doors("en"), opener=opener)
+    access = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(
-        doors,
+        access,
         Preferences(language="en", wizard_done=True),
         path=folder,
         state_folder=tmp_path,

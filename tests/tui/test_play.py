@@ -17,7 +17,7 @@ from flowcabal_tui.protocol.runs import (
     RunStateChanged,
     WorkflowCompleted,
 )
-from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, story_of
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -110,7 +110,7 @@ async def test_marked_paragraphs_of_several_candidates_become_one_text() -> None
         await opened(pilot, screen, clock)
         await pilot.press("2", "j", "space", "1", "space", "v")
         await pilot.pause()
-        assert screen.query_one(Bench).is_preview
+        assert screen.query_one(CandidateView).is_preview
         assert shown(app)[-1].split() == ["F2", "Hand", "in", "Esc", "Back"]
         await pilot.press("ctrl+s")
         assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(
@@ -124,7 +124,7 @@ async def test_escape_leads_from_the_text_back_to_the_candidates_with_their_mark
         await opened(pilot, screen, clock)
         await pilot.press("space", "v", "escape")
         await pilot.pause()
-        assert not screen.query_one(Bench).is_preview
+        assert not screen.query_one(CandidateView).is_preview
         assert "+1 雨下了一夜。" in "\n".join(shown(app))
         assert app.screen is screen
 

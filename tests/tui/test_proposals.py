@@ -12,9 +12,9 @@ from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoD
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from tests.effort import effort
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -31,7 +31,7 @@ def filled(workbench: FakeWorkbench) -> FakeWorkbench:
 
 
 def page(workbench: FakeWorkbench) -> ProposalsScreen:
-    return ProposalsScreen(StoryDoors(workbench), THREE)
+    return ProposalsScreen(StoryAccess(workbench), THREE)
 
 
 def listed(pilot) -> list[str]:

@@ -24,7 +24,7 @@ TASKS = (
 )
 
 
-class Doors:
+class Controller:
     """A queue in memory; what is asked for is noted."""
 
     def __init__(self, *tasks: BackgroundTask) -> None:
@@ -63,8 +63,8 @@ class Doors:
         self.done.append(("cancel", task))
 
 
-async def opened(app: Host, pilot: Pilot[None], doors: Doors) -> QueueScreen:
-    page = QueueScreen(doors, lambda: NOW)
+async def opened(app: Host, pilot: Pilot[None], controller: Controller) -> QueueScreen:
+    page = QueueScreen(controller, lambda: NOW)
     await app.push_screen(page)
     await settle(app, pilot)
     return page
@@ -82,7 +82,7 @@ def page_text(app: Host) -> str:
 async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> None:
     app = Host()
     async with app.run_test(size=(90, 24)) as pilot:
-        await opened(app, pilot, Doors(*TASKS))
+        await opened(app, pilot, Controller(*TASKS))
         rows = [row.strip() for row in shown(app)]
         assert rows[0].endswith("1 of 4 steps are done")
         assert rows.index("running · 1") < rows.index("failed · 1") < rows.index("has its turn later · 1")
@@ -95,37 +95,37 @@ async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> 
 
 
 async def test_one_step_or_all_are_taken_up_again_or_cancelled() -> None:
-    app, doors = Host(), Doors(*TASKS)
+    app, controller = Host(), Controller(*TASKS)
     async with app.run_test(size=(90, 24)) as pilot:
-        await opened(app, pilot, doors)
+        await opened(app, pilot, controller)
         await pilot.press("j", "r")
         await settle(app, pilot)
         assert "failed · 1" not in page_text(app)
         await pilot.press("g", "x", "R", "X")
         await settle(app, pilot)
-        assert doors.done == [("retry", 2), ("cancel", 3), ("retry", None), ("cancel", None)]
+        assert controller.done == [("retry", 2), ("cancel", 3), ("retry", None), ("cancel", None)]
 
 
 async def test_where_nothing_has_failed_and_nothing_is_left_the_keys_say_so() -> None:
-    app, doors = Host(), Doors(*(replace(task, state="fresh") for task in TASKS))
+    app, controller = Host(), Controller(*(replace(task, state="fresh") for task in TASKS))
     async with app.run_test(size=(90, 24), notifications=True) as pilot:
-        await opened(app, pilot, doors)
+        await opened(app, pilot, controller)
         await pilot.press("R", "X", "f")
         await settle(app, pilot)
         await pilot.press("j", "r", "x")
         await settle(app, pilot)
         said = [each.message for each in app._notifications]
-        assert doors.done == []
+        assert controller.done == []
         assert said == ["Nothing here can be taken up again.", "Nothing here is left to cancel."] * 2
 
 
 async def test_what_the_background_does_meanwhile_is_followed_and_the_cursor_stays_at_its_step() -> None:
-    app, doors = Host(), Doors(*TASKS)
+    app, controller = Host(), Controller(*TASKS)
     async with app.run_test(size=(90, 24)) as pilot:
-        page = await opened(app, pilot, doors)
+        page = await opened(app, pilot, controller)
         await pilot.press("j")
-        doors.rows = [*TASKS[:2], replace(TASKS[2], state="fresh"), TASKS[3]]
-        doors.status = BootstrapStatus("running", 12, 400, 1, 90.0, Totals(calls=12))
+        controller.rows = [*TASKS[:2], replace(TASKS[2], state="fresh"), TASKS[3]]
+        controller.status = BootstrapStatus("running", 12, 400, 1, 90.0, Totals(calls=12))
         await page.reload()
         await pilot.pause()
         assert "2 of 4 steps are done" in page_text(app)
@@ -137,35 +137,35 @@ async def test_of_very_many_steps_the_first_are_listed_and_the_rest_counted() ->
     app = Host()
     many = [replace(TASKS[0], id=number) for number in range(1, 1_001)]
     async with app.run_test(size=(80, 24)) as pilot:
-        page = await opened(app, pilot, Doors(*many))
+        page = await opened(app, pilot, Controller(*many))
         assert "has its turn later · 1,000 · the first 100 are listed" in page_text(app)
         await pilot.press("G")
         assert page.step is not None and page.step.id == 100
 
 
 async def test_of_very_many_texts_out_of_date_the_first_are_listed_and_all_can_be_made_again() -> None:
-    app, doors = Host(), Doors()
-    doors.old = {StaleText(f"profiles/{n}", n, (books.chapter_id(1),) * 5): f"Mara {n}" for n in range(1, 301)}
+    app, controller = Host(), Controller()
+    controller.old = {StaleText(f"profiles/{n}", n, (books.chapter_id(1),) * 5): f"Mara {n}" for n in range(1, 301)}
     async with app.run_test(size=(90, 24)) as pilot:
-        page = await opened(app, pilot, doors)
+        page = await opened(app, pilot, controller)
         assert "changed since · 300 · the first 100 are listed" in page_text(app)
         assert "~ Mara 1 · changed: 1 Rain, 1 Rain, 1 Rain …" in page_text(app)
         await pilot.press("m")
         await settle(app, pilot)
         await page.reload()
-        assert len(doors.old) == 299 and "~ Mara 1 ·" not in page_text(app)
+        assert len(controller.old) == 299 and "~ Mara 1 ·" not in page_text(app)
         await pilot.press("M", "Y")
         await settle(app, pilot)
-        assert not doors.old and doors.done == [("rebuild", None)]
+        assert not controller.old and controller.done == [("rebuild", None)]
 
 
 async def test_an_empty_queue_and_hostile_words_are_shown() -> None:
     app = Host()
     nasty = replace(TASKS[1], error=HOSTILE, subject=HOSTILE)
     async with app.run_test(size=(120, 24)) as pilot:
-        page = await opened(app, pilot, Doors())
+        page = await opened(app, pilot, Controller())
         assert "Nothing was ever to be done." in page_text(app)
         await pilot.press("r", "x", "escape")
         assert app.screen is not page
-        await opened(app, pilot, Doors(nasty))
+        await opened(app, pilot, Controller(nasty))
         assert "[/] [b]bold[/b]" in page_text(app) and "\x1b" not in page_text(app)

@@ -19,10 +19,10 @@ from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.record_rows import Shelf
 from flowcabal_tui.tui.story.records import RecordsScreen
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -38,7 +38,7 @@ NEW = RecordId("")
 
 
 def records(workbench: FakeWorkbench, shelf: Shelf = "promises", words: str = "", position: int = 0) -> RecordsScreen:
-    return RecordsScreen(StoryDoors(workbench), shelf, words, position)
+    return RecordsScreen(StoryAccess(workbench), shelf, words, position)
 
 
 def listed(pilot) -> list[str]:

@@ -19,7 +19,7 @@ from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.waiting import answered, until
 
 
-class Doors:
+class Controller:
     """Answers from an invented project; `hold` keeps answers back until it is set."""
 
     def __init__(self, language: str = "en") -> None:
@@ -57,7 +57,7 @@ def page_text(app: Host) -> str:
 async def test_what_is_typed_is_found_by_kind_with_its_line() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(Doors()))
+        await app.push_screen(SearchScreen(Controller()))
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert "In the text, names, story, profiles, summaries, outline and rules." in page_text(app)
@@ -73,11 +73,11 @@ async def test_what_is_typed_is_found_by_kind_with_its_line() -> None:
 async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:
     app, given = Host(), []
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(Doors("zh")), given.append)
+        await app.push_screen(SearchScreen(Controller("zh")), given.append)
         await typed(app, pilot, "左手")
         await pilot.press("enter")
         await pilot.pause()
-        await app.push_screen(SearchScreen(Doors()), given.append)
+        await app.push_screen(SearchScreen(Controller()), given.append)
         await pilot.press("escape")
         await pilot.pause()
     hit, nothing = given
@@ -87,15 +87,15 @@ async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:
 
 
 async def test_enter_on_words_that_still_rest_opens_what_they_find_and_not_what_is_shown() -> None:
-    app, given, doors = Host(), [], Doors()
+    app, given, controller = Host(), [], Controller()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors), given.append)
+        await app.push_screen(SearchScreen(controller), given.append)
         await typed(app, pilot, "Joss")
-        doors.held["lost her"] = asyncio.Event()
+        controller.held["lost her"] = asyncio.Event()
         app.screen.query_one(Input).value = "lost her"
         await pilot.press("enter")
         assert given == []
-        doors.held["lost her"].set()
+        controller.held["lost her"].set()
         await until(pilot, lambda: bool(given))
     assert "lost her" in given[0].line
 
@@ -103,7 +103,7 @@ async def test_enter_on_words_that_still_rest_opens_what_they_find_and_not_what_
 async def test_up_and_down_move_in_the_list_while_the_line_keeps_the_focus() -> None:
     app, given = Host(), []
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(Doors()), given.append)
+        await app.push_screen(SearchScreen(Controller()), given.append)
         await typed(app, pilot, "the")
         await pilot.press("down", "down", "up", "enter")
         await pilot.pause()
@@ -112,26 +112,26 @@ async def test_up_and_down_move_in_the_list_while_the_line_keeps_the_focus() -> 
 
 
 async def test_an_older_answer_never_takes_the_place_of_a_newer_one() -> None:
-    app, doors = Host(), Doors()
-    doors.held["Mara"] = asyncio.Event()
+    app, controller = Host(), Controller()
+    controller.held["Mara"] = asyncio.Event()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors))
+        await app.push_screen(SearchScreen(controller))
         app.screen.query_one(Input).value = "Mara"
-        await until(pilot, lambda: doors.asked[-1][0] == "Mara")
+        await until(pilot, lambda: controller.asked[-1][0] == "Mara")
         app.screen.query_one(Input).value = "Joss"
         await until(pilot, lambda: "text · 1" in page_text(app))  # newer answers do not wait for an older question
-        doors.held["Mara"].set()
+        controller.held["Mara"].set()
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert "text · 1" in page_text(app) and "text · 2" not in page_text(app)
 
 
 async def test_places_found_by_meaning_come_after_those_found_by_words() -> None:
-    app, doors = Host(), Doors()
+    app, controller = Host(), Controller()
     like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
-    doors.workbench.similar = (like,)
+    controller.workbench.similar = (like,)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors))
+        await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "bell")
         rows = [row.strip() for row in shown(app)]
         assert rows.index("text · 1") < rows.index("similar places · 1")
@@ -139,15 +139,15 @@ async def test_places_found_by_meaning_come_after_those_found_by_words() -> None
 
 
 async def test_where_only_places_near_the_words_are_found_that_is_said() -> None:
-    app, doors = Host(), Doors()
+    app, controller = Host(), Controller()
     like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors))
+        await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "Mara lost")
         assert shown(app)[1].strip().startswith("not there word for word, 2 places near it · names 1 · text 1")
         await typed(app, pilot, "Mara had lost")
         assert shown(app)[1].strip().startswith("1 place · text 1")
-        doors.workbench.similar = (like,)
+        controller.workbench.similar = (like,)
         await typed(app, pilot, "haze")
         assert shown(app)[1].strip().startswith("not there word for word, 1 place near it · similar places 1")
 
@@ -155,7 +155,7 @@ async def test_where_only_places_near_the_words_are_found_that_is_said() -> None
 async def test_f3_sorts_by_the_story_and_f4_shows_one_kind() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(Doors()))
+        await app.push_screen(SearchScreen(Controller()))
         await typed(app, pilot, "Mara")
         await pilot.press("f3")
         await pilot.pause()
@@ -170,7 +170,7 @@ async def test_f3_sorts_by_the_story_and_f4_shows_one_kind() -> None:
 async def test_what_is_no_chapter_is_read_over_the_search() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(Doors()))
+        await app.push_screen(SearchScreen(Controller()))
         await typed(app, pilot, "outline")
         await pilot.press("enter")
         await app.workers.wait_for_complete()
@@ -181,24 +181,24 @@ async def test_what_is_no_chapter_is_read_over_the_search() -> None:
 
 
 async def test_ctrl_r_has_the_words_replaced_ctrl_z_takes_that_back_and_both_search_again() -> None:
-    app, doors = Host(), Doors()
+    app, controller = Host(), Controller()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors, "Mara"))
+        await app.push_screen(SearchScreen(controller, "Mara"))
         await app.workers.wait_for_complete()
-        asked = len(doors.asked)
+        asked = len(controller.asked)
         await pilot.press("ctrl+r")
         await app.workers.wait_for_complete()
-        assert (doors.replaced, len(doors.asked)) == (["Mara"], asked + 2)
+        assert (controller.replaced, len(controller.asked)) == (["Mara"], asked + 2)
         await pilot.press("ctrl+z")
         await app.workers.wait_for_complete()
-        assert (doors.replaced, len(doors.asked)) == ([], asked + 4)
+        assert (controller.replaced, len(controller.asked)) == ([], asked + 4)
 
 
 async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:
-    app, doors, given = Host(), Doors(), []
-    hits = (await doors.search("Mara", ("text",), 5)).hits
+    app, controller, given = Host(), Controller(), []
+    hits = (await controller.search("Mara", ("text",), 5)).hits
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors, "Mara", replace(hits[-1], score=9.0)), given.append)
+        await app.push_screen(SearchScreen(controller, "Mara", replace(hits[-1], score=9.0)), given.append)
         await app.workers.wait_for_complete()
         await pilot.pause()
         await pilot.press("enter")
@@ -207,11 +207,11 @@ async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:
 
 
 async def test_hostile_text_is_shown_as_words() -> None:
-    app, doors = Host(), Doors()
+    app, controller = Host(), Controller()
     nasty = SearchHit("similar", "manuscript/chapter-2", HOSTILE, "[b]bold[/b] [/] x", (Span(0, 3),), 0, 10, position=2)
-    doors.workbench.similar = (nasty,)
+    controller.workbench.similar = (nasty,)
     async with app.run_test(size=(120, 24)) as pilot:
-        await app.push_screen(SearchScreen(doors))
+        await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "bell")
         assert "[b]bold[/b] [/] x" in page_text(app)
         assert "\x1b" not in page_text(app)

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.story import Promise, Story
 from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
-from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.story.cast import Cast
@@ -140,7 +140,7 @@ async def test_a_version_that_is_written_by_hand_is_not_lost_by_esc(tmp_path: Pa
 
 
 async def test_a_text_that_was_put_together_on_the_bench_is_not_lost_by_esc() -> None:
-    bench = Bench()
+    bench = CandidateView()
     app = Host(bench)
     async with app.run_test(size=(80, 24)) as pilot:
         bench.show([Choice("one", text="Rain.\n\nSnow."), Choice("two", text="Wind.")], blind=False)

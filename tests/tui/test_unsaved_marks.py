@@ -85,7 +85,7 @@ async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path
 async def test_a_chapter_with_unsaved_text_is_not_merged_out_of_sight(tmp_path: Path) -> None:
     workbench = unsaved_book()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).shelf.merge(workbench.chapter_rows[0], workbench.chapter_rows[1])
+        await screen_of(pilot).browser.merge(workbench.chapter_rows[0], workbench.chapter_rows[1])
         await settled(pilot)
         assert ["has unsaved text. Save or discard it first" in told for told in said(pilot)] == [True]
     assert not any(isinstance(command, MergeChapters) for command in workbench.sent)

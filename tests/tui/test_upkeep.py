@@ -13,7 +13,7 @@ from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, SplitChapter
 from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress
-from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -67,7 +67,7 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         await press(pilot, "d", "U")
         assert workbench.sent[1:] == [DeleteOutput(OLD, restore=True)]
         await press(pilot, "escape")
-        assert isinstance(pilot.app.screen, ShelfScreen)
+        assert isinstance(pilot.app.screen, BrowserScreen)
 
 
 async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_whole_book(tmp_path: Path) -> None:

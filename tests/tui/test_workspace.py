@@ -43,7 +43,7 @@ from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeUnsaved, FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
@@ -84,7 +84,7 @@ def app_over(workbench: FakeWorkbench, tmp_path: Path, **preferences: object) ->
     async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
         return workbench
 
-    doors = replace(invented_doors("en"), opener=opener)
+    doors = replace(invented_access("en"), opener=opener)
     settings = Preferences(language="en", **preferences)
     return FlowCabalApp(doors, settings, path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW)
 
@@ -458,7 +458,7 @@ async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_
             raise ProjectLocked("The project is open elsewhere.", "Host desk, process 4711.")
         return FakeWorkbench(read_only=True)
 
-    doors = replace(invented_doors("en"), opener=opener)
+    doors = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
@@ -474,7 +474,7 @@ async def test_a_project_that_cannot_be_opened_leads_home_with_the_error(tmp_pat
     async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
         raise ProjectReadOnly("It cannot be opened.", "", "Ask its owner.")
 
-    doors = replace(invented_doors("en"), opener=opener)
+    doors = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ErrorScreen))

@@ -25,7 +25,7 @@ from flowcabal_tui.protocol.book import (
 from flowcabal_tui.protocol.memory import CancelBackground, RetryBackground
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.entry import Preferences
-from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.replace import ReplaceScreen
 from flowcabal_tui.tui.book.search import SearchScreen
@@ -39,7 +39,7 @@ from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.try_out import invented_doors
+from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
 
 NOW = datetime(2026, 11, 21, 9, 41)
@@ -60,7 +60,7 @@ async def opened(tmp_path: Path, **how: bool) -> AsyncIterator[tuple[FakeWorkben
     async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
         return workbench
 
-    doors = replace(invented_doors("en"), opener=opener)
+    doors = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
@@ -143,7 +143,7 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
         assert isinstance(pilot.app.screen, VersionsScreen)
         await press(pilot, "R")
         assert workbench.sent[3:] == [WriteChapter(FIRST, books.EN.texts[0], expected_version=1)]
-        assert isinstance(pilot.app.screen, ShelfScreen)
+        assert isinstance(pilot.app.screen, BrowserScreen)
 
 
 async def test_background_work_is_retried_and_cancelled_step_by_step(tmp_path: Path) -> None:

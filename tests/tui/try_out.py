@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.tui.app.app import run_app
-from flowcabal_tui.tui.app.entry import Doors, FirstChoices, ModelProposal, Preferences, Recent
+from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Preferences, ProjectAccess, Recent
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
-def invented_doors(language: str, *, locked: bool = False, seen: list[object] | None = None) -> Doors:
-    """Doors into invented projects; what is settled or remembered goes into `seen`."""
+def invented_access(language: str, *, locked: bool = False, seen: list[object] | None = None) -> ProjectAccess:
+    """ProjectAccess into invented projects; what is settled or remembered goes into `seen`."""
     noted = [] if seen is None else seen
 
     async def opener(folder: Path, read_only: bool) -> Workbench:
@@ -47,7 +47,7 @@ def invented_doors(language: str, *, locked: bool = False, seen: list[object] | 
     def remember(screen_language: str, theme: str) -> None:
         noted.append((screen_language, theme))
 
-    return Doors(opener, create, demo, lambda: recents, settle, remember)
+    return ProjectAccess(opener, create, demo, lambda: recents, settle, remember)
 
 
 PROPOSALS = (
@@ -67,7 +67,7 @@ def main() -> int:
     chosen = options.parse_args()
     language = "zh" if chosen.zh else "en"
     return run_app(
-        invented_doors(language, locked=chosen.locked),
+        invented_access(language, locked=chosen.locked),
         Preferences(language=language, theme=chosen.theme, wizard_done=not chosen.wizard,
                     editor=os.environ.get("EDITOR", "")),
         path=None if chosen.home or chosen.wizard else Path("lamp"),

@@ -23,13 +23,13 @@ from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.app.crash import last_words, write_report
-from flowcabal_tui.tui.app.entry import Doors, ModelProposal, Preferences
+from flowcabal_tui.tui.app.entry import ModelProposal, Preferences, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
-from flowcabal_tui.tui.app.keymap import checked_keymap, clashes
+from flowcabal_tui.tui.app.keymap import checked_keymap, clashes, current_ids
 from flowcabal_tui.tui.app.opening import OpeningScreen
-from flowcabal_tui.tui.app.projects import FrontDoor
+from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.signals import listen
 from flowcabal_tui.tui.app.stage import Stage
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
@@ -63,7 +63,7 @@ class FlowCabalApp(Stage):
 
     def __init__(
         self,
-        doors: Doors,
+        access: ProjectAccess,
         preferences: Preferences,
         *,
         path: Path | None = None,
@@ -73,11 +73,12 @@ class FlowCabalApp(Stage):
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
         super().__init__(preferences.language, clock)
-        self._doors, self._preferences, self._first_path = doors, preferences, path
+        self._access, self._preferences, self._first_path = access, preferences, path
         self._state_folder, self._now = state_folder, clock
         self.crash_words = ""
         self._kept_theme = preferences.theme
-        self.front = FrontDoor(self, doors, preferences, proposals, clock)
+        self._own_keys = current_ids(preferences.keys)
+        self.front = ProjectOpener(self, access, preferences, proposals, clock)
         self._keys = KeyOrder(self, super().on_event)
 
     async def on_event(self, event: Event) -> None:
@@ -89,14 +90,14 @@ class FlowCabalApp(Stage):
 
     def get_default_screen(self) -> Screen[Any]:
         """What the first frame shows: the shell of the project that was named, or home."""
-        return OpeningScreen(self._first_path.name) if self._first_path else HomeScreen(self._doors.recents())
+        return OpeningScreen(self._first_path.name) if self._first_path else HomeScreen(self._access.recents())
 
     def on_mount(self) -> None:
         """Colours and keys are there in the first frame; what needs the panes comes after it."""
         for theme in self.front.themes():
             self.register_theme(theme)
         self.use_theme(self._preferences.theme)
-        self.set_keymap({name: keys.replace(" ", "") for name, keys in self._preferences.keys.items()})
+        self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
         if not self.is_headless:
             listen(self.departure.terminate, self.departure.hang_up)
         self.call_after_refresh(self._after_first_frame)
@@ -111,7 +112,7 @@ class FlowCabalApp(Stage):
             end_loading()
             if not self._preferences.wizard_done:
                 self.front.show_wizard()
-        if self._preferences.keys:
+        if self._own_keys:
             self._check_keys()
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
@@ -119,7 +120,7 @@ class FlowCabalApp(Stage):
         """A theme that was chosen is there at the next start; one that the wizard only shows is not."""
         if not self.front.wizard_runs and theme.name != self._kept_theme:
             self._kept_theme = theme.name
-            self._doors.remember(self.screen_language, theme.name)
+            self._access.remember(self.screen_language, theme.name)
 
     def _check_keys(self) -> None:
         """The user's own keys: an unknown id and every clash is told, nothing is refused."""
@@ -127,14 +128,14 @@ class FlowCabalApp(Stage):
 
         rows = all_keys()
         try:
-            checked_keymap(self._preferences.keys, rows)
+            checked_keymap(self._own_keys, rows)
         except SettingsError as error:
             self.push_screen(ErrorScreen.of(error))
-        for clash in clashes(self._preferences.keys, rows):
+        for clash in clashes(self._own_keys, rows):
             words = _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
             self.notify(words, severity="warning", markup=False)
 
-    # Doors
+    # Projects
 
     @on(HomeScreen.OpenWanted)
     def open_chosen(self, event: HomeScreen.OpenWanted) -> None:
@@ -142,7 +143,7 @@ class FlowCabalApp(Stage):
         self.front.open_project(event.path)
 
     @on(HomeScreen.Wanted)
-    def go_through_door(self, event: HomeScreen.Wanted) -> None:
+    def choose_start(self, event: HomeScreen.Wanted) -> None:
         """A new project, the sample, a folder or the wizard."""
         self.front.go(event.what)
 
@@ -174,7 +175,7 @@ class FlowCabalApp(Stage):
     def action_language(self) -> None:
         """The other language, at once and for the next start."""
         self.screen_language = use_language("en" if self.screen_language.startswith("zh") else "zh_CN")
-        self._doors.remember(self.screen_language, self.theme)
+        self._access.remember(self.screen_language, self.theme)
         workspace = self.departure.workspace
         if workspace is not None:
             attempt(workspace, self._same_workspace(workspace))
@@ -278,7 +279,7 @@ class FlowCabalApp(Stage):
 
 
 def run_app(
-    doors: Doors,
+    access: ProjectAccess,
     preferences: Preferences,
     *,
     path: Path | None = None,
@@ -286,7 +287,7 @@ def run_app(
     state_folder: Path,
 ) -> int:
     """Runs the screen until the writer leaves; gives the exit code (143 after SIGTERM, 129 after a hang-up)."""
-    app = FlowCabalApp(doors, preferences, path=path, proposals=proposals, state_folder=state_folder)
+    app = FlowCabalApp(access, preferences, path=path, proposals=proposals, state_folder=state_folder)
     app.run()
     asyncio.run(app.departure.finish())
     if app.crash_words:

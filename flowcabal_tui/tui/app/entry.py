@@ -1,4 +1,4 @@
-"""What the command line gives the screen: preferences, and the doors into a project."""
+"""What the command line gives the screen: preferences, and the access into a project."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FirstChoices:
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class ProjectAccess:
     """The ways in. All raise FlowCabalError; the screen itself never builds a project.
 
     `opener(folder, read_only)` opens; `create(folder, name, language)` and `demo(language)` make a project and

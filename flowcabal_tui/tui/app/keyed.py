@@ -11,14 +11,14 @@ from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.first_run import FirstRunScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
-from flowcabal_tui.tui.book.browser import ShelfScreen
+from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.replace import ReplaceScreen
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.decisions.answers import AnswerList
-from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
@@ -73,7 +73,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Profiles"), ProfilePane),
     (mark("Search"), SearchScreen),
     (mark("Replace"), ReplaceScreen),
-    (mark("The manuscript as a whole"), ShelfScreen),
+    (mark("The manuscript as a whole"), BrowserScreen),
     (mark("Kept outputs"), KeptScreen),
     (mark("Background work"), QueueScreen),
     (mark("Where lines come from"), BlameScreen),
@@ -88,7 +88,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Lists in forms of names"), Choice),
     (mark("Text over the whole screen"), ProseScreen),
     (mark("Decisions"), DecisionsScreen),
-    (mark("Candidates"), Bench),
+    (mark("Candidates"), CandidateView),
     (mark("Short answers"), AnswerList),
     (mark("Play"), PlayScreen),
     (mark("Source"), SourceScreen),

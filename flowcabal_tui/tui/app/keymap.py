@@ -6,10 +6,23 @@ import difflib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.actions import WHERE_WORDS, KeyRow
+
+_RENAMED: Final = {"book.shelf": "book.browser", "shelf": "browser", "bench": "candidates"}
+"""Ids, or the part before the point, that an older version had: still accepted in the user's settings."""
+
+
+def current_ids(overrides: Mapping[str, str]) -> dict[str, str]:
+    """`overrides` by the ids of today; one that is set under its old and its new id keeps the new."""
+    known = {}
+    for name, keys in overrides.items():
+        place, point, rest = name.partition(".")
+        known[_RENAMED.get(name, _RENAMED.get(place, place) + point + rest)] = keys
+    return known | {name: keys for name, keys in overrides.items() if name in known}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from textual.theme import Theme
 from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.app.entry import Doors, FirstChoices, ModelProposal, Preferences
+from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Preferences, ProjectAccess
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.stage import TERMINAL_THEMES, Stage
@@ -26,18 +26,24 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 
-class FrontDoor:
+class ProjectOpener:
     """Leads the app from the first page into a workspace. `wizard_runs` while themes are only tried."""
 
     def __init__(
         self,
         app: Stage,
-        doors: Doors,
+        access: ProjectAccess,
         preferences: Preferences,
         proposals: tuple[ModelProposal, ...],
         now: Callable[[], datetime],
     ) -> None:
-        self._app, self._doors, self._preferences, self._proposals, self._now = app, doors, preferences, proposals, now
+        self._app, self._access, self._preferences, self._proposals, self._now = (
+            app,
+            access,
+            preferences,
+            proposals,
+            now,
+        )
         self.wizard_runs = False
 
     def themes(self) -> tuple[Theme, ...]:
@@ -50,7 +56,7 @@ class FrontDoor:
 
     def show_home(self) -> None:
         """The first page, with what is recent now."""
-        self._app.put_base(HomeScreen(self._doors.recents()))
+        self._app.put_base(HomeScreen(self._access.recents()))
 
     def show_workspace(self, workspace: WorkspaceScreen) -> None:
         """A project on the screen."""
@@ -61,7 +67,7 @@ class FrontDoor:
         """Opens a project and shows its workspace; `manuscript` is imported into it."""
         if not isinstance(self._app.screen, OpeningScreen):
             self._app.put_base(OpeningScreen(folder.name))
-        attempt(self._app.screen, self._open(folder, read_only, manuscript), group="door", exclusive=True)
+        attempt(self._app.screen, self._open(folder, read_only, manuscript), group="project", exclusive=True)
 
     async def _open(self, folder: Path, read_only: bool, manuscript: Path | None) -> None:
         try:
@@ -81,11 +87,11 @@ class FrontDoor:
     async def _opened(self, folder: Path, read_only: bool) -> Workbench | None:
         """The project, read-only if another has it and the writer agrees; None if not."""
         try:
-            self._app.departure.workbench = await self._doors.opener(folder, read_only)
+            self._app.departure.workbench = await self._access.opener(folder, read_only)
         except ProjectLocked as error:
             if not await self._agreed_to_read(error):
                 return None
-            self._app.departure.workbench = await self._doors.opener(folder, True)
+            self._app.departure.workbench = await self._access.opener(folder, True)
         return self._app.departure.workbench
 
     async def _agreed_to_read(self, error: ProjectLocked) -> bool:
@@ -96,14 +102,14 @@ class FrontDoor:
         return await self._app.push_screen_wait(ConfirmScreen(error.title, words))
 
     def go(self, where: str) -> None:
-        """Through a door of the first page: "new", "import", "demo", "open" or "wizard"."""
+        """Starts what was chosen on the first page: "new", "import", "demo", "open" or "wizard"."""
         match where:
             case "new" | "import":
                 self._ask_new_project(manuscript=where == "import")
             case "demo":
-                attempt(self._app.screen, self._open_demo(), group="door")
+                attempt(self._app.screen, self._open_demo(), group="project")
             case "open":
-                attempt(self._app.screen, self._open_folder(), group="door")
+                attempt(self._app.screen, self._open_folder(), group="project")
             case _:
                 self.show_wizard()
 
@@ -112,16 +118,16 @@ class FrontDoor:
 
         def made(form: NewProject | None) -> None:
             if form is not None:
-                attempt(self._app.screen, self._create(form), group="door")
+                attempt(self._app.screen, self._create(form), group="project")
 
         self._app.push_screen(NewProjectScreen(Path.cwd(), self._app.screen_language, manuscript=manuscript), made)
 
     async def _create(self, form: NewProject) -> None:
-        folder = await self._doors.create(form.folder, form.name, form.language)
+        folder = await self._access.create(form.folder, form.name, form.language)
         self.open_project(folder, manuscript=form.manuscript)
 
     async def _open_demo(self) -> None:
-        self.open_project(await self._doors.demo("zh" if self._app.screen_language.startswith("zh") else "en"))
+        self.open_project(await self._access.demo("zh" if self._app.screen_language.startswith("zh") else "en"))
 
     async def _open_folder(self) -> None:
         from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -143,11 +149,11 @@ class FrontDoor:
         self.wizard_runs = False
         if choices is not None:
             self._app.use_screen_language(choices.language)
-            self._doors.settle(choices)
+            self._access.settle(choices)
         else:
             self._app.use_screen_language(self._preferences.language)
             self._app.use_theme(self._preferences.theme)
-            self._doors.remember(self._app.screen_language, self._app.theme)
+            self._access.remember(self._app.screen_language, self._app.theme)
         self.show_home()
         if start:
             self._app.call_after_refresh(self.go, start)

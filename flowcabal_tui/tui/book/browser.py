@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -27,13 +27,16 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
 
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.book.browser_controller import BrowserController
+
 _LOOK: Final = 2.0
 """Seconds between two looks at what the background has done."""
 _BAR: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfPlace:
+class BrowserPlace:
     """A place in a chapter that is to be opened (-1: its beginning)."""
 
     chapter: ChapterId
@@ -41,45 +44,7 @@ class ShelfPlace:
     end: int = -1
 
 
-class ShelfDoors(Protocol):
-    """What the screen asks of the project; those that change the book ask the writer first where it matters."""
-
-    def overview(self) -> Awaitable[Overview]: ...
-
-    def scenes(self, chapter: ChapterId) -> Awaitable[tuple[Passage, ...]]: ...
-
-    async def add(self) -> None: ...
-
-    async def bring_back(self) -> None: ...
-
-    async def rename(self, chapter: ChapterId) -> None: ...
-
-    async def into_volume(self, chapter: Chapter) -> None: ...
-
-    async def move(self, chapter: ChapterId, delta: int) -> None: ...
-
-    async def delete(self, chapter: ChapterId) -> None: ...
-
-    async def split(self, chapter: Chapter, at: int) -> None: ...
-
-    async def merge(self, chapter: Chapter, following: Chapter) -> None: ...
-
-    async def versions(self, chapter: Chapter) -> None: ...
-
-    async def kept(self, chapter: Chapter | None) -> None:
-        """Of this chapter, or of the whole book."""
-        ...
-
-    async def purge(self, chapter: Chapter | None) -> None:
-        """This chapter, or one that was deleted; None when there is none under the cursor."""
-        ...
-
-    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
-        """True when a run was opened, which is to be seen."""
-        ...
-
-
-class ShelfScreen(ModalScreen[ShelfPlace | None]):
+class BrowserScreen(ModalScreen[BrowserPlace | None]):
     """Gives back the place that is to be opened, or None. `current` is the chapter that is open."""
 
     help = HelpData(
@@ -92,41 +57,43 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
              "Goals for the book, a chapter and a day stand in flowcabal.toml under [goals]."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    ShelfScreen { background: $background; }
-    ShelfScreen > .head { height: auto; max-height: 3; padding: 0 1; }
+    BrowserScreen { background: $background; }
+    BrowserScreen > .head { height: auto; max-height: 3; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="shelf.back"),
+        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="browser.back"),
         Binding("l,right", "unfold", mark("Scenes"), tooltip=mark("Show the scenes of the chapter."),
-                id="shelf.unfold"),
+                id="browser.unfold"),
         Binding("h,left", "fold", mark("Fold"), show=False, tooltip=mark("Hide the scenes, or the volume."),
-                id="shelf.fold"),
+                id="browser.fold"),
         Binding("V", "do('versions')", mark("Versions"), tooltip=mark("Versions with differences; restore one."),
-                id="shelf.versions"),
+                id="browser.versions"),
         Binding("s", "split", mark("Split"), tooltip=mark("From the scene under the cursor on: a chapter of its own."),
-                id="shelf.split"),
-        Binding("m", "merge", mark("Merge"), tooltip=mark("Put the chapter behind it at its end."), id="shelf.merge"),
-        Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="shelf.later"),
-        Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="shelf.earlier"),
-        Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="shelf.add"),
-        Binding("n", "do('rename')", mark("Rename"), show=False, id="shelf.rename"),
+                id="browser.split"),
+        Binding("m", "merge", mark("Merge"), tooltip=mark("Put the chapter behind it at its end."), id="browser.merge"),
+        Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="browser.later"),
+        Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="browser.earlier"),
+        Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
+        Binding("n", "do('rename')", mark("Rename"), show=False, id="browser.rename"),
         Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Put it into another volume."),
-                id="shelf.volume"),
-        Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="shelf.delete"),
-        Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="shelf.bring-back",
+                id="browser.volume"),
+        Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="browser.delete"),
+        Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="browser.bring-back",
                 tooltip=mark("A chapter that was deleted, with its versions.")),
-        Binding("K", "do('kept')", mark("Kept"), show=False, id="shelf.kept",
+        Binding("K", "do('kept')", mark("Kept"), show=False, id="browser.kept",
                 tooltip=mark("What you kept for the chapter: take it out, bring it back, purge it.")),
-        Binding("P", "purge", mark("Purge"), show=False, id="shelf.purge",
+        Binding("P", "purge", mark("Purge"), show=False, id="browser.purge",
                 tooltip=mark("Take a chapter, also a deleted one, out of the file for good; cannot be undone.")),
         Binding("w", "origin", mark("Where from"), tooltip=mark("Where the lines of the chapter come from."),
-                id="shelf.origin"),
+                id="browser.origin"),
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, name: str, language: str, doors: ShelfDoors, current: ChapterId | None = None) -> None:
+    def __init__(
+        self, name: str, language: str, controller: BrowserController, current: ChapterId | None = None
+    ) -> None:
         super().__init__()
-        self._book_name, self._chinese, self._doors = name, language.startswith("zh"), doors
+        self._book_name, self._chinese, self._controller = name, language.startswith("zh"), controller
         self._first = current
         self._seen: Overview | None = None
         self._scenes: dict[ChapterId, tuple[Passage, ...]] = {}
@@ -146,14 +113,14 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
 
     async def reload(self) -> None:
         """Reads the book again; nothing is repainted when nothing has changed."""
-        seen = await self._doors.overview()
+        seen = await self._controller.overview()
         if seen == self._seen:
             return
         texts = {standing.chapter.id: standing.chapter.digest for standing in self._seen.chapters} if self._seen else {}
         self._seen = seen
         for standing in seen.chapters:
             if standing.chapter.id in self._scenes and standing.chapter.digest != texts.get(standing.chapter.id):
-                self._scenes[standing.chapter.id] = await self._doors.scenes(standing.chapter.id)
+                self._scenes[standing.chapter.id] = await self._controller.scenes(standing.chapter.id)
         self._fill()
 
     def _fill(self, cursor: str | None = None) -> None:
@@ -257,9 +224,9 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             self._fill()
         elif number >= 0:
             scene = self._scenes[chapter.id][number]
-            self.dismiss(ShelfPlace(chapter.id, scene.start, scene.end))
+            self.dismiss(BrowserPlace(chapter.id, scene.start, scene.end))
         else:
-            self.dismiss(ShelfPlace(chapter.id))
+            self.dismiss(BrowserPlace(chapter.id))
 
     def action_unfold(self) -> None:
         """Show the scenes of the chapter, or the volume."""
@@ -271,7 +238,7 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             attempt(self, self._unfold(chapter.id))
 
     async def _unfold(self, chapter: ChapterId) -> None:
-        self._scenes[chapter] = await self._doors.scenes(chapter)
+        self._scenes[chapter] = await self._controller.scenes(chapter)
         self._fill()
         names = self.query_one(PickList)
         self.call_after_refresh(names.scroll_to_highlight, top=True)
@@ -303,24 +270,24 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         """Something that needs only the chapter."""
         chapter = self._at[2]
         if verb == "add":
-            self._then(self._doors.add())
+            self._then(self._controller.add())
         elif verb == "bring_back":
-            self._then(self._doors.bring_back())
+            self._then(self._controller.bring_back())
         elif verb == "kept":
-            self._then(self._doors.kept(None if self._at[0] == "volume" else chapter))
+            self._then(self._controller.kept(None if self._at[0] == "volume" else chapter))
         elif chapter is not None:
             work = {
-                "rename": lambda: self._doors.rename(chapter.id),
-                "into_volume": lambda: self._doors.into_volume(chapter),
-                "delete": lambda: self._doors.delete(chapter.id),
-                "versions": lambda: self._doors.versions(chapter),
+                "rename": lambda: self._controller.rename(chapter.id),
+                "into_volume": lambda: self._controller.into_volume(chapter),
+                "delete": lambda: self._controller.delete(chapter.id),
+                "versions": lambda: self._controller.versions(chapter),
             }
             self._then(work[verb]())
 
     def action_purge(self) -> None:
         """For good; of a volume, none of its chapters."""
         kind, _number, chapter = self._at
-        self._then(self._doors.purge(None if kind == "volume" else chapter))
+        self._then(self._controller.purge(None if kind == "volume" else chapter))
 
     def action_origin(self) -> None:
         """Where the lines of the chapter come from."""
@@ -330,13 +297,13 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             attempt(self, self._origin(chapter.id, place), group="change")
 
     async def _origin(self, chapter: ChapterId, place: int) -> None:
-        if await self._doors.origin(chapter, "", place):
+        if await self._controller.origin(chapter, "", place):
             self.dismiss(None)
 
     def action_move(self, delta: int) -> None:
         """Earlier or later in the story."""
         if (chapter := self._at[2]) is not None:
-            self._then(self._doors.move(chapter.id, delta))
+            self._then(self._controller.move(chapter.id, delta))
 
     def action_split(self) -> None:
         """A chapter of its own from the scene under the cursor on."""
@@ -347,7 +314,7 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
             self.notify(_("`l` shows the scenes: put the cursor on the one with which a new chapter is to begin."),
                         markup=False)  # fmt: skip
             return
-        self._then(self._doors.split(chapter, self._scenes[chapter.id][number].start))
+        self._then(self._controller.split(chapter, self._scenes[chapter.id][number].start))
 
     def action_merge(self) -> None:
         """Put the chapter behind it at its end."""
@@ -357,7 +324,7 @@ class ShelfScreen(ModalScreen[ShelfPlace | None]):
         if chapter is None or following is None:
             self.notify(_("There is no chapter behind it."), markup=False)
         else:
-            self._then(self._doors.merge(chapter, following))
+            self._then(self._controller.merge(chapter, following))
 
 
 def _key(chapter: ChapterId, scene: Passage | None = None) -> str:

@@ -12,8 +12,8 @@ from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import EditChapter, MergeChapters, SplitChapter, WriteChapter
-from flowcabal_tui.tui.book.controller import BookDesk
-from flowcabal_tui.tui.book.kept_controller import KeptDesk
+from flowcabal_tui.tui.book.controller import BookController
+from flowcabal_tui.tui.book.kept_controller import KeptController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agents_cost, may_spend, reading_again
@@ -29,14 +29,14 @@ Origin = Callable[[ChapterId, str, int], Awaitable[bool]]
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 
 
-class ShelfDesk:
-    """The doors of the manuscript browser; what the list of chapters can do is done by the book's desk."""
+class BrowserController:
+    """Opens the manuscript browser and carries out what is asked there."""
 
     def __init__(
         self,
         screen: Screen[Any],
         workbench: Workbench,
-        book: BookDesk,
+        book: BookController,
         upkeep: UpkeepController,
         open_at: OpenAt,
         origin: Origin,
@@ -49,10 +49,10 @@ class ShelfDesk:
 
     async def browse(self) -> None:
         """The browser; what is chosen there is opened."""
-        from flowcabal_tui.tui.book.browser import ShelfScreen
+        from flowcabal_tui.tui.book.browser import BrowserScreen
 
         info = self._workbench.info
-        place = await self._ask(ShelfScreen(info.name, info.language, self, self._book.current))
+        place = await self._ask(BrowserScreen(info.name, info.language, self, self._book.current))
         if place is not None:
             await self._open_at(place.chapter, place.start, place.end)
 
@@ -136,8 +136,8 @@ class ShelfDesk:
         """What was kept for it, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        doors = KeptDesk(self._screen, self._workbench, self._upkeep, chapter)
-        await self._ask(KeptScreen(doors, whole=chapter is None))
+        controller = KeptController(self._screen, self._workbench, self._upkeep, chapter)
+        await self._ask(KeptScreen(controller, whole=chapter is None))
 
     async def purge(self, chapter: Chapter | None) -> None:
         """For good, after its name was typed."""

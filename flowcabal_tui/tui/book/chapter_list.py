@@ -1,4 +1,4 @@
-"""The chapters of the book: the front door."""
+"""The chapters of the book."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.drafts import ChapterDrafts
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.manuscript_words import Proposal
-from flowcabal_tui.tui.book.reading import ReadingDesk
+from flowcabal_tui.tui.book.reading import ReadingController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import OutsideScreen, UnsavedAnswer, UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
@@ -51,12 +51,12 @@ _FIRST: Final = 5
 _FORMS: Final = ("md", "txt", "docx", "epub")
 
 
-class BookDesk:
+class BookController:
     """What the writer does with the book itself."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
         self._screen, self._workbench, self._now, self._editor = screen, workbench, now, editor
-        self.reading = ReadingDesk(screen, workbench)
+        self.reading = ReadingController(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
         self.current: ChapterId | None = None
         self._proposed: RewriteProposed | None = None

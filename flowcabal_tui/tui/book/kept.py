@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,21 +24,8 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-
-class KeptDoors(Protocol):
-    """What the page asks of the project; those that change the book ask the writer first where it matters."""
-
-    def title(self, whole: bool) -> str: ...
-
-    def kept(self, whole: bool) -> Awaitable[tuple[tuple[Curated, str], ...]]:
-        """Of the whole book, or of the chapter; each with words for what it is."""
-        ...
-
-    def text(self, output: OutputId) -> Awaitable[str]: ...
-
-    async def take_out(self, output: OutputId, back: bool, name: str) -> None: ...
-
-    async def purge(self, kept: Curated) -> None: ...
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.book.kept_controller import KeptController
 
 
 class KeptScreen(ModalScreen[None]):
@@ -70,10 +57,10 @@ class KeptScreen(ModalScreen[None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, doors: KeptDoors, *, whole: bool = False) -> None:
+    def __init__(self, controller: KeptController, *, whole: bool = False) -> None:
         """`whole` begins with the whole book."""
         super().__init__()
-        self._doors, self._whole = doors, whole
+        self._controller, self._whole = controller, whole
         self._kept: dict[str, Curated] = {}
         self._words: dict[str, str] = {}
 
@@ -91,10 +78,10 @@ class KeptScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads what is kept now; where nothing is left, that is said."""
-        rows = await self._doors.kept(self._whole)
+        rows = await self._controller.kept(self._whole)
         self._kept = {str(each.id): each for each, _words in rows}
         self._words = {str(each.id): words for each, words in rows}
-        self.query_one(".head", Static).update(one_line(self._doors.title(self._whole)))
+        self.query_one(".head", Static).update(one_line(self._controller.title(self._whole)))
         self.query_one(PickList).refill(
             Option(_row(each, self._words[key]), id=key) for key, each in self._kept.items()
         )
@@ -110,7 +97,7 @@ class KeptScreen(ModalScreen[None]):
             attempt(self, self._show(OutputId(message.option.id)), group="show", exclusive=True)
 
     async def _show(self, output: OutputId) -> None:
-        self.query_one(StreamView).set_text(await self._doors.text(output), follow=False)
+        self.query_one(StreamView).set_text(await self._controller.text(output), follow=False)
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
@@ -133,7 +120,7 @@ class KeptScreen(ModalScreen[None]):
         """Out of the chapter, or into it again; what is so already stays so."""
         kept = self._at
         if kept is not None and kept.deleted == back:
-            self._then(self._doors.take_out(kept.id, back, self._words[kept.id]))
+            self._then(self._controller.take_out(kept.id, back, self._words[kept.id]))
 
     def action_whole_book(self) -> None:
         """All that was kept, or that of the chapter again."""
@@ -143,7 +130,7 @@ class KeptScreen(ModalScreen[None]):
     def action_purge(self) -> None:
         """For good."""
         if (kept := self._at) is not None:
-            self._then(self._doors.purge(kept))
+            self._then(self._controller.purge(kept))
 
 
 def _row(kept: Curated, words: str) -> EndedRow:

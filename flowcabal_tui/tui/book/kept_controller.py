@@ -1,4 +1,4 @@
-"""The doors of the page of kept outputs."""
+"""The controller of the page of kept outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
-class KeptDesk:
+class KeptController:
     """What was kept for one chapter, or for the book, and what the writer does with it."""
 
     def __init__(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
-class ReadingDesk:
+class ReadingController:
     """What the writer does with the paid reading of an import."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:

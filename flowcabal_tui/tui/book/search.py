@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator
 from dataclasses import replace
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.text import Text
 from textual import on
@@ -16,10 +16,9 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit, SearchKind
+from flowcabal_tui.domain.search import SEARCH_KINDS, SearchHit, SearchKind
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import SEARCHED
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -30,26 +29,15 @@ from flowcabal_tui.tui.widgets.cells import crop
 from flowcabal_tui.tui.widgets.found_row import FoundRow
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.book.search_controller import SearchController
+
 _LIMIT: Final = 100
 """Hits shown of each kind."""
 _REST: Final = 0.12
 """Seconds without a key after which what was typed is looked for."""
 _TITLE_CELLS: Final = 14
 _BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
-
-
-class SearchDoors(Protocol):
-    """What the screen asks of the project."""
-
-    def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> Awaitable[SearchAnswer]: ...
-
-    def look(self, hit: SearchHit) -> Awaitable[SourceText]: ...
-
-    async def replace(self, words: str) -> None:
-        """Asks by what, shows the places, replaces them."""
-
-    async def take_back(self) -> None:
-        """Takes the last replacement back."""
 
 
 class SearchScreen(ModalScreen[SearchHit | None]):
@@ -95,10 +83,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     in_story_order = var(False)
     kind: var[SearchKind | None] = var(None)
 
-    def __init__(self, doors: SearchDoors, query: str = "", cursor: SearchHit | None = None) -> None:
+    def __init__(self, controller: SearchController, query: str = "", cursor: SearchHit | None = None) -> None:
         """`query` is sought at once; `cursor` is where the cursor goes if it is found."""
         super().__init__()
-        self._doors, self._first_hit = doors, cursor
+        self._controller, self._first_hit = controller, cursor
         self.words = query
         self._asked = self._answered = 0
         self._hits: tuple[SearchHit, ...] = ()
@@ -157,10 +145,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     async def _answer(self, number: int, query: str) -> None:
         """By words first, then by meaning, which takes longer."""
-        found = await self._doors.search(query, _BY_WORDS, _LIMIT)
+        found = await self._controller.search(query, _BY_WORDS, _LIMIT)
         self._take(number, found.hits, dict(found.counts))
         if query and number == self._asked:
-            similar = await self._doors.search(query, ("similar",), _LIMIT)
+            similar = await self._controller.search(query, ("similar",), _LIMIT)
             if similar.hits and number == self._answered:
                 self._take(number, (*found.hits, *similar.hits), dict((*found.counts, *similar.counts)))
 
@@ -266,16 +254,16 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             attempt(self, self._look(self.hit))
 
     async def _look(self, hit: SearchHit) -> None:
-        self.app.push_screen(SourceScreen(await self._doors.look(hit)))
+        self.app.push_screen(SourceScreen(await self._controller.look(hit)))
 
     def action_replace(self) -> None:
         """Replace the words, after a look at every place."""
         if self.words:
-            attempt(self, self._and_ask(self._doors.replace(self.words)), group="replace", exclusive=True)
+            attempt(self, self._and_ask(self._controller.replace(self.words)), group="replace", exclusive=True)
 
     def action_take_back(self) -> None:
         """Take the last replacement back."""
-        attempt(self, self._and_ask(self._doors.take_back()), group="replace", exclusive=True)
+        attempt(self, self._and_ask(self._controller.take_back()), group="replace", exclusive=True)
 
     async def _and_ask(self, work: Awaitable[None]) -> None:
         await work

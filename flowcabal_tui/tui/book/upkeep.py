@@ -12,7 +12,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.memory import Purge
-from flowcabal_tui.tui.book.controller import BookDesk
+from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.shared.words import one_line
@@ -28,7 +28,9 @@ _MEBIBYTE: Final = 2**20
 class UpkeepController:
     """Purges and backs up, after questions."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, book: BookDesk, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, screen: Screen[Any], workbench: Workbench, book: BookController, now: Callable[[], datetime]
+    ) -> None:
         self._screen, self._workbench, self._book, self._now = screen, workbench, book, now
 
     async def _ask(self, page: Screen[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The bench: candidates side by side, read, compared and chosen, or put together paragraph by paragraph."""
+"""Candidates side by side, read, compared and chosen, or put together paragraph by paragraph."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Column(Vertical):
         yield PickList()
 
 
-class Bench(Vertical):
+class CandidateView(Vertical):
     """Shows the candidates of one question. Marked paragraphs make up a text, in the order of marking."""
 
     help = HelpData(
@@ -60,28 +60,32 @@ class Bench(Vertical):
              "can be edited and handed in with Ctrl+s. Digits go to a candidate, `w` tells what its check found."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    Bench { height: 1fr; }
-    Bench > .told { height: 1; padding: 0 1; color: $text-muted; }
-    Bench ContentSwitcher { height: 1fr; }
-    Bench #columns { height: 1fr; }
-    Bench _Column { width: 1fr; height: 1fr; border-left: vkey $panel; }
-    Bench _Column .who { height: 2; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
-    Bench _Column PickList { height: 1fr; text-wrap: wrap; padding: 0 1 0 0; }
-    Bench ProseArea, Bench ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
+    CandidateView { height: 1fr; }
+    CandidateView > .told { height: 1; padding: 0 1; color: $text-muted; }
+    CandidateView ContentSwitcher { height: 1fr; }
+    CandidateView #columns { height: 1fr; }
+    CandidateView _Column { width: 1fr; height: 1fr; border-left: vkey $panel; }
+    CandidateView _Column .who {
+        height: 2; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis;
+    }
+    CandidateView _Column PickList { height: 1fr; text-wrap: wrap; padding: 0 1 0 0; }
+    CandidateView ProseArea, CandidateView ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,enter", "mark", mark("Mark paragraph"), key_display="Space", priority=False, id="bench.mark",
+        Binding("space,enter", "mark", mark("Mark paragraph"), key_display="Space", priority=False,
+                id="candidates.mark",
                 tooltip=mark("Take this paragraph into a text of your own, or leave it out again.")),
         Binding("v", "preview", mark("Put together"), tooltip=mark("The marked paragraphs as one text, to edit."),
-                id="bench.preview"),
-        Binding("u", "unmark", mark("Unmark all"), show=False, id="bench.unmark"),
-        Binding("l,right,right_square_bracket", "candidate(1)", mark("Next candidate"), show=False, id="bench.next"),
+                id="candidates.preview"),
+        Binding("u", "unmark", mark("Unmark all"), show=False, id="candidates.unmark"),
+        Binding("l,right,right_square_bracket", "candidate(1)", mark("Next candidate"), show=False,
+                id="candidates.next"),
         Binding("h,left,left_square_bracket", "candidate(-1)", mark("Candidate before"), show=False,
-                id="bench.previous"),
+                id="candidates.previous"),
         *(Binding(digit, f"go({digit})", mark("Go to a candidate"), show=digit == "1", key_display="1-9",
-                  id=f"bench.{digit}") for digit in DIGITS.split(",")),
+                  id=f"candidates.{digit}") for digit in DIGITS.split(",")),
         Binding("w", "findings", mark("Why"), tooltip=mark("What the check found in this candidate."),
-                id="bench.findings"),
+                id="candidates.findings"),
     ]  # fmt: skip
 
     class Turned(Message):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
 
 
-class QuestionDesk:
+class DecisionController:
     """The queue of decisions."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:

@@ -22,7 +22,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.decisions import question_kinds as kinds
 from flowcabal_tui.tui.decisions.answers import AnswerList
-from flowcabal_tui.tui.decisions.candidates import Bench
+from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.finding_view import FindingView
 from flowcabal_tui.tui.decisions.typing_screen import TypingScreen
 from flowcabal_tui.tui.decisions.unsent import Unsent
@@ -88,7 +88,7 @@ class DecisionsScreen(TypingScreen):
             yield StreamView(id="text")
             yield DiffView(id="changes")
             yield ProseArea(id="editor")
-            yield Bench(id="bench")
+            yield CandidateView(id="candidates")
             with Vertical(id="choice"):
                 yield StreamView(id="told")
                 yield AnswerList(id="answers")
@@ -149,7 +149,7 @@ class DecisionsScreen(TypingScreen):
         """An input starts from its proposal; a confirmation shows what would be used."""
         text = clean(question.proposal)
         self.query_one(".attempt", Static).update(kinds.proposal_hint(question))
-        self.set_class(kinds.is_bench(question), "-bench")
+        self.set_class(kinds.has_candidates(question), "-candidates")
         if question.kind == "choice":
             self._show_choices(question)
             return
@@ -164,12 +164,12 @@ class DecisionsScreen(TypingScreen):
             self._turn_to("text")
 
     def _show_choices(self, question: Question) -> None:
-        """Candidates lie on the bench; short answers stand below what is told."""
-        if kinds.is_bench(question):
-            bench = self.query_one(Bench)
-            bench.show(question.choices, blind=question.blind)
-            self.query_one(ContentSwitcher).current = "bench"
-            self.call_after_refresh(bench.focus_current)
+        """Candidates side by side; short answers below the text of the question."""
+        if kinds.has_candidates(question):
+            candidates = self.query_one(CandidateView)
+            candidates.show(question.choices, blind=question.blind)
+            self.query_one(ContentSwitcher).current = "candidates"
+            self.call_after_refresh(candidates.focus_current)
         else:
             told = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
             self.query_one("#told", StreamView).set_text(told, follow=False)
@@ -194,13 +194,13 @@ class DecisionsScreen(TypingScreen):
         self.query_one(".reason", Static).update(kinds.reason_words(question))
         self._refresh_keys()
 
-    @on(Bench.Turned)
+    @on(CandidateView.Turned)
     def _refresh_keys(self) -> None:
         if self.question is not None:
             attempts = len(self._node_view.attempts) if self._node_view else 0
             findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
-            is_preview = self.face == "bench" and self.query_one(Bench).is_preview
+            is_preview = self.face == "candidates" and self.query_one(CandidateView).is_preview
             idle -= set(kinds.PREVIEW_KEYS) if is_preview else set()
             self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle, is_preview=is_preview))
 
@@ -251,7 +251,7 @@ class DecisionsScreen(TypingScreen):
             return True
         if action == "question":
             return not isinstance(self.focused, (ProseArea, PickList))
-        if self.face == "bench" and self.query_one(Bench).is_preview:
+        if self.face == "candidates" and self.query_one(CandidateView).is_preview:
             return action in kinds.PREVIEW_KEYS
         if action == "submit":
             return self.face == "editor"
@@ -276,8 +276,8 @@ class DecisionsScreen(TypingScreen):
             return
         if question.kind == "input":
             self._hand_in(question)
-        elif kinds.is_bench(question):
-            self._decide(Decision("choose", self.query_one(Bench).number))
+        elif kinds.has_candidates(question):
+            self._decide(Decision("choose", self.query_one(CandidateView).number))
         elif question.kind == "choice":
             self.query_one(AnswerList).action_select()
         elif question.kind in ("confirm", "gate", "limit") or self.shown_attempt() is not None:
@@ -319,8 +319,8 @@ class DecisionsScreen(TypingScreen):
         attempt, question = self.shown_attempt(), self.question
         if self.is_grace() or question is None:
             return
-        if kinds.is_bench(question):
-            self.query_one(Bench).action_preview()
+        if kinds.has_candidates(question):
+            self.query_one(CandidateView).action_preview()
             return
         if attempt is not None:
             self.editor_area.load_text(self.unsent.text((question.id, attempt.number), attempt.text))
@@ -330,12 +330,12 @@ class DecisionsScreen(TypingScreen):
     def action_submit(self) -> None:
         """Hand in what stands in the editor."""
         question = self.question
-        if self.is_grace() or question is None or self.face not in ("editor", "bench"):
+        if self.is_grace() or question is None or self.face not in ("editor", "candidates"):
             return
         if question.kind == "input":
             self._hand_in(question)
         elif question.kind == "choice":
-            self._decide(Decision("edit", text=self.query_one(Bench).put_together))
+            self._decide(Decision("edit", text=self.query_one(CandidateView).put_together))
         else:
             self._decide(Decision("edit", self._number, text=self.editor_area.text))
 
@@ -383,8 +383,8 @@ class DecisionsScreen(TypingScreen):
 
     def action_leave(self) -> None:
         """Out of the editor or the difference; else back to the workspace."""
-        if self.face == "bench" and self.query_one(Bench).is_preview:
-            self.query_one(Bench).leave_preview()
+        if self.face == "candidates" and self.query_one(CandidateView).is_preview:
+            self.query_one(CandidateView).leave_preview()
         elif self.editor_area.has_focus and self.question is not None:
             self.remember()
             if self.question.kind == "input":

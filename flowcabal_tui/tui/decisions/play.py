@@ -27,7 +27,7 @@ from flowcabal_tui.protocol.runs import (
 )
 from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.decisions.question_kinds import GRACE, Clock, is_bench
+from flowcabal_tui.tui.decisions.question_kinds import GRACE, Clock, has_candidates
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
@@ -71,7 +71,7 @@ def _parts(events: Iterable[Event]) -> Iterator[str]:
 
 def is_told(question: Question) -> bool:
     """Is it a part of the story, and not of the work at it?"""
-    return question.kind == "input" or (question.kind == "choice" and not is_bench(question))
+    return question.kind == "input" or (question.kind == "choice" and not has_candidates(question))
 
 
 def _answer(question: Question, decision: Decision) -> str:

@@ -27,7 +27,7 @@ DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
 DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
 DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
 DecisionsScreen.-plain > FindingView { display: none; }
-DecisionsScreen.-bench > .attempt { display: none; }
+DecisionsScreen.-candidates > .attempt { display: none; }
 DecisionsScreen #choice { height: 1fr; }
 DecisionsScreen #choice > StreamView { height: 1fr; }
 """
@@ -82,7 +82,7 @@ _OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "
 def allows(question: Question, action: str) -> bool:
     """Does the key make sense for this question?"""
     if action == "edit" and question.kind == "choice":
-        return is_bench(question)
+        return has_candidates(question)
     if action in _ALLOWED[question.kind]:
         return True
     if question.kind == "review" and action in _OPTIONS:
@@ -108,7 +108,7 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
 
 def keys_line(question: Question, off: Container[str], *, is_preview: bool) -> str:
     """The keys of this question, without the actions that are `off`; `is_preview`: a text is put together."""
-    if is_bench(question) and not is_preview:
+    if has_candidates(question) and not is_preview:
         return _("a Take this one  Space Mark paragraph  v Put together  h l 1-9 Candidates  w Why  J Next  Esc Back")
     hints = [
         f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
@@ -120,7 +120,7 @@ def keys_line(question: Question, off: Container[str], *, is_preview: bool) -> s
     return "  ".join(hints)
 
 
-def is_bench(question: Question) -> bool:
+def has_candidates(question: Question) -> bool:
     """Are there candidates with texts to choose from?"""
     return question.kind == "choice" and any(choice.text for choice in question.choices)
 
@@ -141,7 +141,7 @@ def heading(question: Question) -> str:
 
 def reason_words(question: Question) -> str:
     """Why it is asked; a confirmation says first what it means."""
-    if question.kind == "choice" and not is_bench(question):
+    if question.kind == "choice" and not has_candidates(question):
         return ""
     if question.kind != "confirm":
         return clean(question.reason)

@@ -11,12 +11,11 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
-from flowcabal_tui.domain.outline import NOWHERE, OutlinePart
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.consent import EmbeddingQuote
 from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol.base import Command
-from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
+from flowcabal_tui.protocol.book import WriteMeta
 from flowcabal_tui.protocol.memory import (
     CancelBackground,
     PinProfile,
@@ -26,7 +25,8 @@ from flowcabal_tui.protocol.memory import (
     WriteProfile,
 )
 from flowcabal_tui.protocol.models import AnswerEmbeddings
-from flowcabal_tui.tui.memory.outline import OutlineScreen, PartOf
+from flowcabal_tui.tui.memory.outline import OutlineScreen
+from flowcabal_tui.tui.memory.outline_controller import OutlineController
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -34,46 +34,14 @@ from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
-from flowcabal_tui.tui.shared.versions import VersionsScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 _PARTS: Final = "outline-parts"
-_OUTLINE: Final = ChapterId("meta/outline")
 
 
-class _Doors:
-    """The outline's screen asks the project."""
-
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
-        self._screen, self._workbench = screen, workbench
-        self.outline, self.chapter_text = workbench.outline, workbench.chapter_text
-
-    async def write(self, text: str, of: PartOf, version: int) -> None:
-        part = of.placed.part if of.placed else None
-        title, nth, chapter = (part.title, part.nth, NOWHERE) if part else ("", 1, of.chapter)
-        await self._workbench.carry_out(WriteOutlinePart(text, title, nth, chapter, version, of.volume))
-
-    async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None:
-        await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
-
-    async def earlier_text(self) -> str | None:
-        versions = await self._workbench.chapter_versions(_OUTLINE)
-        if not versions:
-            return None
-
-        async def load(version: int) -> str:
-            return await self._workbench.chapter_text(_OUTLINE, version)
-
-        page = VersionsScreen(_(META["outline"]), versions, load, self._workbench.info.language)
-        return await self._screen.app.push_screen_wait(page)
-
-    async def write_all(self, text: str, version: int) -> None:
-        await self._workbench.carry_out(WriteMeta("outline", text, version))
-
-
-class MemoryDesk:
+class MemoryController:
     """What the writer looks up and corrects in the memory."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
@@ -141,7 +109,9 @@ class MemoryDesk:
         choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         if chosen == _PARTS:
-            await self._screen.app.push_screen_wait(OutlineScreen(_Doors(self._screen, self._workbench), chapter))
+            await self._screen.app.push_screen_wait(
+                OutlineScreen(OutlineController(self._screen, self._workbench), chapter)
+            )
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return

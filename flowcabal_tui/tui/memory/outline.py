@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.outline import NOWHERE, BookOutline, OutlinePart, Placed
+from flowcabal_tui.domain.outline import NOWHERE, BookOutline, Placed
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import belongs
@@ -28,6 +28,9 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.memory.outline_controller import OutlineController
 
 _BY_RULES = "rules"
 _TO_NONE = "none"
@@ -43,24 +46,6 @@ class PartOf(NamedTuple):
     placed: Placed | None = None
     chapter: ChapterId = NOWHERE
     volume: str = ""
-
-
-class OutlineDoors(Protocol):
-    """What the screen asks of the project."""
-
-    def outline(self) -> Awaitable[tuple[BookOutline, int]]: ...
-
-    def chapter_text(self, chapter: ChapterId) -> Awaitable[str]: ...
-
-    async def write(self, text: str, of: PartOf, version: int) -> None: ...
-
-    async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None: ...
-
-    async def earlier_text(self) -> str | None:
-        """An earlier version that the writer chose to restore; None: none."""
-        ...
-
-    async def write_all(self, text: str, version: int) -> None: ...
 
 
 def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> Option:
@@ -150,10 +135,10 @@ class OutlineScreen(ModalScreen[None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, doors: OutlineDoors, chapter: ChapterId | None) -> None:
+    def __init__(self, controller: OutlineController, chapter: ChapterId | None) -> None:
         """`chapter` is the one in view: the cursor begins at its part."""
         super().__init__()
-        self._doors, self._chapter = doors, chapter
+        self._controller, self._chapter = controller, chapter
         self._book: BookOutline | None = None
         self._version = 0
 
@@ -169,7 +154,7 @@ class OutlineScreen(ModalScreen[None]):
         attempt(self, self._read(first=True))
 
     async def _read(self, *, first: bool = False) -> None:
-        self._book, self._version = await self._doors.outline()
+        self._book, self._version = await self._controller.outline()
         book, lines = self._book, self.query_one(PickList)
         names = [*self._names(book)]
         at = self._first_row(book, names) if first else lines.highlighted or 0
@@ -236,10 +221,10 @@ class OutlineScreen(ModalScreen[None]):
         placed, titles = of.placed, {each.id: each.title for each in self._book.chapters}
         beats = self._book.outline.body(placed.part) if placed else ""
         title = placed.part.title or _("The whole book") if placed else titles.get(of.chapter, of.volume)
-        text = await self._doors.chapter_text(of.chapter) if of.chapter else ""
+        text = await self._controller.chapter_text(of.chapter) if of.chapter else ""
         words = await self.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
         if words is not None:
-            await self._doors.write(words, of, self._version)
+            await self._controller.write(words, of, self._version)
             await self._read()
             self.notify(_("Saved."), markup=False)
 
@@ -257,7 +242,7 @@ class OutlineScreen(ModalScreen[None]):
         chosen = await self.app.push_screen_wait(ChooseScreen(title, tuple(choices)))
         if chosen is not None:
             chapter = None if chosen == _BY_RULES else NOWHERE if chosen == _TO_NONE else ChapterId(chosen)
-            await self._doors.assign(placed.part, chapter)
+            await self._controller.assign(placed.part, chapter)
             await self._read()
 
     def action_versions(self) -> None:
@@ -265,9 +250,9 @@ class OutlineScreen(ModalScreen[None]):
         attempt(self, self._restore())
 
     async def _restore(self) -> None:
-        text = await self._doors.earlier_text()
+        text = await self._controller.earlier_text()
         if text is not None:
-            await self._doors.write_all(text, self._version)
+            await self._controller.write_all(text, self._version)
             await self._read()
             self.notify(_("Restored as the newest version."), markup=False)
 

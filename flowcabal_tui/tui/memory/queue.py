@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -18,7 +18,6 @@ from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshne
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import TASK_STATES, TASKS
-from flowcabal_tui.protocol.memory import RebuildProgress
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -26,6 +25,9 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.memory.queue_controller import QueueController
 
 _LOOK: Final = 1.0
 """Seconds between two looks."""
@@ -38,37 +40,6 @@ _ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting",
 _SIGNS: Final[Mapping[Freshness, str]] = {
     "running": ">", "failed": "!", "stale": "~", "waiting": ".", "cancelled": "x", "fresh": "+",
 }  # fmt: skip
-
-
-class QueueDoors(Protocol):
-    """What the screen asks of the project."""
-
-    @property
-    def rebuilt(self) -> RebuildProgress | None:
-        """How far the last rebuild of the index is."""
-        ...
-
-    def tasks(self, state: Freshness | None) -> Awaitable[tuple[BackgroundTask, ...]]: ...
-
-    def counts(self) -> Awaitable[dict[Freshness, int]]: ...
-
-    def subjects(self) -> Awaitable[Mapping[str, str]]:
-        """What chapters and entities are called, by id."""
-        ...
-
-    def reading(self) -> Awaitable[BootstrapStatus | None]: ...
-
-    def stale(self) -> Awaitable[Mapping[StaleText, str]]:
-        """What was made from older words, in story order, with what each is called."""
-        ...
-
-    async def make_again(self, texts: Sequence[StaleText]) -> None: ...
-
-    async def rebuild(self) -> None: ...
-
-    async def retry(self, task: int | None) -> None: ...
-
-    async def cancel(self, task: int | None) -> None: ...
 
 
 class QueueScreen(ModalScreen[None]):
@@ -105,10 +76,10 @@ class QueueScreen(ModalScreen[None]):
     ]  # fmt: skip
     shows_done = var(False)
 
-    def __init__(self, doors: QueueDoors, now: Callable[[], datetime], *, rebuilds: bool = False) -> None:
+    def __init__(self, controller: QueueController, now: Callable[[], datetime], *, rebuilds: bool = False) -> None:
         """`rebuilds` asks at once what is to be made again."""
         super().__init__()
-        self._doors, self._now, self._rebuilds = doors, now, rebuilds
+        self._controller, self._now, self._rebuilds = controller, now, rebuilds
         self._stale: Mapping[str, StaleText] = {}
         self._seen: tuple[object, ...] = ()
         self._listed: dict[str, BackgroundTask] = {}
@@ -130,12 +101,16 @@ class QueueScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads the queue again; nothing is repainted when nothing has changed."""
-        tasks, counts, reading = await self._doors.tasks(None), await self._doors.counts(), await self._doors.reading()
-        done = await self._doors.tasks("fresh") if self.shows_done else ()
-        seen = (tasks, tuple(counts.items()), reading, done, self._doors.rebuilt)
+        tasks, counts, reading = (
+            await self._controller.tasks(None),
+            await self._controller.counts(),
+            await self._controller.reading(),
+        )
+        done = await self._controller.tasks("fresh") if self.shows_done else ()
+        seen = (tasks, tuple(counts.items()), reading, done, self._controller.rebuilt)
         if seen == self._seen:
             return
-        self._subjects, stale = await self._doors.subjects(), await self._doors.stale()
+        self._subjects, stale = await self._controller.subjects(), await self._controller.stale()
         self._seen = seen
         self.query_one(".head", Static).update("\n".join(self._head(counts, reading)))
         self._listed = {}
@@ -152,7 +127,7 @@ class QueueScreen(ModalScreen[None]):
         yield " · ".join(parts) or _("Nothing was ever to be done.")
         if reading is not None:
             yield _("reading of the import: {words}").format(words=one_line(said(reading)))
-        if (rebuilt := self._doors.rebuilt) is not None:
+        if (rebuilt := self._controller.rebuilt) is not None:
             words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
             right = _("put right in {n} chapters").format(n=rebuilt.wrong) if rebuilt.wrong else ""
             yield " · ".join(filter(None, (words, right)))
@@ -218,14 +193,16 @@ class QueueScreen(ModalScreen[None]):
 
     def action_retry(self, every: bool) -> None:
         """One step, or all that failed or were cancelled."""
-        self._do(self._doors.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be taken up again."))
+        self._do(
+            self._controller.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be taken up again.")
+        )
 
     def action_make(self, every: bool) -> None:
         """What is out of date, one or all."""
         here = self._stale.get(self.query_one(PickList).picked or "")
         texts = [*self._stale.values()] if every else [here] if here else []
         if texts:
-            self._then(self._doors.make_again(texts))
+            self._then(self._controller.make_again(texts))
         elif self._stale:
             self.notify(_("Put the cursor on a text that is out of date; `M` makes all of them again."), markup=False)
         else:
@@ -233,11 +210,11 @@ class QueueScreen(ModalScreen[None]):
 
     def action_rebuild(self) -> None:
         """Asks which part."""
-        self._then(self._doors.rebuild())
+        self._then(self._controller.rebuild())
 
     def action_cancel(self, every: bool) -> None:
         """One step, or all that are left."""
-        self._do(self._doors.cancel, every, ("waiting", "running"), _("Nothing here is left to cancel."))
+        self._do(self._controller.cancel, every, ("waiting", "running"), _("Nothing here is left to cancel."))
 
     def _do(
         self, change: Callable[[int | None], Awaitable[None]], every: bool, states: tuple[Freshness, ...], nothing: str

@@ -13,7 +13,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.runs.controller import RunController
-from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen, VersionDoors
+from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersionsScreen
 from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.words import one_line
@@ -146,11 +146,11 @@ class RunControl:
         await self._graph.refresh_marks()
 
     async def _versions(self, node: NodeId) -> None:
-        doors = VersionDoors(self._workbench, self._workflow_id, node, self._chapter())
-        if not await doors.versions():
+        controller = NodeVersionAccess(self._workbench, self._workflow_id, node, self._chapter())
+        if not await controller.versions():
             self._screen.notify(_("This node has no output yet."), markup=False)
             return
-        await self._screen.app.push_screen_wait(NodeVersionsScreen(self._title(node), doors, editor=self._editor))
+        await self._screen.app.push_screen_wait(NodeVersionsScreen(self._title(node), controller, editor=self._editor))
         await self._graph.refresh_marks()
 
     async def advance(self) -> None:

@@ -16,7 +16,7 @@ from flowcabal_tui.protocol.models import ConfirmModels
 from flowcabal_tui.protocol.runs import ResumeRun, RunWorkflow
 from flowcabal_tui.tui.runs.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
-from flowcabal_tui.tui.runs.keeping import KeepDesk
+from flowcabal_tui.tui.runs.keeping import KeepController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.preparing import preparing
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
@@ -52,7 +52,7 @@ class RunController:
         self.following = True
         self.run_states: dict[RunId, RunState] = {}
         self._positions: dict[ChapterId | None, int] = {}
-        self.keep = KeepDesk(screen, workbench).keep
+        self.keep = KeepController(screen, workbench).keep
 
     @property
     def active(self) -> tuple[RunId, ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 
 
-class KeepDesk:
+class KeepController:
     """Keeps outputs of runs."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:

@@ -41,7 +41,7 @@ AUTHORS: Final[dict[VersionAuthor, str]] = {
 }
 
 
-class VersionDoors:
+class NodeVersionAccess:
     """What the screen asks of the project, for one node of one workflow and chapter."""
 
     def __init__(self, workbench: Workbench, workflow: str, node: NodeId, chapter: ChapterId | None) -> None:
@@ -113,9 +113,9 @@ class NodeVersionsScreen(ModalScreen[None]):
     ]  # fmt: skip
     face = var("text")
 
-    def __init__(self, title: str, doors: VersionDoors, *, editor: str = "") -> None:
+    def __init__(self, title: str, controller: NodeVersionAccess, *, editor: str = "") -> None:
         super().__init__()
-        self._heading, self._doors, self._editor = title, doors, editor
+        self._heading, self._controller, self._editor = title, controller, editor
         self._listed: Sequence[NodeVersion] = ()
         self._texts: dict[Digest, str] = {}
         self._marked: int | None = None
@@ -149,7 +149,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _load(self, *, newest: bool = False) -> None:
         """Reads the versions again; the cursor stays, or goes to the newest."""
-        self._listed = await self._doors.versions()
+        self._listed = await self._controller.versions()
         rows = [Option(self._row(each), id=str(each.number)) for each in self._listed]
         self.query_one(PickList).refill(rows, str(self._listed[0].number) if newest and self._listed else None)
         await self._show()
@@ -184,7 +184,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _text(self, version: NodeVersion) -> str:
         if version.digest not in self._texts:
-            self._texts[version.digest] = await self._doors.text(version)
+            self._texts[version.digest] = await self._controller.text(version)
         return self._texts[version.digest]
 
     def _other(self) -> NodeVersion | None:
@@ -247,12 +247,12 @@ class NodeVersionsScreen(ModalScreen[None]):
     def action_select(self) -> None:
         """It stands for the node."""
         if (version := self.version) is not None:
-            self._after(self._and_load(self._doors.select(version)))
+            self._after(self._and_load(self._controller.select(version)))
 
     def action_freeze(self) -> None:
         """Frozen, or no longer."""
         if (version := self.version) is not None:
-            self._after(self._and_load(self._doors.freeze(version)))
+            self._after(self._and_load(self._controller.freeze(version)))
 
     def action_edit(self) -> None:
         """Into the editor, with this version's text."""
@@ -269,7 +269,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         text = await self._text(version)
         edited = await edit_outside(self.app, text, self._heading, editor_command(self._editor))
         if edited is not None:
-            await self._and_load(self._doors.edit(version, edited), newest=True)
+            await self._and_load(self._controller.edit(version, edited), newest=True)
 
     def action_take(self) -> None:
         """What was typed becomes a version."""
@@ -277,7 +277,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         if self.face == "editor" and version is not None:
             self.face = "text"
             if text != self._texts.get(version.digest):
-                self._after(self._and_load(self._doors.edit(version, text), newest=True))
+                self._after(self._and_load(self._controller.edit(version, text), newest=True))
 
     def action_prompt(self) -> None:
         """What was sent for this version."""
@@ -289,7 +289,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _show_prompt(self, version: NodeVersion) -> None:
         title = _("What was sent for version {n}").format(n=version.number)
-        self.app.push_screen(SentScreen(title, await self._doors.prompt(version)))
+        self.app.push_screen(SentScreen(title, await self._controller.prompt(version)))
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:

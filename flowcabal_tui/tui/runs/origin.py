@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import on
@@ -14,13 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.context import ContextSource, Receipt
-from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.context import ContextSource
+from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import AUTHORS, CLASSES, level_words
 from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -34,6 +32,9 @@ from flowcabal_tui.tui.widgets.found_row import FoundRow
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
+
 _HEAD = 24
 """Cells that the version and author of a line take at most."""
 
@@ -44,18 +45,6 @@ class RunPlace:
 
     run: RunId
     node: NodeId
-
-
-class BlameDoors(Protocol):
-    """What the screen asks of the project."""
-
-    def provenance(self, chapter: ChapterId, line: int) -> Awaitable[Provenance]: ...
-
-    def text(self, chapter: ChapterId, version: int) -> Awaitable[str]: ...
-
-    def source(
-        self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None
-    ) -> Awaitable[SourceText]: ...
 
 
 class BlameScreen(ModalScreen[RunPlace | None]):
@@ -83,10 +72,12 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, chapter: Chapter, lines: tuple[BlamedLine, ...], doors: BlameDoors, first: int = 0) -> None:
+    def __init__(
+        self, chapter: Chapter, lines: tuple[BlamedLine, ...], controller: ReceiptController, first: int = 0
+    ) -> None:
         """The cursor begins at the line with the number `first`."""
         super().__init__()
-        self._chapter, self._lines, self._doors, self._first = chapter, lines, doors, first
+        self._chapter, self._lines, self._controller, self._first = chapter, lines, controller, first
         self._told: Provenance | None = None
 
     def compose(self) -> ComposeResult:
@@ -125,7 +116,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._tell(line), group="line", exclusive=True)
 
     async def _tell(self, line: BlamedLine) -> None:
-        self._told = await self._doors.provenance(self._chapter.id, line.number)
+        self._told = await self._controller.provenance(self._chapter.id, line.number)
         self.query_one(".told", Static).update("\n".join(self._words(self._told)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
@@ -200,7 +191,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     async def _open(self, source: ContextSource) -> None:
         receipt = self._told.written.receipt if self._told and self._told.written else None
-        text = await self._doors.source(source.uri, source.start, source.end, source.level, receipt)
+        text = await self._controller.source(source.uri, source.start, source.end, source.level, receipt)
         self.app.push_screen(SourceScreen(text))
 
     def action_changes(self) -> None:
@@ -209,8 +200,8 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._changes(line.origin))
 
     async def _changes(self, origin: Origin) -> None:
-        before = await self._doors.text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
-        after = await self._doors.text(origin.chapter, origin.version)
+        before = await self._controller.text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
+        after = await self._controller.text(origin.chapter, origin.version)
         title = _("from version {old} to version {new}").format(old=origin.version - 1, new=origin.version)
         self.app.push_screen(DiffScreen(title, before, after))
 
@@ -224,7 +215,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:
             title = _("{node}, attempt {n}").format(node=one_line(written.title), n=written.attempt)
-            self.app.push_screen(ReceiptScreen(written.receipt, title, self._doors.source))
+            self.app.push_screen(ReceiptScreen(written.receipt, title, self._controller.source))
 
     def action_run(self) -> None:
         """Go to the run."""

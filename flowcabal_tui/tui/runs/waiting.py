@@ -20,7 +20,7 @@ from flowcabal_tui.tui.workflows.document import WorkflowDocument
 TICK_SECONDS: Final = 1.0
 
 
-class WaitDesk:
+class WaitController:
     """Counts the seconds while something waits."""
 
     def __init__(

@@ -18,10 +18,10 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.around import Companion, neighbours, relations_between
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, person_form, relation_form
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.story.words import relation_words
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
@@ -69,8 +69,8 @@ class EgoScreen(StoryPage):
         Binding("slash", "go_to", mark("Go to"), tooltip=mark("Put anybody into the middle, by name."), id="ego.go-to"),
     ]  # fmt: skip
 
-    def __init__(self, doors: StoryDoors, centre: EntityId) -> None:
-        super().__init__(doors)
+    def __init__(self, access: StoryAccess, centre: EntityId) -> None:
+        super().__init__(access)
         self._centre_entity = centre
         self._trail: list[EntityId] = []
         self._companions: tuple[Companion, ...] = ()
@@ -107,7 +107,7 @@ class EgoScreen(StoryPage):
     async def show_cast(self, cast: Cast) -> None:
         """The graph anew: nobody is in it who is met only later."""
         following = cast.at(self._position(cast) + 1)
-        self._companions = await self.doors.companions(self._centre_entity, following.id if following else None)
+        self._companions = await self.access.companions(self._centre_entity, following.id if following else None)
         self._draw(cast)
 
     def _position(self, cast: Cast) -> int:

@@ -21,6 +21,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import new_id
 from flowcabal_tui.tui.story.ego import EgoScreen
@@ -29,7 +30,6 @@ from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_n
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -92,9 +92,9 @@ class EntitiesScreen(FilteredPage):
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, doors: StoryDoors, entity: EntityId | None = None) -> None:
+    def __init__(self, access: StoryAccess, entity: EntityId | None = None) -> None:
         """`entity` is under the cursor first."""
-        super().__init__(doors)
+        super().__init__(access)
         self._first_entity, self._kind_shown = entity, _ALL
         self._name_rows: list[tuple[str, str]] = []
         self._marked: dict[EntityId, None] = {}
@@ -204,13 +204,13 @@ class EntitiesScreen(FilteredPage):
             self.work(self._judge(entity, name, confirms=verb == "confirm"))
 
     async def _judge(self, entity: Entity, name: str, *, confirms: bool) -> None:
-        await self.doors.put_entity(judged(entity, name, confirms=confirms))
+        await self.access.put_entity(judged(entity, name, confirms=confirms))
         await self.reload()
 
     def action_mentions(self) -> None:
         """The places that name it."""
         if (entity := self.entity) is not None and self.cast is not None:
-            self.app.push_screen(MentionsScreen(self.doors, entity, self.cast), self._go)
+            self.app.push_screen(MentionsScreen(self.access, entity, self.cast), self._go)
 
     def _go(self, place: Place | None) -> None:
         if place is not None:
@@ -219,12 +219,12 @@ class EntitiesScreen(FilteredPage):
     def action_graph(self) -> None:
         """Who stands around."""
         if (entity := self.entity) is not None:
-            self.app.push_screen(EgoScreen(self.doors, entity.id), self._go)
+            self.app.push_screen(EgoScreen(self.access, entity.id), self._go)
 
     def action_facts(self) -> None:
         """What holds of it."""
         if (entity := self.entity) is not None:
-            self.app.push_screen(RecordsScreen(self.doors, "facts", entity.name))
+            self.app.push_screen(RecordsScreen(self.access, "facts", entity.name))
 
     def action_add(self) -> None:
         """A form for a new one."""
@@ -242,7 +242,7 @@ class EntitiesScreen(FilteredPage):
         changed = await self.ask(entity_form(entity))
         if changed is not None and self.cast is not None:
             known = changed if changed.id else replace(changed, id=new_id(changed.name, self.cast))
-            await self.doors.put_entity(known)
+            await self.access.put_entity(known)
             self._first_entity = known.id
             await self.reload()
 
@@ -304,5 +304,5 @@ class EntitiesScreen(FilteredPage):
             return
         words = _("Its names and all that is said of it move to {name}.").format(name=one_line(kept.name, 40))
         if await self.confirm(_("Make one of two?"), words):
-            await self.doors.merge(entity, kept, cast)
+            await self.access.merge(entity, kept, cast)
             await self._done(kept.id)

@@ -29,7 +29,7 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     if not await page.confirm(title, words):
         return False
     for entity in entities:
-        await page.doors.remove_entity(entity.id)
+        await page.access.remove_entity(entity.id)
     return True
 
 
@@ -48,10 +48,10 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
     if not await page.confirm(_("Make one of {n}?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
         return None
     for each in entities:
-        cast = await page.doors.cast()  # each step changes the names and records of the one that stays
+        cast = await page.access.cast()  # each step changes the names and records of the one that stays
         gone, stays = cast.entity(each.id), cast.entity(kept)
         if each.id != kept and gone is not None and stays is not None:
-            await page.doors.merge(gone, stays, cast)
+            await page.access.merge(gone, stays, cast)
     return kept
 
 
@@ -68,7 +68,7 @@ async def change_kind(page: StoryPage, entities: Sequence[Entity]) -> bool:
         return False
     for entity in entities:
         if entity.kind != kind:
-            await page.doors.put_entity(replace(entity, kind=kind, by="hand"))
+            await page.access.put_entity(replace(entity, kind=kind, by="hand"))
     return True
 
 

@@ -19,8 +19,8 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
@@ -49,8 +49,8 @@ class MentionsScreen(StoryPage):
                 id="mentions.open"),
     ]  # fmt: skip
 
-    def __init__(self, doors: StoryDoors, entity: Entity, cast: Cast) -> None:
-        super().__init__(doors)
+    def __init__(self, access: StoryAccess, entity: Entity, cast: Cast) -> None:
+        super().__init__(access)
         self._entity, self._names_known = entity, cast
         self._places: Sequence[Mention] = ()
         self._place_at = 0
@@ -72,7 +72,7 @@ class MentionsScreen(StoryPage):
         """Reads the places, and the text anew; the place in view stays."""
         self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
-        self._places = await self.doors.mentions(self._entity.id)
+        self._places = await self.access.mentions(self._entity.id)
         if not self._places:
             self.query_one(".told", Static).update(_("Nothing in the book names it."))
             return
@@ -98,7 +98,7 @@ class MentionsScreen(StoryPage):
         """The text of the chapter, at the place."""
         place, reader = self._places[self._place_at], self.query_one(StreamView)
         if self._shown_chapter != place.chapter:
-            reader.set_text(await self.doors.text(place.chapter), follow=False)
+            reader.set_text(await self.access.text(place.chapter), follow=False)
             self._shown_chapter = place.chapter
         words = _("place {n} of {count} · {chapter}")
         chapter = self._names_known.chapter(place.chapter)

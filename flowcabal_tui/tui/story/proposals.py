@@ -31,11 +31,11 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import entity_form, fact_form, moment_form, promise_form, relation_form
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.widgets.help import HelpData
 
 _TABS: Final = (
@@ -89,9 +89,9 @@ class ProposalsScreen(FilteredPage):
           for digit, name, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, doors: StoryDoors, chapter: ChapterId | None = None) -> None:
+    def __init__(self, access: StoryAccess, chapter: ChapterId | None = None) -> None:
         """`chapter` is the open one; rows of all chapters are listed first."""
-        super().__init__(doors)
+        super().__init__(access)
         self._open_chapter, self._states_shown, self._only_open = chapter, "open", False
         self._cursor_wanted: str | None = None
 
@@ -111,7 +111,7 @@ class ProposalsScreen(FilteredPage):
 
     async def reload(self) -> None:
         """Reads who is called what, and the rows."""
-        self.cast = await self.doors.people()
+        self.cast = await self.access.people()
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -130,7 +130,7 @@ class ProposalsScreen(FilteredPage):
         self.work(self.reload(), exclusive=True)
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
-        return await self.doors.proposals(self._wish(), offset, limit)
+        return await self.access.proposals(self._wish(), offset, limit)
 
     def _wish(self) -> ProposalWish:
         words = self.query_one(Input).value.strip()
@@ -211,7 +211,7 @@ class ProposalsScreen(FilteredPage):
         """The cursor goes on to the row behind those that leave the list."""
         if isinstance(command, DecideProposals) and self._states_shown in ("open", "waiting"):
             self._cursor_wanted = self.rows.after(command.proposals)
-        await self.doors.decide(command)
+        await self.access.decide(command)
         self.rows.unmark()
         await self.reload()
 
@@ -221,11 +221,11 @@ class ProposalsScreen(FilteredPage):
             self.work(self._correct(proposal))
 
     async def _correct(self, proposal: Proposal) -> None:
-        form = _form(proposal, await self.doors.cast())
+        form = _form(proposal, await self.access.cast())
         change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
         if change is not None:
             self._cursor_wanted = self.rows.after([proposal.id]) if self._states_shown != "all" else None
-            await self.doors.decide(CorrectProposal(proposal.id, change))
+            await self.access.decide(CorrectProposal(proposal.id, change))
             await self.reload()
 
 

@@ -25,7 +25,7 @@ from flowcabal_tui.tui.story.words import (
 )
 from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
 
-Shelf = Literal["promises", "timeline", "facts"]
+RecordList = Literal["promises", "timeline", "facts"]
 _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
 
 
@@ -48,11 +48,11 @@ class Line:
     end: str
 
 
-def lines(shelf: Shelf, cast: Cast, wish: Wish) -> list[Line]:
-    """The rows of a shelf, in their order."""
-    if shelf == "promises":
+def lines(listed: RecordList, cast: Cast, wish: Wish) -> list[Line]:
+    """The rows of a listed, in their order."""
+    if listed == "promises":
         return _promises(cast, wish)
-    return _moments(cast, wish) if shelf == "timeline" else _facts(cast, wish)
+    return _moments(cast, wish) if listed == "timeline" else _facts(cast, wish)
 
 
 def about(record: StoryRecord, cast: Cast) -> Iterator[str]:

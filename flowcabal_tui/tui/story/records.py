@@ -20,6 +20,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.record_forms import (
@@ -30,8 +31,7 @@ from flowcabal_tui.tui.story.record_forms import (
     payment_form,
     promise_form,
 )
-from flowcabal_tui.tui.story.record_rows import Shelf, Wish, about, lines
-from flowcabal_tui.tui.story.records_service import StoryDoors
+from flowcabal_tui.tui.story.record_rows import RecordList, Wish, about, lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
@@ -41,12 +41,12 @@ _TABS: Final = (
     ("2", "timeline", mark("Timeline")),
     ("3", "facts", mark("Facts")),
 )
-_HEADS: Final[dict[Shelf, str]] = {
+_HEADS: Final[dict[RecordList, str]] = {
     "promises": mark("what was planted, most urgent first"),
     "timeline": mark("place in the story, place in the telling; < looks back, > ahead"),
     "facts": mark("what holds in the chapter; S is a secret"),
 }
-_ONLY: Final[dict[str, Shelf]] = {
+_ONLY: Final[dict[str, RecordList]] = {
     "pay": "promises", "drop": "promises", "payment": "promises",
     "order": "timeline",
     "chapter": "facts", "all": "facts", "end": "facts",
@@ -92,14 +92,16 @@ class RecordsScreen(FilteredPage):
         Binding("greater_than_sign,shift+right", "chapter(10)", mark("Ten chapters on"), show=False,
                 id="records.much-later"),
         Binding("slash", "filter", mark("Find"), tooltip=mark("Type words, or a name."), id="records.filter"),
-        *(Binding(digit, f"shelf('{shelf}')", words, show=False, id=f"records.{shelf}")
-          for digit, shelf, words in _TABS),
+        *(Binding(digit, f"listed('{listed}')", words, show=False, id=f"records.{listed}")
+          for digit, listed, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, doors: StoryDoors, shelf: Shelf = "promises", words: str = "", position: int = 0) -> None:
+    def __init__(
+        self, access: StoryAccess, listed: RecordList = "promises", words: str = "", position: int = 0
+    ) -> None:
         """`words` are in the filter; facts are shown as of the chapter at `position` (0: the last that is written)."""
-        super().__init__(doors)
-        self._shelf_shown, self._first_words, self._position = shelf, words, position
+        super().__init__(access)
+        self._list_shown, self._first_words, self._position = listed, words, position
         self._shows_all, self._as_told = False, False
         self._listed: dict[str, StoryRecord] = {}
 
@@ -129,11 +131,11 @@ class RecordsScreen(FilteredPage):
             self._fill(self.cast)
 
     def _fill(self, cast: Cast, cursor: str | None = None) -> None:
-        self.query_one(PaneTabs).show(self._shelf_shown)
-        self.set_class(self._shelf_shown == "facts", "-facts")
+        self.query_one(PaneTabs).show(self._list_shown)
+        self.set_class(self._list_shown == "facts", "-facts")
         position = None if self._shows_all else self._position
         words = self.query_one(Input).value.strip()
-        found = lines(self._shelf_shown, cast, Wish(words, position, self._as_told))
+        found = lines(self._list_shown, cast, Wish(words, position, self._as_told))
         self._listed = {each.record.id: each.record for each in found}
         rows = [Option(EndedRow(each.start, each.middle, each.end), id=each.record.id) for each in found]
         self.listing.refill(rows, cursor)
@@ -146,10 +148,10 @@ class RecordsScreen(FilteredPage):
 
     def _head(self, count: int) -> str:
         counted = ngettext("{n} entry", "{n} entries", count).format(n=count)
-        words = _(_HEADS[self._shelf_shown])
-        if self._shelf_shown == "facts" and self._shows_all:
+        words = _(_HEADS[self._list_shown])
+        if self._list_shown == "facts" and self._shows_all:
             words = _("everything that ever holds; S is a secret")
-        if self._shelf_shown == "timeline" and self._as_told:
+        if self._list_shown == "timeline" and self._as_told:
             counted += " · " + _("as it is told")
         return f"{counted} · {words}"
 
@@ -168,18 +170,18 @@ class RecordsScreen(FilteredPage):
         self.action_evidence()
 
     @on(PaneChosen)
-    def choose_shelf(self, message: PaneChosen) -> None:
+    def choose_list(self, message: PaneChosen) -> None:
         """A name was clicked."""
-        self.action_shelf(message.pane)
+        self.action_list(message.pane)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key of one list is none in another."""
-        return _ONLY.get(action, self._shelf_shown) == self._shelf_shown
+        return _ONLY.get(action, self._list_shown) == self._list_shown
 
-    def action_shelf(self, name: str) -> None:
+    def action_list(self, name: str) -> None:
         """Another list."""
-        shelves: tuple[Shelf, ...] = ("promises", "timeline", "facts")
-        self._shelf_shown = next(shelf for shelf in shelves if shelf == name)
+        lists: tuple[RecordList, ...] = ("promises", "timeline", "facts")
+        self._list_shown = next(listed for listed in lists if listed == name)
         self.refill()
 
     def action_order(self) -> None:
@@ -210,12 +212,12 @@ class RecordsScreen(FilteredPage):
         if cast is None or chapter is None:
             self.notify(_("There is no chapter yet: `a` in the list of chapters adds one."), markup=False)
         else:
-            new: dict[Shelf, StoryRecord] = {
+            new: dict[RecordList, StoryRecord] = {
                 "promises": Promise(NEW, "", chapter.id),
                 "timeline": Moment(NEW, "", chapter.id),
                 "facts": Fact(NEW, "", since=chapter.id),
             }
-            self._edit(new[self._shelf_shown], cast)
+            self._edit(new[self._list_shown], cast)
 
     def action_edit(self) -> None:
         """The form of the one under the cursor."""

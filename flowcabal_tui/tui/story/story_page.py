@@ -1,4 +1,4 @@
-"""What all screens of names and records share: they read a cast, change it through doors, and show it anew."""
+"""What all screens of names and records share: they read a cast, change it through access, and show it anew."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.records_service import StoryDoors
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 
@@ -44,9 +44,9 @@ class StoryPage(ModalScreen[Place | None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, doors: StoryDoors) -> None:
+    def __init__(self, access: StoryAccess) -> None:
         super().__init__()
-        self.doors = doors
+        self.access = access
         self.cast: Cast | None = None
         self._reload_timer: Timer | None = None
 
@@ -60,7 +60,7 @@ class StoryPage(ModalScreen[Place | None]):
 
     async def reload(self) -> None:
         """Reads the cast and shows it."""
-        self.cast = await self.doors.cast()
+        self.cast = await self.access.cast()
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -89,7 +89,7 @@ class StoryPage(ModalScreen[Place | None]):
 
     async def write(self, record: StoryRecord) -> RecordId:
         """Writes a record and shows it."""
-        written = await self.doors.put(record)
+        written = await self.access.put(record)
         await self.reload()
         return written
 
@@ -97,7 +97,7 @@ class StoryPage(ModalScreen[Place | None]):
         """Takes a record out after a question."""
         told = _("Agents do not bring it back. A record that is only over is better ended than removed.")
         if await self.confirm(_("Remove this?") + f" {words}", told):
-            await self.doors.remove(record.id)
+            await self.access.remove(record.id)
             await self.reload()
 
     async def confirm(self, title: str, words: str) -> bool:
@@ -110,7 +110,7 @@ class StoryPage(ModalScreen[Place | None]):
         if not evidence:
             self.notify(_("No words of the text are given for this."), markup=False)
         else:
-            self.app.push_screen(SourceScreen(await self.doors.source(evidence[0])))
+            self.app.push_screen(SourceScreen(await self.access.source(evidence[0])))
 
     def action_leave(self) -> None:
         """Back to the workspace."""

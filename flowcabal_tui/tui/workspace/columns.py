@@ -89,7 +89,7 @@ class ColumnsScreen(Screen[None]):
         self.add_class(*[name for least, name in steps if self.app.size.width >= least][:1])
 
     def on_mount(self) -> None:
-        """The chapters are the front door."""
+        """Begins with the chapters."""
         self.action_pane(PANES[0][1])
 
     def action_pane(self, pane: str, focus: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""What the engine tells becomes what the workspace shows; the desks that both need are made here."""
+"""What the engine tells becomes what the workspace shows; the controllers are made here."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from flowcabal_tui.domain.proposals import ProposalWish
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.bootstrap_words import said
-from flowcabal_tui.tui.book.browser_controller import ShelfDesk
-from flowcabal_tui.tui.book.controller import BookDesk
+from flowcabal_tui.tui.book.browser_controller import BrowserController
+from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search_controller import SearchController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
-from flowcabal_tui.tui.decisions.controller import QuestionDesk
-from flowcabal_tui.tui.memory.controller import MemoryDesk
+from flowcabal_tui.tui.decisions.controller import DecisionController
+from flowcabal_tui.tui.memory.controller import MemoryController
 from flowcabal_tui.tui.memory.queue_controller import QueueController
 from flowcabal_tui.tui.models.controller import ModelController
 from flowcabal_tui.tui.runs.control import RunControl
@@ -27,13 +27,13 @@ from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
-from flowcabal_tui.tui.runs.waiting import WaitDesk
+from flowcabal_tui.tui.runs.waiting import WaitController
 from flowcabal_tui.tui.shared import messages
 from flowcabal_tui.tui.shared.bridge import Bridge
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.controller import StoryDesk
+from flowcabal_tui.tui.story.controller import StoryController
 from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workspace.columns import ColumnsScreen
@@ -49,19 +49,19 @@ class FactsScreen(ColumnsScreen):
         super().__init__(OutputPane(id="output"), StatusLine.of(workbench.info))
         self._workbench, self._now, self._editor = workbench, now, editor
         self.bridge = Bridge(workbench, self.output, self.post_message, self._text_arrived)
-        self.book = BookDesk(self, workbench, now, editor)
+        self.book = BookController(self, workbench, now, editor)
         self.document = WorkflowDocument(self, workbench)
         self.runs = RunController(self, workbench, self.bridge, self.document)
-        self.waiting = WaitDesk(self, self.runs, self.document, self.output, lambda: now().timestamp())
-        self.memory = MemoryDesk(self, workbench, editor)
-        self.questions = QuestionDesk(self, workbench, editor)
+        self.waiting = WaitController(self, self.runs, self.document, self.output, lambda: now().timestamp())
+        self.memory = MemoryController(self, workbench, editor)
+        self.questions = DecisionController(self, workbench, editor)
         self.models = ModelController(self, workbench)
         self.background = QueueController(self, workbench)
         self.search = SearchController(self, workbench, self._open_at)
         self.receipts = ReceiptController(self, workbench, self._open_run)
         self.upkeep = UpkeepController(self, workbench, self.book, now)
-        self.shelf = ShelfDesk(self, workbench, self.book, self.upkeep, self._open_at, self.receipts.origin)
-        self.story = StoryDesk(self, workbench, self._open_at)
+        self.browser = BrowserController(self, workbench, self.book, self.upkeep, self._open_at, self.receipts.origin)
+        self.story = StoryController(self, workbench, self._open_at)
         self.graph = GraphController(
             self, workbench, self.document, self._chapter_of_run, self.runs.show_node, self.runs.choose_node
         )
@@ -121,7 +121,7 @@ class FactsScreen(ColumnsScreen):
         """Who is in the scene of the receipt's chapter, where, when, and which kind it is."""
         self._work(self.receipts.set_scene(event.receipt, self.document.workflow), "looking", exclusive=True)
 
-    def _work(self, work: Coroutine[Any, Any, Any], group: str = "desk", *, exclusive: bool = False) -> None:
+    def _work(self, work: Coroutine[Any, Any, Any], group: str = "work", *, exclusive: bool = False) -> None:
         attempt(self, work, group=group, exclusive=exclusive)
 
     def _show_counts(self) -> None:

@@ -1,4 +1,4 @@
-"""The workspace: messages of the panes become work of the desks, facts of the engine become what is shown."""
+"""The workspace: messages of the panes become work of the controllers, facts of the engine become what is shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from flowcabal_tui.tui.workspace.facts import FactsScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
-    from flowcabal_tui.tui.story.record_rows import Shelf
+    from flowcabal_tui.tui.story.record_rows import RecordList
 
 
 class WorkspaceScreen(FactsScreen):
@@ -353,7 +353,7 @@ class WorkspaceScreen(FactsScreen):
 
     def action_look(self, what: str) -> None:
         """A page over the workspace: search, the whole manuscript, trust, the background work, this also to rebuild."""
-        pages = {"search": self.search.find, "shelf": self.shelf.browse, "queue": self._queue}
+        pages = {"search": self.search.find, "browser": self.browser.browse, "queue": self._queue}
         pages["trust"] = self.models.trust
         self._work(self._queue(rebuilds=True) if what == "rebuild" else pages[what](), "looking")
 
@@ -370,10 +370,10 @@ class WorkspaceScreen(FactsScreen):
         """Everyone and everything with a name."""
         self.story.names()
 
-    def action_story(self, shelf: Shelf) -> None:
+    def action_story(self, listed: RecordList) -> None:
         """Promises, timeline, or facts as of the open chapter."""
         chapter = self.book.chapter
-        self.story.records(shelf, chapter.position if chapter else 0)
+        self.story.records(listed, chapter.position if chapter else 0)
 
     def action_meta(self) -> None:
         """Outline, style guide, world rules, notes."""

@@ -8,7 +8,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.tui.book.browser import ShelfPlace, ShelfScreen
+from flowcabal_tui.tui.book.browser import BrowserPlace, BrowserScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.progress import progress_bar
 from tests.tui import fake_books as books
@@ -16,7 +16,7 @@ from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import Host, shown
 
 
-class Doors:
+class Controller:
     """Into an invented project; what is done with the book is noted."""
 
     def __init__(self, language: str = "en", *volumes: str) -> None:
@@ -86,7 +86,7 @@ def page_text(app: Host) -> str:
 async def test_the_book_with_its_goals_and_every_chapter_with_its_length_and_state() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("The Salt Road", "en", Doors()))
+        await app.push_screen(BrowserScreen("The Salt Road", "en", Controller()))
         await settle(app, pilot)
         rows = [row.strip() for row in shown(app)]
         assert rows[0].startswith("The Salt Road · 4 chapters · ")
@@ -101,20 +101,20 @@ async def test_scenes_unfold_below_their_chapter_and_enter_opens_one() -> None:
     app, given = Host(), []
     scenes = await FakeWorkbench("en").scenes(FIRST)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("Book", "en", Doors(), FIRST), given.append)
+        await app.push_screen(BrowserScreen("Book", "en", Controller(), FIRST), given.append)
         await settle(app, pilot)
         await pilot.press("l")
         await settle(app, pilot)
         assert "1 It rained all night." in page_text(app)
         await pilot.press("j", "j", "enter")
         await pilot.pause()
-        assert given == [ShelfPlace(FIRST, scenes[1].start, scenes[1].end)]
+        assert given == [BrowserPlace(FIRST, scenes[1].start, scenes[1].end)]
 
 
 async def test_volumes_fold_with_their_lengths() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("Book", "en", Doors("en", "One", "One", "Two", "Two"), SECOND))
+        await app.push_screen(BrowserScreen("Book", "en", Controller("en", "One", "One", "Two", "Two"), SECOND))
         await settle(app, pilot)
         assert "[-] One · 2 chapters" in page_text(app)
         await pilot.press("h")
@@ -126,40 +126,42 @@ async def test_volumes_fold_with_their_lengths() -> None:
 
 
 async def test_a_chapter_is_split_at_the_scene_under_the_cursor_and_merged_with_the_next() -> None:
-    app, doors = Host(), Doors()
-    scenes = await doors.scenes(FIRST)
+    app, controller = Host(), Controller()
+    scenes = await controller.scenes(FIRST)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("Book", "en", doors, FIRST))
+        await app.push_screen(BrowserScreen("Book", "en", controller, FIRST))
         await settle(app, pilot)
         await pilot.press("s")
-        assert doors.done == [], "nothing says where"
+        assert controller.done == [], "nothing says where"
         await pilot.press("l")
         await settle(app, pilot)
         await pilot.press("j", "j", "s")
         await settle(app, pilot)
         await pilot.press("h", "m")
         await settle(app, pilot)
-        assert doors.done == [("split", FIRST, scenes[1].start), ("merge", FIRST, SECOND)]
+        assert controller.done == [("split", FIRST, scenes[1].start), ("merge", FIRST, SECOND)]
 
 
 async def test_chapters_are_moved_renamed_deleted_and_asked_for_their_versions() -> None:
-    app, doors = Host(), Doors()
+    app, controller = Host(), Controller()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("Book", "en", doors, SECOND))
+        await app.push_screen(BrowserScreen("Book", "en", controller, SECOND))
         await settle(app, pilot)
         await pilot.press("greater_than_sign", "less_than_sign", "n", "u", "V", "a", "U", "d")
         await settle(app, pilot)
-        assert doors.done == [
+        assert controller.done == [
             ("move", SECOND, 1), ("move", SECOND, -1), ("rename", SECOND), ("volume", SECOND), ("versions", SECOND),
             ("add",), ("back",), ("delete", SECOND),
         ]  # fmt: skip
         await pilot.press("G", "m", "w")
         await settle(app, pilot)
-        assert doors.done[-1] == ("origin", books.chapter_id(4), 0), "there is nothing behind the last to merge with"
-        assert not isinstance(app.screen, ShelfScreen), "a run was opened below"
+        assert controller.done[-1] == ("origin", books.chapter_id(4), 0), (
+            "there is nothing behind the last to merge with"
+        )
+        assert not isinstance(app.screen, BrowserScreen), "a run was opened below"
 
 
-class Losing(Doors):
+class Losing(Controller):
     """What is deleted or split off is gone from the book."""
 
     scene_count = 9
@@ -180,7 +182,7 @@ class Losing(Doors):
 async def test_the_cursor_stays_where_a_chapter_was_deleted_or_split() -> None:
     app, third = Host(), books.chapter_id(3)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("Book", "en", Losing(), SECOND))
+        await app.push_screen(BrowserScreen("Book", "en", Losing(), SECOND))
         await settle(app, pilot)
         await pilot.press("d")
         await settle(app, pilot)
@@ -196,10 +198,10 @@ async def test_the_cursor_stays_where_a_chapter_was_deleted_or_split() -> None:
 
 
 async def test_an_empty_book_can_be_opened() -> None:
-    app, doors = Host(), Doors()
-    doors.workbench.chapter_rows = []
+    app, controller = Host(), Controller()
+    controller.workbench.chapter_rows = []
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ShelfScreen("Book", "zh", doors))
+        await app.push_screen(BrowserScreen("Book", "zh", controller))
         await settle(app, pilot)
         await pilot.press("l", "h", "s", "m", "V", "w", "enter")
         assert "Book · 0 chapters · 0 characters" in page_text(app)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.story.around import Companion
 
 
-class StoryDoors:
+class StoryAccess:
     """Asks and changes; shows nothing."""
 
     def __init__(self, workbench: Workbench) -> None:

@@ -1,0 +1,50 @@
+"""The outline as its screen reads and writes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.outline import NOWHERE, OutlinePart
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import META
+from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
+from flowcabal_tui.tui.memory.outline import PartOf
+from flowcabal_tui.tui.shared.versions import VersionsScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import Workbench
+
+_OUTLINE: Final = ChapterId("meta/outline")
+
+
+class OutlineController:
+    """Reads and writes the outline for its screen."""
+
+    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+        self._screen, self._workbench = screen, workbench
+        self.outline, self.chapter_text = workbench.outline, workbench.chapter_text
+
+    async def write(self, text: str, of: PartOf, version: int) -> None:
+        part = of.placed.part if of.placed else None
+        title, nth, chapter = (part.title, part.nth, NOWHERE) if part else ("", 1, of.chapter)
+        await self._workbench.carry_out(WriteOutlinePart(text, title, nth, chapter, version, of.volume))
+
+    async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None:
+        await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
+
+    async def earlier_text(self) -> str | None:
+        versions = await self._workbench.chapter_versions(_OUTLINE)
+        if not versions:
+            return None
+
+        async def load(version: int) -> str:
+            return await self._workbench.chapter_text(_OUTLINE, version)
+
+        page = VersionsScreen(_(META["outline"]), versions, load, self._workbench.info.language)
+        return await self._screen.app.push_screen_wait(page)
+
+    async def write_all(self, text: str, version: int) -> None:
+        await self._workbench.carry_out(WriteMeta("outline", text, version))
