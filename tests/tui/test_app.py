@@ -17,7 +17,7 @@ from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.first_run import FirstRunScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
-from flowcabal_tui.tui.app.too_small import TooSmallScreen
+from flowcabal_tui.tui.app.stage import TooSmallScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
 from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import until

@@ -4,24 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from textual import on
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.events import Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
 
-from flowcabal_tui.locale import use_language
+from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.app.announcer import Announcer
 from flowcabal_tui.tui.app.departure import Departure
 from flowcabal_tui.tui.app.driver import PatientDriver
-from flowcabal_tui.tui.app.too_small import TooSmallScreen, is_too_small
 from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 
 TERMINAL_THEMES: Final = ("ansi-dark", "ansi-light")
 DEFAULT_THEME: Final = "ink"
+
+
+SMALLEST: Final = Size(60, 16)
+
+
+def is_too_small(size: Size) -> bool:
+    """Is the terminal smaller than the smallest that the panes fit in?"""
+    return size.width < SMALLEST.width or size.height < SMALLEST.height
+
+
+class TooSmallScreen(ModalScreen[None]):
+    """Says how large the terminal must be; goes away by itself."""
+
+    HIDES_NOTICES: ClassVar[bool] = True
+    DEFAULT_CSS = """
+    TooSmallScreen { align: center middle; background: $background; }
+    TooSmallScreen Static { width: auto; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Two lines."""
+        yield Static(
+            _("This terminal is too small.\nAt least {width} x {height} characters are needed.").format(
+                width=SMALLEST.width, height=SMALLEST.height
+            ),
+            markup=False,
+        )
 
 
 class Stage(App[int]):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from textual.app import App
 from textual.screen import Screen
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import WaiveFinding
@@ -18,7 +20,6 @@ from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, is_told
 from flowcabal_tui.tui.decisions.unsent import Unsent
 from flowcabal_tui.tui.shared.notices import NoticeOver
-from flowcabal_tui.tui.shared.terminal import set_terminal_title
 from flowcabal_tui.tui.shared.trouble import attempt
 
 if TYPE_CHECKING:
@@ -119,3 +120,10 @@ class DecisionController:
         """A finding is intended; the reason is remembered."""
         await self._workbench.carry_out(WaiveFinding(draft_quote, source_quote, reason))
         self._screen.notify(_("Noted as intended."), markup=False)
+
+
+def set_terminal_title(app: App[Any], title: str) -> None:
+    """Sets the title of the terminal window, through the driver that writes everything else in order."""
+    driver = app._driver  # Textual writes OSC 52 the same way and offers no public method
+    if driver is not None and not app.is_headless:
+        driver.write(f"\x1b]2;{clean(title)}\x07")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
+from flowcabal_tui.agents.arcs import WORK, arcs_of
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import TASKS
+from flowcabal_tui.project.words import META, TASKS
 from flowcabal_tui.protocol.memory import CancelBackground, Rebuild, RebuildPart, RebuildProgress, RetryBackground
-from flowcabal_tui.tui.memory.names import called
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agents_cost, may_spend
 from flowcabal_tui.tui.shared.words import one_line
@@ -123,3 +123,17 @@ class QueueController:
         count = int(await self._workbench.carry_out(command) or 0)
         words = ngettext("{n} step waits; the rest is done.", "{n} steps wait; the rest is done.", count)
         self._say(words.format(n=count))
+
+
+async def called(workbench: Workbench) -> Mapping[str, str]:
+    """Chapters, also deleted ones, and entities by id; chapters, profiles, arcs and the writer's rules by uri."""
+    chapters = await workbench.chapters()
+    titles = {str(at.id): at.title for at in await workbench.deleted_chapters()}
+    titles |= {str(at.id): f"{at.position} {at.title}" for at in chapters}
+    names = {f"meta/{name}": _(words) for name, words in META.items()}
+    arcs = arcs_of(chapter for chapter in chapters if chapter.version)
+    names |= {WORK: _("The whole work")} | {arc.uri: arc.title(workbench.info.language) for arc in arcs}
+    for row in await workbench.profiles():
+        names[row.uri] = " · ".join(dict.fromkeys(filter(None, (row.kind_title, row.name))))
+    names |= {str(entity.id): entity.name for entity in await workbench.entities()}
+    return names | {f"manuscript/{identity}": title for identity, title in titles.items()} | titles

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
@@ -18,9 +20,7 @@ from flowcabal_tui.tui.runs.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
 from flowcabal_tui.tui.runs.keeping import KeepController
 from flowcabal_tui.tui.runs.output import OutputPane
-from flowcabal_tui.tui.runs.preparing import preparing
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
-from flowcabal_tui.tui.runs.resuming import is_to_be_continued, may_continue
 from flowcabal_tui.tui.runs.words import (
     INSTRUCTION,
     asks_for_wish,
@@ -31,6 +31,8 @@ from flowcabal_tui.tui.shared.bridge import Bridge
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.messages import WorkflowShown
+from flowcabal_tui.tui.shared.notices import GoesOn
+from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
@@ -292,3 +294,41 @@ class RunController:
             receipt = await self._workbench.preview_context(RunRequest(workflow.reference, chapter), node)
             title = _("{node}, as it would be now").format(node=workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)
+
+
+@contextmanager
+def preparing(screen: Screen[Any]) -> Iterator[None]:
+    """Says so while it lasts; and that a knowledge server which is starting is waited for."""
+    words = _("The run is being prepared ...")
+    if screen.query_one(StatusLine).is_knowledge_starting:
+        words = _("The run is being prepared; the knowledge server that it will ask is starting ...")
+    screen.app.post_message(GoesOn("preparing", words))
+    try:
+        yield
+    finally:
+        screen.app.post_message(GoesOn("preparing", ""))
+
+
+_WHOLE: Final[frozenset[NodeState]] = frozenset({"done", "pending", "skipped", "blocked"})
+"""States of nodes that have no text that was cut off."""
+
+
+async def is_to_be_continued(screen: Screen[Any], workbench: Workbench, summary: RunSummary) -> bool | None:
+    """Asks whether text of the run that was cut off is to be continued, or written from the start; None: neither."""
+    views = [await workbench.node(summary.id, node) for node, state in summary.nodes if state not in _WHOLE]
+    cut = [view.title for view in views if any(item.text and not item.complete for item in view.attempts)]
+    if not cut:
+        return False
+    title = _("The text of {names} was cut off").format(names=", ".join(cut))
+    choices = (("continue", _("Continue it from where it stopped")), ("write", _("Write it again from the start")))
+    chosen = await screen.app.push_screen_wait(ChooseScreen(title, choices))
+    return None if chosen is None else chosen == "continue"
+
+
+async def may_continue(screen: Screen[Any], workbench: Workbench) -> bool:
+    """Asks before more is paid for."""
+    if workbench.info.offline:
+        return True
+    words = _("The prompt and the text so far are sent again, and the rest is paid for.")
+    agreed: bool = await screen.app.push_screen_wait(ConfirmScreen(_("Continue the cut-off text?"), words))
+    return agreed
