@@ -21,7 +21,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.entities import EntitiesScreen
-from flowcabal_tui.tui.story.record_rows import Shelf
+from flowcabal_tui.tui.story.record_rows import RecordList
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpScreen
@@ -37,8 +37,10 @@ ONE, TWO, THREE, FOUR = map(books.chapter_id, range(1, 5))
 NEW = RecordId("")
 
 
-def records(workbench: FakeWorkbench, shelf: Shelf = "promises", words: str = "", position: int = 0) -> RecordsScreen:
-    return RecordsScreen(StoryAccess(workbench), shelf, words, position)
+def records(
+    workbench: FakeWorkbench, listed: RecordList = "promises", words: str = "", position: int = 0
+) -> RecordsScreen:
+    return RecordsScreen(StoryAccess(workbench), listed, words, position)
 
 
 def listed(pilot) -> list[str]:
