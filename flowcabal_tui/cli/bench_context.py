@@ -56,9 +56,7 @@ async def context(arguments: Namespace) -> int:
 def settings_of(arguments: Namespace) -> BenchSettings:
     """With an address of an embedder its vectors are used, unless the names alone are wanted."""
     url = arguments.embedding
-    endpoint = (
-        Endpoint("openai", arguments.embedding_model, base_url=url, dimensions=arguments.dimensions) if url else None
-    )
+    endpoint = Endpoint(model=arguments.embedding_model, base_url=url, dimensions=arguments.dimensions) if url else None
     usual: Only = "vectors" if endpoint else "structural"
     return BenchSettings(arguments.budget, tuple(arguments.without), arguments.only or usual, endpoint)
 

@@ -119,9 +119,9 @@ class _FoundModels:
 
     def settle(self, choices: FirstChoices) -> None:
         """Keeps the wizard's choices; a chosen model becomes that of new projects."""
-        from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
+        from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 
-        chosen = ModelSettings.of(self._found[choices.model]) if choices.model else OFFLINE
+        chosen = self._found[choices.model] if choices.model else OFFLINE
         _save(
             {
                 "language": choices.language,

@@ -16,7 +16,7 @@ from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.doctor import examine, fetch_vocabulary
 from flowcabal_tui.project.trust.service import renew_models
 from flowcabal_tui.settings.paths import locations
-from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings, load_project, save_project
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
 
 
 async def doctor(arguments: Namespace) -> int:
@@ -44,7 +44,7 @@ async def models(arguments: Namespace) -> int:
         if arguments.offline:
             chosen = ModelsSettings(user=OFFLINE, agent=OFFLINE)
         elif 1 <= arguments.use <= len(found):
-            model = ModelSettings.of(found[arguments.use - 1].endpoint)
+            model = found[arguments.use - 1].endpoint
             chosen = ModelsSettings(user=model, agent=model, embedding=settings.models.embedding)
         else:
             raise SettingsError(

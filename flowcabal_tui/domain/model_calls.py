@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from flowcabal_tui.domain.addresses import is_loopback
 from flowcabal_tui.domain.text import without_login
+from flowcabal_tui.locale import _
 
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
@@ -28,35 +29,81 @@ DEFAULT_URLS: Final[Mapping[Provider, str]] = {
 T = TypeVar("T", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where the model of a role is reached, and how patient we are. Holds no key.
+class Pace(NamedTuple):
+    """How many calls an endpoint gets at a time, and for how many seconds they may wait."""
 
-    `api_key_env` names the environment variable that holds the key; `secret` names the entry in the
-    user's secrets file. Prices are per million tokens; None means unknown, never 0, but input that was read from or
-    written into the provider's cache then costs what other input costs (`write_price`). Times in seconds.
+    concurrency: int
+    first_token_timeout: float
+    idle_timeout: float
+
+
+_PACE: Final = Pace(4, 120.0, 60.0)
+_LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0)
+"""A server on this machine works on one request at a time, and may have to load the model and read a long prompt."""
+
+
+class Endpoint(BaseModel):
+    """Where the model of a role is reached, as a settings file has it. The key is named, never held.
+
+    Prices are per million tokens; None means unknown, never 0, but input that was read from or written into the
+    provider's cache then costs what other input costs (`write_price`). Times in seconds.
     """
 
-    provider: Provider
-    model: str
-    base_url: str = ""
-    api_key_env: str = ""
-    secret: str = ""
-    context_window: int | None = None
-    max_output: int | None = None
-    temperature: float | None = None
-    price_in: Decimal | None = None
-    price_out: Decimal | None = None
-    price_cached: Decimal | None = None
-    price_cache_write: Decimal | None = None
-    currency: str = "USD"
-    concurrency: int = 4
-    structured: StructuredMode | None = None
-    first_token_timeout: float = 120.0
-    idle_timeout: float = 60.0
-    max_wait: float = 60.0
-    retries: int = 3
-    dimensions: int = 1024
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
+    model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")
+    base_url: str = Field("", description="Address of the endpoint, with /v1 where it has one; empty: the provider's.")
+    api_key_env: str = Field("", description="Name of the environment variable that holds the key.")
+    secret: str = Field("", description="Name of the entry in the secrets file that holds the key.")
+    context_window: int | None = Field(None, ge=1, description="Tokens that a prompt and its answer may have.")
+    max_output: int | None = Field(None, ge=1, description="Tokens that one answer may have.")
+    temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
+    price_in: Decimal | None = Field(None, ge=0, description="Price of a million tokens sent; unset: unknown.")
+    price_out: Decimal | None = Field(None, ge=0, description="Price of a million tokens received; unset: unknown.")
+    price_cached: Decimal | None = Field(
+        None, ge=0, description="Price of a million tokens read from the provider's cache; unset: as `price_in`."
+    )
+    price_cache_write: Decimal | None = Field(
+        None,
+        ge=0,
+        description="Price of a million tokens written into that cache; unset: `price_in`, at Anthropic 1.25 of it.",
+    )
+    currency: str = Field("USD", description="Currency of the prices.")
+    concurrency: int | None = Field(
+        None, ge=1, le=256, description="Calls to this endpoint at the same time; unset: 4, on this machine 1."
+    )
+    structured: StructuredMode | None = Field(None, description="How answers in a fixed shape are asked for.")
+    first_token_timeout: float | None = Field(
+        None, gt=0, description="Seconds until the first sign of an answer; unset: 120, on this machine 1800."
+    )
+    idle_timeout: float | None = Field(
+        None, gt=0, description="Seconds of silence within an answer; unset: 60, on this machine 300."
+    )
+    max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
+    retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
+    dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_key(cls, values: object) -> object:
+        if isinstance(values, dict) and (found := {"api_key", "key", "token", "password"} & set(values)):
+            words = _(
+                "{keys}: a key does not belong into the project's file; "
+                "name an environment variable with api_key_env, or an entry of the user's secrets file with secret"
+            )
+            raise ValueError(words.format(keys=", ".join(sorted(found))))
+        return values
+
+    @property
+    def pace(self) -> Pace:
+        """The pace that is set; where it is not, the usual one for the address."""
+        usual = _LOCAL_PACE if self.is_local else _PACE
+        return Pace(
+            self.concurrency or usual.concurrency,
+            self.first_token_timeout or usual.first_token_timeout,
+            self.idle_timeout or usual.idle_timeout,
+        )
 
     @property
     def identity(self) -> str:
@@ -87,27 +134,6 @@ class Endpoint:
     def limiter(self) -> str:
         """Calls to the same provider share one concurrency limit."""
         return f"{self.provider}:{self.base_url}"
-
-
-_PACE: Final = (4, 120.0, 60.0)
-_LOCAL_PACE: Final = (1, 1_800.0, 300.0)
-"""A server on this machine works on one request at a time, and may have to load the model and read a long prompt."""
-
-
-def at_usual_pace(
-    endpoint: Endpoint,
-    concurrency: int | None = None,
-    first_token_timeout: float | None = None,
-    idle_timeout: float | None = None,
-) -> Endpoint:
-    """The endpoint with the pace that is usual for its address; values that are given win."""
-    usual = _LOCAL_PACE if endpoint.is_local else _PACE
-    return replace(
-        endpoint,
-        concurrency=concurrency or int(usual[0]),
-        first_token_timeout=first_token_timeout or usual[1],
-        idle_timeout=idle_timeout or usual[2],
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.domain.model_calls import Endpoint, Provider, at_usual_pace
+from flowcabal_tui.domain.model_calls import Endpoint, Provider
 from flowcabal_tui.domain.text import clean
 
 PROBE_SECONDS: Final = 0.3
@@ -95,10 +95,8 @@ def in_environment(environ: Mapping[str, str]) -> tuple[Proposal, ...]:
 
 def _proposal(known: _Known, environ: Mapping[str, str]) -> Proposal:
     url = environ.get(known.base_env, "").strip() or known.base_url
-    endpoint = Endpoint(known.provider, known.model, base_url=url, api_key_env=known.key_env)
-    embedding = (
-        Endpoint("openai", known.embedding, base_url=url, api_key_env=known.key_env) if known.embedding else None
-    )
+    endpoint = Endpoint(provider=known.provider, model=known.model, base_url=url, api_key_env=known.key_env)
+    embedding = Endpoint(model=known.embedding, base_url=url, api_key_env=known.key_env) if known.embedding else None
     return Proposal(known.name, endpoint, (known.model,), embedding=embedding)
 
 
@@ -107,7 +105,7 @@ async def _on_this_machine(name: str, url: str) -> Proposal | None:
     writers = tuple(each for each in names if "embed" not in each.lower() and "bge" not in each.lower())
     if not writers:
         return None
-    return Proposal(name, at_usual_pace(Endpoint("openai", writers[0], base_url=url)), writers, local=True)
+    return Proposal(name, Endpoint(model=writers[0], base_url=url), writers, local=True)
 
 
 async def _models(url: str) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class _Arrival:
     """One try: what has arrived, cleaned, and how long the next byte may take."""
 
     def __init__(self, endpoint: Endpoint, reader: ReplyReader) -> None:
-        self._endpoint, self._reader = endpoint, reader
+        self._pace, self._reader = endpoint.pace, reader
         self._text, self._thinking = StreamCleaner(), StreamCleaner()
         self.pieces: list[str] = []
         self.started = False
@@ -53,7 +53,7 @@ class _Arrival:
     def patience(self) -> float:
         if self._reader.reply.ended:
             return END_SECONDS
-        return self._endpoint.idle_timeout if self.started else self._endpoint.first_token_timeout
+        return self._pace.idle_timeout if self.started else self._pace.first_token_timeout
 
     def take(self, said: str, thought: str) -> list[ModelEvent]:
         events: list[ModelEvent] = []

@@ -125,9 +125,9 @@ class Transport:
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
         """The whole body of the answer to a POST. Raises ModelError."""
-        response = await self._send(path, body, self._endpoint.first_token_timeout)
+        response = await self._send(path, body, self._endpoint.pace.first_token_timeout)
         try:
-            return await self._whole(response, BODY_LIMIT, self._endpoint.idle_timeout)
+            return await self._whole(response, BODY_LIMIT, self._endpoint.pace.idle_timeout)
         finally:
             await response.aclose()
 
@@ -170,7 +170,7 @@ class Transport:
 
     async def _refusal(self, response: httpx.Response) -> ModelError:
         try:
-            body = await self._whole(response, ERROR_BODY_LIMIT, self._endpoint.idle_timeout)
+            body = await self._whole(response, ERROR_BODY_LIMIT, self._endpoint.pace.idle_timeout)
         except ModelError:
             body = b""  # the status alone says enough
         return self.failures.from_response(response.status_code, response.headers, body, time.time())

@@ -168,7 +168,7 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
         yield counting
     for role in ("user", "agent", "embedding"):
         chosen = settings.models.of(role)
-        if chosen and (chosen.api_key_env or chosen.secret) and not has_key(chosen.endpoint()):
+        if chosen and (chosen.api_key_env or chosen.secret) and not has_key(chosen):
             place = chosen.api_key_env or chosen.secret
             yield Finding(role, "failed", _("no key"), _("Set {name}.").format(name=place))
     try:

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.views import FoundModel
-from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings, ProjectSettings, save_project
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, save_project
 
 
 async def found_models() -> tuple[FoundModel, ...]:
@@ -20,7 +20,7 @@ async def found_models() -> tuple[FoundModel, ...]:
         FoundModel(item.endpoint.identity, f"{item.name}: {item.endpoint.model}", item.local)
         for item in await discover(os.environ)
     ]
-    return (*found, FoundModel(OFFLINE.endpoint().identity, _("the embedded offline model"), True))
+    return (*found, FoundModel(OFFLINE.identity, _("the embedded offline model"), True))
 
 
 async def adopt_model(folder: Path, settings: ProjectSettings, identity: str) -> ProjectSettings:
@@ -28,15 +28,14 @@ async def adopt_model(folder: Path, settings: ProjectSettings, identity: str) ->
 
     Raises SettingsError, and then nothing was changed.
     """
-    found = [OFFLINE.endpoint(), *(proposal.endpoint for proposal in await discover(os.environ))]
+    found = [OFFLINE, *(proposal.endpoint for proposal in await discover(os.environ))]
     endpoint = next((item for item in found if item.identity == identity), None)
     if endpoint is None:
         raise SettingsError(
             _("{model} was not found here.").format(model=identity),
             _("Found: {names}").format(names=", ".join(item.identity for item in found)),
         )
-    model = ModelSettings.of(endpoint)
-    chosen = ModelsSettings(user=model, agent=model, embedding=settings.models.embedding)
+    chosen = ModelsSettings(user=endpoint, agent=endpoint, embedding=settings.models.embedding)
     changed = settings.model_copy(update={"models": chosen})
     try:
         await asyncio.to_thread(save_project, folder, changed)

@@ -105,14 +105,14 @@ class ModelDesk:
     def endpoint(self, role: Role) -> Endpoint | None:
         """Where a role's model is reached, with the window that was learned of it; None when it is not configured."""
         chosen = self._settings.models.of(role)
-        return self._with_window(chosen.endpoint()) if chosen else None
+        return self._with_window(chosen) if chosen else None
 
     def _with_window(self, endpoint: Endpoint) -> Endpoint:
         """What is set wins over what was learned; of that the smallest counts."""
         learned = self._windows.get(endpoint.identity)
         if endpoint.context_window is not None or not learned:
             return endpoint
-        return replace(endpoint, context_window=min(learned.values()))
+        return endpoint.model_copy(update={"context_window": min(learned.values())})
 
     async def learn_windows(self, *, again: bool = False) -> None:
         """Asks the servers of the writing roles for the windows of their models, each once a session or once `again`.
@@ -121,8 +121,7 @@ class ModelDesk:
         """
         asked = set() if again else self._asked
         for role in ROLES[:2]:
-            chosen = self._settings.models.of(role)
-            endpoint = chosen.endpoint() if chosen else None
+            endpoint = self._settings.models.of(role)
             if endpoint is None or endpoint.provider == "offline" or endpoint.context_window is not None:
                 continue
             if endpoint.identity in asked:
@@ -184,7 +183,7 @@ class ModelDesk:
                 _("Nothing was sent."),
                 _("See `flowcabal-tui models PROJECT` for what is found here, or write it into flowcabal.toml."),
             )
-        endpoint = self._with_window(replace(chosen.endpoint(), model=name) if name else chosen.endpoint())
+        endpoint = self._with_window(chosen.model_copy(update={"model": name}) if name else chosen)
         key = self._key(role, endpoint)  # also for a model that is there already: the answer may have changed
         if endpoint not in self._models:
             self._models[endpoint] = self._offline() if endpoint.provider == "offline" else self._http(endpoint, key)

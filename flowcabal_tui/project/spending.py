@@ -81,7 +81,7 @@ class Spending:
             return
         request = ModelRequest(tuple(Message("user", text) for text in texts), "embedding")
         paid = Usage(self.counter.count_request(request) if tokens is None else tokens, 0)
-        priced = replace(endpoint, price_out=Decimal(0))
+        priced = endpoint.model_copy(update={"price_out": Decimal(0)})
         await self._enter("embedding", request.purpose, priced, request, Usage(tokens, 0), paid)
 
     def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
@@ -320,8 +320,8 @@ class Spending:
 def _priced(endpoint: Endpoint) -> Endpoint:
     """Only what a call is booked by: the model and its prices."""
     return Endpoint(
-        endpoint.provider,
-        endpoint.model,
+        provider=endpoint.provider,
+        model=endpoint.model,
         price_in=endpoint.price_in,
         price_out=endpoint.price_out,
         price_cached=endpoint.price_cached,

@@ -124,7 +124,7 @@ class Limits:
         Whether the provider is left alone is asked by who has a place there: those in the queue may be many.
         """
         breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
-        provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.concurrency))
+        provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.pace.concurrency))
         async with _Held(provider, priority), breaker.watched(tell), _Held(self.work, priority):
             yield
 

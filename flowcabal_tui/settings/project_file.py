@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, Literal
 
 import tomlkit
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.errors import ProjectNotFound
-from flowcabal_tui.domain.model_calls import Endpoint, Provider, Role, StructuredMode, at_usual_pace
+from flowcabal_tui.domain.model_calls import Endpoint, Role
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.toml_file import load
@@ -25,81 +24,16 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-PACE: Final = ("concurrency", "first_token_timeout", "idle_timeout")
-"""Settings whose usual values depend on the address."""
-
-
-class ModelSettings(_Table):
-    """Where the model of a role is reached. The key is named, never written here."""
-
-    provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
-    model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")
-    base_url: str = Field("", description="Address of the endpoint, with /v1 where it has one; empty: the provider's.")
-    api_key_env: str = Field("", description="Name of the environment variable that holds the key.")
-    secret: str = Field("", description="Name of the entry in the secrets file that holds the key.")
-    context_window: int | None = Field(None, ge=1, description="Tokens that a prompt and its answer may have.")
-    max_output: int | None = Field(None, ge=1, description="Tokens that one answer may have.")
-    temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
-    price_in: Decimal | None = Field(None, ge=0, description="Price of a million tokens sent; unset: unknown.")
-    price_out: Decimal | None = Field(None, ge=0, description="Price of a million tokens received; unset: unknown.")
-    price_cached: Decimal | None = Field(
-        None, ge=0, description="Price of a million tokens read from the provider's cache; unset: as `price_in`."
-    )
-    price_cache_write: Decimal | None = Field(
-        None,
-        ge=0,
-        description="Price of a million tokens written into that cache; unset: `price_in`, at Anthropic 1.25 of it.",
-    )
-    currency: str = Field("USD", description="Currency of the prices.")
-    concurrency: int | None = Field(
-        None, ge=1, le=256, description="Calls to this endpoint at the same time; unset: 4, on this machine 1."
-    )
-    structured: StructuredMode | None = Field(None, description="How answers in a fixed shape are asked for.")
-    first_token_timeout: float | None = Field(
-        None, gt=0, description="Seconds until the first sign of an answer; unset: 120, on this machine 1800."
-    )
-    idle_timeout: float | None = Field(
-        None, gt=0, description="Seconds of silence within an answer; unset: 60, on this machine 300."
-    )
-    max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
-    retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
-    dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_key(cls, values: object) -> object:
-        if isinstance(values, dict) and (found := {"api_key", "key", "token", "password"} & set(values)):
-            words = _(
-                "{keys}: a key does not belong into the project's file; "
-                "name an environment variable with api_key_env, or an entry of the user's secrets file with secret"
-            )
-            raise ValueError(words.format(keys=", ".join(sorted(found))))
-        return values
-
-    def endpoint(self) -> Endpoint:
-        """With the pace that is usual for its address, where none is set."""
-        return at_usual_pace(Endpoint(**self.model_dump(exclude=set(PACE))), **self.model_dump(include=set(PACE)))
-
-    @classmethod
-    def of(cls, endpoint: Endpoint) -> ModelSettings:
-        """The settings that give this endpoint; its pace stays unset where it is the usual one."""
-        settings = cls.model_validate(asdict(endpoint))
-        usual = at_usual_pace(endpoint)
-        return settings.model_copy(
-            update={name: None for name in PACE if getattr(usual, name) == getattr(endpoint, name)}
-        )
-
-
 class ModelsSettings(_Table):
     """Models by role. None: not configured yet."""
 
-    user: ModelSettings | None = Field(None, description="Writes the text of the book.")
-    agent: ModelSettings | None = Field(None, description="Checks facts and writes summaries; unset: as `user`.")
-    embedding: ModelSettings | None = Field(None, description="Makes vectors; unset: made here, from words alone.")
+    user: Endpoint | None = Field(None, description="Writes the text of the book.")
+    agent: Endpoint | None = Field(None, description="Checks facts and writes summaries; unset: as `user`.")
+    embedding: Endpoint | None = Field(None, description="Makes vectors; unset: made here, from words alone.")
 
-    def of(self, role: Role) -> ModelSettings | None:
+    def of(self, role: Role) -> Endpoint | None:
         """The agent role falls back to the user's model."""
-        chosen: ModelSettings | None = getattr(self, self.role(role))
+        chosen: Endpoint | None = getattr(self, self.role(role))
         return chosen
 
     def role(self, role: Role) -> Role:
@@ -175,7 +109,7 @@ class ProjectSettings(_Table):
     goals: GoalsSettings = GoalsSettings()
 
 
-OFFLINE = ModelSettings(provider="offline", model="offline")
+OFFLINE: Final = Endpoint(provider="offline", model="offline")
 
 
 def load_project(folder: Path) -> ProjectSettings:

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings, ProjectSettings
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings
 from flowcabal_tui.settings.user_file import UserSettings
 
 _TYPES: Final[dict[object, str]] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
@@ -43,7 +44,7 @@ def settings_page() -> str:
         roles = "\n".join(
             f"- `[models.{role}]` {item.description}" for role, item in ModelsSettings.model_fields.items()
         )
-        parts.append(f"### Models by role\n\n{roles}\n\n{_rows(ModelSettings)}")
+        parts.append(f"### Models by role\n\n{roles}\n\n{_rows(Endpoint)}")
     parts.append(f"## User: `config.toml`\n\n`flowcabal-tui config path` tells where it is.\n\n{_rows(UserSettings)}")
     parts.append(
         "## Keys of models: `secrets.toml`\n\n"

@@ -229,7 +229,7 @@ class FakeModel:
 
     def __init__(self, reply: Callable[[ModelRequest], Any], endpoint: Endpoint | None = None) -> None:
         self._reply = reply
-        self.endpoint = endpoint or Endpoint("offline", "fake")
+        self.endpoint = endpoint or Endpoint(provider="offline", model="fake")
         self.requests: list[ModelRequest] = []
 
     def _replied(self, request: ModelRequest) -> Any:

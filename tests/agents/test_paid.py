@@ -54,7 +54,10 @@ async def test_another_request_is_another_call(other: ModelRequest) -> None:
 
 async def test_another_model_is_another_call() -> None:
     answers = FakeAnswers()
-    first, second = FakeModel(lambda request: "one"), FakeModel(lambda request: "two", Endpoint("openai", "big"))
+    first, second = (
+        FakeModel(lambda request: "one"),
+        FakeModel(lambda request: "two", Endpoint(model="big")),
+    )
     await PaidOnce(first, answers).answer(ASK)
     assert (await PaidOnce(second, answers).answer(ASK)).text == "two"
 

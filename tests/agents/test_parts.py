@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,7 +32,7 @@ WINDOW = 4_096
 
 def paid(reply: Callable[[ModelRequest], Any], window: int | None = WINDOW) -> tuple[PaidOnce, FakeModel]:
     model = FakeModel(reply)
-    model.endpoint = replace(model.endpoint, context_window=window)
+    model.endpoint = model.endpoint.model_copy(update={"context_window": window})
     return PaidOnce(model, FakeAnswers()), model
 
 
@@ -91,7 +90,7 @@ async def test_a_schema_that_a_server_keeps_by_a_grammar_takes_no_room_in_the_wi
     asked = []
     for address in ("http://127.0.0.1:8080/v1", "https://models.example/v1"):
         model, fake = paid(lambda _request: NOTHING | {"sentences": []})
-        fake.endpoint = replace(fake.endpoint, base_url=address, structured=structured)
+        fake.endpoint = fake.endpoint.model_copy(update={"base_url": address, "structured": structured})
         await StoryReader(Curator(lambda model=model: model, FakeTokens())).read(goal(ZH))
         asked.append(fake.requests)
     here, elsewhere = asked

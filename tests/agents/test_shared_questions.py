@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.agents.checking.monitor import Monitor
@@ -16,7 +15,7 @@ from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
 TEXT = "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。"
-HOSTED = Endpoint("openai", "writer", "https://models.example/v1")
+HOSTED = Endpoint(model="writer", base_url="https://models.example/v1")
 NODE = Node(id=NodeId("polish"), name="润色")
 KINDS = ("entities", "relations", "facts", "promises", "moments", "sequels", "findings")
 
@@ -52,5 +51,5 @@ async def test_a_check_and_the_reading_share_tools_system_text_and_chapter() -> 
 
 
 async def test_a_small_window_is_not_filled_with_tools_that_are_not_needed() -> None:
-    for each in await questions(replace(HOSTED, context_window=8_192)):
+    for each in await questions(HOSTED.model_copy(update={"context_window": 8_192})):
         assert not each.tools and not each.tool_choice

@@ -14,9 +14,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.protocol.memory import KnowledgeStatus
-from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings, ModelSettings, ModelsSettings
+from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings, ModelsSettings
 from flowcabal_tui.viking.server import free_port
 from tests.bench.projects import new_project, novel, openviking, own_folders
 from tests.bench.report import Figure, none_of
@@ -40,7 +41,7 @@ def measure() -> list[Figure]:
         return asyncio.run(_measure(folder, source))
 
 
-class Endpoint:
+class EmbeddingServer:
     """An embedding endpoint that can be taken away and brought back at the same address."""
 
     def __init__(self) -> None:
@@ -57,12 +58,12 @@ class Endpoint:
     def settings(self) -> ModelsSettings:
         """The project's models: nothing but the embedding costs anything, and that is near."""
         url = f"http://127.0.0.1:{self._port}/v1"
-        embedding = ModelSettings(model="vectors", base_url=url, dimensions=256, retries=0)
+        embedding = Endpoint(model="vectors", base_url=url, dimensions=256, retries=0)
         return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=embedding)
 
 
 async def _measure(folder: Path, source: Path) -> list[Figure]:
-    book, endpoint, chance = folder / "book", Endpoint(), random.Random(SEED)
+    book, endpoint, chance = folder / "book", EmbeddingServer(), random.Random(SEED)
     await endpoint.up()
     models = endpoint.settings()
     await asyncio.to_thread(new_project, book, OFFLINE, OFFLINE, models=models, knowledge=KnowledgeSettings())
@@ -116,7 +117,7 @@ def _delete(folder: Path) -> Callable[[], Awaitable[None]]:
     return delete
 
 
-async def _away(endpoint: Endpoint) -> None:
+async def _away(endpoint: EmbeddingServer) -> None:
     await endpoint.down()
     await asyncio.sleep(DOWN_SECONDS)
     await endpoint.up()

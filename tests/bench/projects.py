@@ -14,15 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from flowcabal_tui.domain.model_calls import Provider
+from flowcabal_tui.domain.model_calls import Endpoint, Provider
 from flowcabal_tui.project import create_project
-from flowcabal_tui.settings.project_file import (
-    ModelSettings,
-    ModelsSettings,
-    ProjectSettings,
-    load_project,
-    save_project,
-)
+from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings, load_project, save_project
 from tests.bench.report import Missing, given
 from tests.trusting import confirmed
 
@@ -56,18 +50,18 @@ def own_folders() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def model_at(url: str, provider: Provider, name: str = "mock", concurrency: int = 4) -> ModelSettings:
+def model_at(url: str, provider: Provider, name: str = "mock", concurrency: int = 4) -> Endpoint:
     """A model of a server on this machine."""
     base = f"{url}/v1" if provider == "openai" else url
-    return ModelSettings(provider=provider, model=name, base_url=base, concurrency=concurrency)
+    return Endpoint(provider=provider, model=name, base_url=base, concurrency=concurrency)
 
 
-def hosted_at(url: str, name: str = "mock") -> ModelSettings:
+def hosted_at(url: str, name: str = "mock") -> Endpoint:
     """The same, asked for structured answers as a provider elsewhere is: by tools."""
     return model_at(url, "openai", name).model_copy(update={"structured": "tool"})
 
 
-def new_project(folder: Path, user: ModelSettings, agent: ModelSettings, **tables: Any) -> ProjectSettings:
+def new_project(folder: Path, user: Endpoint, agent: Endpoint, **tables: Any) -> ProjectSettings:
     """A project for the Chinese novel; `tables` replace those of its settings."""
     models = ModelsSettings(user=user, agent=agent)
     asyncio.run(create_project(folder, name=TITLE, language="zh", models=models))

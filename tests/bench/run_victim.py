@@ -49,7 +49,7 @@ class World:
     """The models, the actions and the purse of the run."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        endpoint = Endpoint("openai", "echo", base_url=f"{url}/v1", concurrency=LIMIT)
+        endpoint = Endpoint(model="echo", base_url=f"{url}/v1", concurrency=LIMIT)
         self.http = make_model(endpoint, None)
         self._ledger = os.open(folder / LEDGER, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 

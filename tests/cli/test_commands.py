@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui import __version__
-from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
@@ -245,7 +246,7 @@ def test_a_model_that_is_taken_leaves_that_of_vectors_alone(
     project: Make, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-a-secret-of-the-writer-0123456789")
-    vectors = ModelSettings(model="bge-m3", base_url="http://127.0.0.1:9/v1")
+    vectors = Endpoint(model="bge-m3", base_url="http://127.0.0.1:9/v1")
     folder = project(ModelsSettings(embedding=vectors))
     assert "embedding: openai bge-m3" in call("models", folder, "--use", 1).out
 

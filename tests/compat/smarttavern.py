@@ -73,7 +73,7 @@ class Models:
 
     def model(self, _role: str, name: str | None = None) -> FakeModel:
         name = name or "narrative-llm"
-        return FakeModel(lambda request: self._answer(name, request), Endpoint("openai", name))
+        return FakeModel(lambda request: self._answer(name, request), Endpoint(model=name))
 
     def _answer(self, name: str, request: ModelRequest) -> str | Exception:
         messages = [{"role": message.role, "content": message.content} for message in request.messages]

@@ -48,7 +48,9 @@ def test_an_address_is_written_without_login_and_query(address: str, written: st
 
 
 def test_the_identity_of_an_endpoint_tells_models_apart_and_holds_no_login() -> None:
-    one, other = (Endpoint("openai", model, "https://me:hunter2@host/v1?key=hunter3") for model in ("one", "other"))
+    one, other = (
+        Endpoint(model=model, base_url="https://me:hunter2@host/v1?key=hunter3") for model in ("one", "other")
+    )
     assert one.identity == "openai:https://host/v1:one" != other.identity
 
 

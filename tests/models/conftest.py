@@ -48,7 +48,7 @@ async def make(server: FaultServer, waits: Waits) -> AsyncIterator[MakeModel]:
 
     def of(provider: Provider, key: str | None = KEY, **fields: Any) -> HttpModel:
         url = server.url + ("/v1" if provider == "openai" else "")
-        endpoint = Endpoint(provider, "mock", **({"base_url": url} | fields))
+        endpoint = Endpoint(provider=provider, model="mock", **({"base_url": url} | fields))
         made.append(make_model(endpoint, key, rng=random.Random(7), sleep=waits))
         return made[-1]
 

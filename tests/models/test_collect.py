@@ -17,7 +17,7 @@ from flowcabal_tui.models.collect import WAITS, collect
 class Busy:
     """A model that is busy twice, then answers."""
 
-    endpoint = Endpoint("openai", "mock")
+    endpoint = Endpoint(model="mock")
 
     async def stream(self, request):
         yield RetryWait(12.0, "Too many requests", 2)

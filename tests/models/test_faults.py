@@ -399,8 +399,8 @@ async def test_one_connection_serves_call_after_call(server: FaultServer, model:
 
 def test_a_stalled_call_is_repeated_elsewhere_and_never_beside_a_server_that_may_still_work_on_it() -> None:
     stalled = ModelError(ModelFault.STALLED, "no answer")
-    elsewhere = Backoff(Endpoint("openai", "m", "https://models.example/v1"), random.Random(1))
-    here = Backoff(Endpoint("openai", "m", "http://127.0.0.1:8080/v1"), random.Random(1))
+    elsewhere = Backoff(Endpoint(model="m", base_url="https://models.example/v1"), random.Random(1))
+    here = Backoff(Endpoint(model="m", base_url="http://127.0.0.1:8080/v1"), random.Random(1))
     assert elsewhere.seconds(stalled, 1) is not None
     assert here.seconds(stalled, 1) is None
     assert here.seconds(ModelError(ModelFault.OVERLOADED, "loading"), 1) is not None

@@ -17,7 +17,7 @@ from tests.models.conftest import MakeModel
 
 @pytest.mark.parametrize("url", ["https://api.example.net/v1", "HTTPS://api.example.net/v1", "hTTps://127.0.0.1:8443"])
 def test_the_certificate_is_checked_however_the_address_is_written(url: str) -> None:
-    client = Transport(Endpoint("openai", "m", url), url, {}, "sk-1")._make_client()
+    client = Transport(Endpoint(model="m", base_url=url), url, {}, "sk-1")._make_client()
     context = client._transport._pool._ssl_context  # type: ignore[attr-defined]  # nothing public says it
     assert context.verify_mode is ssl.CERT_REQUIRED and context.check_hostname
 
@@ -26,7 +26,7 @@ def test_the_certificate_is_checked_however_the_address_is_written(url: str) -> 
 def test_an_address_that_can_be_read_in_two_ways_is_refused(url: str) -> None:
     for make in (make_model, make_embedder):
         with pytest.raises(ModelError) as refused:
-            make(Endpoint("openai", "m", url), "sk-1")
+            make(Endpoint(model="m", base_url=url), "sk-1")
         assert refused.value.fault is ModelFault.NOT_CONFIGURED
 
 

@@ -18,7 +18,7 @@ TEXT = "".join(f"This is sentence number {n}, which ends here. " for n in range(
 
 
 async def embedded(server: FaultServer, texts: list[str]) -> list[list[float]]:
-    endpoint = Endpoint("openai", "minilm", base_url=f"{server.url}/v1", dimensions=16)
+    endpoint = Endpoint(model="minilm", base_url=f"{server.url}/v1", dimensions=16)
     embedder = make_embedder(endpoint, None, rng=random.Random(1), sleep=Waits())
     try:
         return await embedder.embed(texts)
@@ -40,7 +40,7 @@ async def test_a_text_that_is_too_long_is_sent_in_whole_sentences_and_the_limit_
 
 async def test_a_limit_that_is_known_costs_no_further_refusal(server: FaultServer) -> None:
     server.longest_input = 900
-    endpoint = Endpoint("openai", "minilm", base_url=f"{server.url}/v1", dimensions=16)
+    endpoint = Endpoint(model="minilm", base_url=f"{server.url}/v1", dimensions=16)
     embedder = make_embedder(endpoint, None, rng=random.Random(1), sleep=Waits())
     await embedder.embed([TEXT])
     before = len(server.log)

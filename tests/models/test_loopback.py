@@ -36,7 +36,7 @@ CHAT = {"model": "any", "messages": [{"role": "user", "content": [{"type": "text
 class Script:
     """A model that says two words, or fails as told."""
 
-    endpoint = Endpoint("offline", "script")
+    endpoint = Endpoint(provider="offline", model="script")
 
     def __init__(self) -> None:
         self.requests: list[ModelRequest] = []

@@ -15,8 +15,8 @@ async def _no_sleep(_seconds: float) -> None: ...
 
 def bodies(*messages: Message) -> tuple[dict, dict]:
     request = ModelRequest(messages)
-    one = AnthropicModel(Endpoint("anthropic", "m"), "k", random.Random(0), _no_sleep)
-    other = OpenAIModel(Endpoint("openai", "m"), "k", random.Random(0), _no_sleep)
+    one = AnthropicModel(Endpoint(provider="anthropic", model="m"), "k", random.Random(0), _no_sleep)
+    other = OpenAIModel(Endpoint(model="m"), "k", random.Random(0), _no_sleep)
     return one.body(request), other.body(request)
 
 

@@ -20,19 +20,21 @@ from tests.models.conftest import KEY, MakeModel, Waits
 @pytest.mark.parametrize("build", [make_model, make_embedder])
 def test_a_provider_without_an_address_is_not_configured(build: Any) -> None:
     with pytest.raises(ModelError) as caught:
-        build(Endpoint("offline", "sample"), None)
+        build(Endpoint(provider="offline", model="sample"), None)
     assert caught.value.fault is ModelFault.NOT_CONFIGURED
 
 
 def test_what_an_embedder_is_called_in_files_holds_no_login() -> None:
-    endpoint = Endpoint("openai", "m", "https://me:hunter2@example.com/v1?key=hunter3", dimensions=32)
+    endpoint = Endpoint(
+        provider="openai", model="m", base_url="https://me:hunter2@example.com/v1?key=hunter3", dimensions=32
+    )
     assert make_embedder(endpoint, None).identity == "openai:https://example.com/v1:m:32"
 
 
 @pytest.mark.parametrize("key", ["sk-“quoted”", "sk-two\nlines", "钥匙"])
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str) -> None:
     with pytest.raises(ModelError) as caught:
-        make_model(Endpoint("openai", "m"), key)
+        make_model(Endpoint(model="m"), key)
     assert caught.value.fault is ModelFault.AUTH
     assert key not in str(caught.value)
 
@@ -87,10 +89,10 @@ async def test_anthropics_too(server: FaultServer, make: MakeModel, tail: str) -
 
 
 def test_an_unknown_price_or_count_is_an_unknown_cost() -> None:
-    priced = Endpoint("openai", "m", price_in=Decimal("2"), price_out=Decimal("8"))
+    priced = Endpoint(model="m", price_in=Decimal("2"), price_out=Decimal("8"))
     assert cost(priced, Usage(500_000, 250_000)) == Decimal("3")
     assert cost(priced, Usage(500_000, None)) is None
-    assert cost(Endpoint("openai", "m", price_in=Decimal("2")), Usage(1, 1)) is None
+    assert cost(Endpoint(model="m", price_in=Decimal("2")), Usage(1, 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -104,37 +106,39 @@ def test_an_unknown_price_or_count_is_an_unknown_cost() -> None:
 )
 def test_cached_input_is_paid_at_its_own_prices(usage: Usage, expected: str) -> None:
     prices = {"price_in": "2", "price_out": "8", "price_cached": "0.4", "price_cache_write": "2.5"}
-    priced = Endpoint("openai", "m", **{name: Decimal(price) for name, price in prices.items()})
+    priced = Endpoint(model="m", **{name: Decimal(price) for name, price in prices.items()})
     assert cost(priced, usage) == Decimal(expected)
 
 
 def test_cached_input_without_a_price_of_its_own_costs_what_other_input_costs() -> None:
-    priced = Endpoint("openai", "m", price_in=Decimal("2"), price_out=Decimal("8"))
+    priced = Endpoint(model="m", price_in=Decimal("2"), price_out=Decimal("8"))
     assert cost(priced, Usage(1_000_000, 0, 600_000, 200_000)) == Decimal("2")
 
 
 def test_what_anthropic_writes_into_its_cache_costs_a_quarter_more_and_a_quote_says_so() -> None:
-    priced = Endpoint("anthropic", "m", price_in=Decimal("2"), price_out=Decimal("8"))
+    priced = Endpoint(provider="anthropic", model="m", price_in=Decimal("2"), price_out=Decimal("8"))
     assert cost(priced, Usage(1_000_000, 0, 0, 1_000_000)) == Decimal("2.5")
     assert bound_of(priced, 1_000_000, 0).cost == Decimal("2.5")
 
 
 def test_a_provider_that_reports_more_cached_tokens_than_tokens_is_not_paid_less_than_nothing() -> None:
-    priced = Endpoint("openai", "m", price_in=Decimal("2"), price_out=Decimal("0"), price_cached=Decimal("1"))
+    priced = Endpoint(
+        provider="openai", model="m", price_in=Decimal("2"), price_out=Decimal("0"), price_cached=Decimal("1")
+    )
     assert cost(priced, Usage(100, 0, 500)) == Decimal("0.0001")
 
 
 class TestEmbedder:
     async def test_a_check_embeds_one_word(self, server: FaultServer) -> None:
         server.push({}, {"status": 401})
-        embedder = make_embedder(Endpoint("openai", "mock", base_url=server.url + "/v1"), KEY)
+        embedder = make_embedder(Endpoint(model="mock", base_url=server.url + "/v1"), KEY)
         good, bad = await check_embedder(embedder), await check_embedder(embedder)
         assert good.ok and "1024" in good.message
         assert not bad.ok and "key" in bad.message
         await embedder.aclose()
 
     async def test_texts_come_back_as_vectors_in_order(self, server: FaultServer, waits: Waits) -> None:
-        embedder = make_embedder(Endpoint("openai", "mock", base_url=server.url + "/v1", dimensions=32), KEY)
+        embedder = make_embedder(Endpoint(model="mock", base_url=server.url + "/v1", dimensions=32), KEY)
         vectors = await embedder.embed([f"夜色 {n}" for n in range(25)])
         assert len(vectors) == 25 and all(len(vector) == 32 for vector in vectors)
         assert vectors[7] == (await embedder.embed(["夜色 7"]))[0]
@@ -144,7 +148,7 @@ class TestEmbedder:
 
     async def test_a_server_that_knows_no_dimensions_is_asked_without(self, server: FaultServer, waits: Waits) -> None:
         server.push({"status": 400})
-        embedder = make_embedder(Endpoint("openai", "mock", base_url=server.url + "/v1", dimensions=64), KEY)
+        embedder = make_embedder(Endpoint(model="mock", base_url=server.url + "/v1", dimensions=64), KEY)
         assert len((await embedder.embed(["夜色", ""]))[0]) == 64
         assert "dimensions" not in server.log[1]["body"]
         await embedder.aclose()
@@ -166,7 +170,7 @@ class TestEmbedder:
         self, server: FaultServer, waits: Waits, fault: dict[str, Any], kind: ModelFault, calls: int
     ) -> None:
         server.push(fault | {"times": -1})
-        endpoint = Endpoint("openai", "mock", base_url=server.url + "/v1")
+        endpoint = Endpoint(model="mock", base_url=server.url + "/v1")
         embedder = make_embedder(endpoint, KEY, rng=random.Random(7), sleep=waits)
         with pytest.raises(ModelError) as caught:
             await embedder.embed(["夜色"])

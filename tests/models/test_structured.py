@@ -211,7 +211,7 @@ async def test_a_tool_that_is_ignored_is_left_for_the_schema_and_that_is_remembe
     server: FaultServer, make: MakeModel, provider: Provider
 ) -> None:
     model = make(provider, base_url=f"{server.url}/v1" if provider == "openai" else server.url)
-    model.ladder = Ladder(Endpoint(provider, "mock", base_url="https://models.example/v1"))
+    model.ladder = Ladder(Endpoint(provider=provider, model="mock", base_url="https://models.example/v1"))
     server.push({"content": "It is the time, I think."}, {"content": TEXT}, {"content": TEXT})
     await model.structured(REQUEST, Finding)
     await model.structured(REQUEST, Finding)
@@ -249,13 +249,13 @@ async def test_a_cut_answer_proves_nothing_about_a_mode(server: FaultServer, mak
 
 def test_servers_on_this_machine_are_asked_with_a_schema_first() -> None:
     for address in ("http://127.0.0.1:8080/v1", "http://localhost:11434/v1", "http://[::1]:1234/v1"):
-        assert Ladder(Endpoint("openai", "m", base_url=address)).mode == "native"
+        assert Ladder(Endpoint(model="m", base_url=address)).mode == "native"
     for address in ("", "https://api.openai.com/v1", "http://127.0.0.1.example.org/v1"):
-        assert Ladder(Endpoint("openai", "m", base_url=address)).mode == "tool"
+        assert Ladder(Endpoint(model="m", base_url=address)).mode == "tool"
 
 
 def test_what_an_earlier_session_learned_holds_and_the_last_mode_always_stays() -> None:
-    endpoint = Endpoint("openai", "m")
+    endpoint = Endpoint(model="m")
     assert Ladder(endpoint, {"tool": False}).modes == ("native", "prompted")
     assert Ladder(endpoint, {"tool": False, "native": False, "prompted": False, "other": True}).modes == ("prompted",)
 

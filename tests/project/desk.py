@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.project import Project, create_demo, create_project
 from flowcabal_tui.project.views import NodeView
@@ -18,7 +19,7 @@ from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import AddChapter, PersistOutput
 from flowcabal_tui.protocol.models import ConfirmTrust
 from flowcabal_tui.protocol.runs import Decide, NodeNeedsHuman, RunStateChanged, RunWorkflow, WorkflowFailed
-from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings, load_project, save_project
+from flowcabal_tui.settings.project_file import ModelsSettings, load_project, save_project
 from tests.faultserver import FaultServer
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
@@ -123,7 +124,7 @@ async def opened(folder: Path, **how: Any) -> AsyncIterator[Desk]:
         await project.close()
 
 
-def endpoint(server: FaultServer, provider: str = "openai", **fields: Any) -> ModelSettings:
+def endpoint(server: FaultServer, provider: str = "openai", **fields: Any) -> Endpoint:
     """The fault server as a model; one try and little patience, unless the test says otherwise."""
     base_url = f"{server.url}/v1" if provider == "openai" else server.url
     given = {
@@ -134,10 +135,10 @@ def endpoint(server: FaultServer, provider: str = "openai", **fields: Any) -> Mo
         "max_wait": 5.0,
         "concurrency": 4,
     }
-    return ModelSettings.model_validate(given | {"first_token_timeout": 2.0, "idle_timeout": 2.0} | fields)
+    return Endpoint.model_validate(given | {"first_token_timeout": 2.0, "idle_timeout": 2.0} | fields)
 
 
-def both(model: ModelSettings) -> ModelsSettings:
+def both(model: Endpoint) -> ModelsSettings:
     """The same model writes and reasons."""
     return ModelsSettings(user=model, agent=model)
 

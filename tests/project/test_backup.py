@@ -18,10 +18,10 @@ import pytest
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists, UnknownName
 from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.project.book import backup
 from flowcabal_tui.project.book.backup import KNOWLEDGE, MANIFEST, back_up, restore
 from flowcabal_tui.settings.project_file import (
-    ModelSettings,
     ModelsSettings,
     ProjectSettings,
     ProjectTable,
@@ -41,7 +41,7 @@ def now() -> datetime:
 async def archive(folder: Path, tmp_path: Path) -> Path:
     """The backup of a project with two chapters, one of them with a file."""
     folder.mkdir()
-    model = ModelSettings(provider="openai", model="m", base_url="https://me:hunter2@example.com/v1")
+    model = Endpoint(model="m", base_url="https://me:hunter2@example.com/v1")
     table = ProjectTable.model_validate({"id": "0" * 32, "name": "渡口", "language": "zh", "author": ""})
     save_project(folder, ProjectSettings(project=table, models=ModelsSettings(user=model, agent=model)))
     (folder / "manuscript").mkdir()

@@ -63,7 +63,9 @@ def parsed(*words: str) -> BenchSettings:
 def test_the_address_of_an_embedder_brings_its_vectors() -> None:
     named = parsed("--embedding", "http://127.0.0.1:1/v1", "--dimensions", "8", "--budget", "12500")
     assert named.only == "vectors"
-    assert named.embedding == Endpoint("openai", "embedding", base_url="http://127.0.0.1:1/v1", dimensions=8)
+    assert named.embedding == Endpoint(
+        provider="openai", model="embedding", base_url="http://127.0.0.1:1/v1", dimensions=8
+    )
     assert (parsed().only, parsed().embedding) == ("structural", None)
 
 

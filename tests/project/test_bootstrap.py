@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -367,9 +366,9 @@ async def test_a_quote_names_a_time_only_when_a_reading_has_shown_how_fast_the_m
 
 
 def test_a_quote_takes_no_cache_to_help_and_pays_for_what_is_written_into_one() -> None:
-    plain = Endpoint("openai", "m", price_in=Decimal(1), price_out=Decimal(2))
-    cheap_hits = replace(plain, price_cached=Decimal("0.1"))
-    writes = replace(cheap_hits, provider="anthropic")
+    plain = Endpoint(model="m", price_in=Decimal(1), price_out=Decimal(2))
+    cheap_hits = plain.model_copy(update={"price_cached": Decimal("0.1")})
+    writes = cheap_hits.model_copy(update={"provider": "anthropic"})
     counter = TokenEstimator()
     least, same, most = (
         quote(Counter(story=2), (500, 500), Price(counter, each)) for each in (plain, cheap_hits, writes)

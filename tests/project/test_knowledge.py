@@ -14,6 +14,7 @@ import pytest
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
@@ -23,7 +24,7 @@ from flowcabal_tui.protocol.memory import KnowledgeStatus, Purge, Rebuild
 from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.viking.server import OpenVikingServer
 from flowcabal_tui.viking.status import Ready
 from tests.project.desk import Desk, change, make, opened, write_chapters
@@ -61,7 +62,7 @@ async def vectors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[FakeMo
 
         def settings(name: str) -> ModelsSettings:
             given = {"model": name, "base_url": url, "api_key_env": "FAKE_KEY", "dimensions": DIMENSION, "retries": 0}
-            embedding = ModelSettings.model_validate(given)
+            embedding = Endpoint.model_validate(given)
             return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=embedding)
 
         yield model, settings

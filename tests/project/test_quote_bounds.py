@@ -132,7 +132,7 @@ def endpoint_of(folder: Path) -> Endpoint:
     settings = both(model)
     change(folder, "models", user=settings.user, agent=settings.agent)
     change(folder, "goals", chapter=SHORT if folder.name == "zh" else SHORT * 3 // 4)
-    return model.endpoint()
+    return model
 
 
 @pytest.mark.parametrize(("language", "name"), WORKFLOWS)

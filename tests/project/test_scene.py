@@ -11,14 +11,15 @@ from flowcabal_tui.domain.context import Intent, Scene
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.protocol.book import AddChapter, SetScene, WriteChapter
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.story import PutEntity
-from flowcabal_tui.settings.project_file import ModelSettings, ModelsSettings
+from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.project.desk import CHAPTERS, Desk, make, opened
 
-OFFLINE = ModelSettings(provider="offline", model="offline")
+OFFLINE = Endpoint(provider="offline", model="offline")
 WISH = "Ines Marlow talks to Tobias Crane at Saltreach."
 
 

@@ -9,13 +9,14 @@ import pytest
 
 from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.ids import CommandId, NodeId, RunId
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.project.feed import LIMIT, PIECE, EventFeed
 from flowcabal_tui.protocol.base import CommandDone, Resync, Status
 from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeStreaming, RunStateChanged
 from flowcabal_tui.protocol.workflows import MarksChanged, SaveWorkflow
-from flowcabal_tui.settings.project_file import OFFLINE, ModelSettings, ModelsSettings
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import both, leave, make_one, opened
 from tests.runner.fakes import flow, prompt
 from tests.waiting import soon
@@ -113,7 +114,7 @@ async def test_keys_that_others_can_read_stop_the_knowledge_server_and_nothing_e
     monkeypatch.setenv("FLOWCABAL_CONFIG_DIR", str(tmp_path))
     (tmp_path / "secrets.toml").write_text('mine = "k"')
     (tmp_path / "secrets.toml").chmod(0o644)
-    embedding = ModelSettings(model="vectors", base_url="http://127.0.0.1:9", secret="mine")
+    embedding = Endpoint(model="vectors", base_url="http://127.0.0.1:9", secret="mine")
     await make_one(folder, ModelsSettings(user=OFFLINE, embedding=embedding))
     async with opened(folder, knowledge=True) as desk:
         told = await desk.until(KnowledgeStatus)

@@ -216,10 +216,10 @@ async def test_a_key_goes_over_plain_http_only_where_the_users_own_file_names_th
     async with opened(folder) as desk:
         trust = desk.project._parts.trust
         if goes:
-            assert trust.require_model("user", model.endpoint()) == "sk-mine"
+            assert trust.require_model("user", model) == "sk-mine"
         else:
             with pytest.raises(ModelError, match="plain http") as refused:
-                trust.require_model("user", model.endpoint())
+                trust.require_model("user", model)
             assert refused.value.fault is ModelFault.NOT_CONFIRMED
 
 
@@ -269,8 +269,8 @@ def test_the_value_of_a_key_is_read_in_one_place() -> None:
 
 
 def test_an_endpoint_without_an_address_is_its_providers() -> None:
-    assert Endpoint("openai", "m").address == "https://api.openai.com/v1"
-    assert Endpoint("anthropic", "m").address == "https://api.anthropic.com"
+    assert Endpoint(model="m").address == "https://api.openai.com/v1"
+    assert Endpoint(provider="anthropic", model="m").address == "https://api.anthropic.com"
 
 
 def test_a_step_without_a_name_is_listed_by_its_id() -> None:

@@ -144,7 +144,7 @@ class FakeModel:
 
     says: Callable[[ModelRequest], str | Exception]
     endpoint: Endpoint = Endpoint(
-        "openai", "fake", max_output=5_000, retries=0, price_in=Decimal(1), price_out=Decimal(2)
+        provider="openai", model="fake", max_output=5_000, retries=0, price_in=Decimal(1), price_out=Decimal(2)
     )
     finish: Finish = "stop"
     gates: dict[str, asyncio.Event] = field(default_factory=dict)

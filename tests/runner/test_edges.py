@@ -70,9 +70,9 @@ async def test_what_was_paid_for_is_kept_and_booked_though_the_run_is_cancelled_
 async def test_another_model_does_not_take_the_key_of_one_that_failed():
     bench = Bench(FakeModel(lambda r: ModelError(ModelFault.AUTH, "wrong key")))
     await (await bench.run(flow(prompt("a", "x")))).execute()
-    bench.model.endpoint, bench.model.says = Endpoint("openai", "other"), lambda r: "by the other"
+    bench.model.endpoint, bench.model.says = Endpoint(model="other"), lambda r: "by the other"
     await (await bench.run(flow(prompt("a", "x")))).execute()
-    bench.model.endpoint, bench.model.says = Endpoint("openai", "fake"), lambda r: "by the first"
+    bench.model.endpoint, bench.model.says = Endpoint(model="fake"), lambda r: "by the first"
     run = await bench.run(flow(prompt("a", "x")), run="r2")
     await run.execute()
     assert texts(run) == {"a": "by the first"}

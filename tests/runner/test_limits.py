@@ -95,7 +95,10 @@ async def test_an_answer_forgets_the_failures_and_a_wrong_key_is_none():
 
 async def test_each_provider_has_its_own_limit_under_the_one_over_all():
     limits = Limits(3)
-    one, other = Endpoint("openai", "a", concurrency=2), Endpoint("anthropic", "b", concurrency=2)
+    one, other = (
+        Endpoint(model="a", concurrency=2),
+        Endpoint(provider="anthropic", model="b", concurrency=2),
+    )
     inside: list[str] = []
     leave = asyncio.Event()
 
@@ -114,7 +117,7 @@ async def test_each_provider_has_its_own_limit_under_the_one_over_all():
 
 
 async def test_calls_that_waited_for_a_place_are_not_sent_to_a_provider_that_fails_meanwhile():
-    limits, endpoint, sent, told = Limits(8, pause=60), Endpoint("openai", "a", concurrency=2), [], []
+    limits, endpoint, sent, told = Limits(8, pause=60), Endpoint(model="a", concurrency=2), [], []
 
     async def call(number: int) -> None:
         async with limits.slot(endpoint, 0.0, told.append):
@@ -125,7 +128,7 @@ async def test_calls_that_waited_for_a_place_are_not_sent_to_a_provider_that_fai
     calls = [asyncio.create_task(call(number)) for number in range(30)]
     await until(lambda: told)
     assert len(sent) <= FAILURES + 1, "one was under way when the third failed"
-    async with asyncio.timeout(PATIENCE), limits.slot(Endpoint("anthropic", "b"), 0.0):
+    async with asyncio.timeout(PATIENCE), limits.slot(Endpoint(provider="anthropic", model="b"), 0.0):
         pass  # another provider has its place
     for each in calls:
         each.cancel()

@@ -13,14 +13,7 @@ from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.glance import Glance, glance
-from flowcabal_tui.settings.project_file import (
-    OFFLINE,
-    ModelSettings,
-    ModelsSettings,
-    ProjectSettings,
-    load_project,
-    save_project,
-)
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, load_project, save_project
 from flowcabal_tui.settings.secrets import find_key, read_secrets, write_secret
 from flowcabal_tui.settings.user_file import (
     RECENT_LIMIT,
@@ -56,7 +49,7 @@ def test_a_whole_file_is_read(tmp_path):
     settings = load_project(write(tmp_path, WHOLE))
     assert settings.project.name == "雾城"
     assert settings.models.of("agent") == settings.models.user
-    assert settings.models.of("user").endpoint().price_in == Decimal("1.25")
+    assert settings.models.of("user").price_in == Decimal("1.25")
     assert settings.models.of("embedding") is None
 
 
@@ -104,11 +97,6 @@ def test_saving_keeps_comments_and_only_differences(tmp_path):
     assert "first_token_timeout" not in text
 
 
-def test_an_endpoint_makes_settings_that_give_it_back():
-    endpoint = Endpoint("anthropic", "m", "https://x", api_key_env="K", price_out=Decimal("3"), concurrency=2)
-    assert ModelSettings.of(endpoint).endpoint() == endpoint
-
-
 def test_user_settings_round_trip():
     user = UserSettings(language="zh", keys={"run.start": "f5"}, models=ModelsSettings(user=OFFLINE))
     save_user(user)
@@ -130,10 +118,10 @@ def test_recent_projects_come_newest_first_and_do_not_repeat(tmp_path):
 def test_a_key_comes_from_the_environment_before_the_file():
     write_secret("mine", "from-file")
     assert stat.S_IMODE(paths.secrets_file().stat().st_mode) == 0o600
-    endpoint = Endpoint("openai", "m", api_key_env="MY_KEY", secret="mine")
+    endpoint = Endpoint(model="m", api_key_env="MY_KEY", secret="mine")
     assert find_key(endpoint, {"MY_KEY": "from-env"}) == "from-env"
     assert find_key(endpoint, {}) == "from-file"
-    assert find_key(Endpoint("openai", "m"), {"MY_KEY": "x"}) is None
+    assert find_key(Endpoint(model="m"), {"MY_KEY": "x"}) is None
 
 
 def test_a_secrets_file_that_others_can_read_is_refused():
@@ -154,8 +142,8 @@ def test_asking_where_things_live_makes_no_folder(own_folders):
 
 
 def test_another_model_leaves_nothing_of_the_one_before(tmp_path):
-    hosted = ModelSettings(model="big", base_url="http://there", api_key_env="KEY", price_in=Decimal(3), concurrency=2)
-    for first, second in ((OFFLINE, hosted), (hosted, OFFLINE), (hosted, ModelSettings(model="small"))):
+    hosted = Endpoint(model="big", base_url="http://there", api_key_env="KEY", price_in=Decimal(3), concurrency=2)
+    for first, second in ((OFFLINE, hosted), (hosted, OFFLINE), (hosted, Endpoint(model="small"))):
         for chosen in (first, second):
             settings = ProjectSettings.model_validate({"project": {"name": "x"}})
             save_project(tmp_path, settings.model_copy(update={"models": ModelsSettings(user=chosen)}))
@@ -191,9 +179,7 @@ def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
 
 
 def test_a_server_on_this_machine_gets_one_request_at_a_time_and_much_patience_unless_set() -> None:
-    here = ModelSettings(model="m", base_url="http://127.0.0.1:8080/v1")
-    assert (here.endpoint().concurrency, here.endpoint().first_token_timeout) == (1, 1_800)
-    assert here.model_copy(update={"concurrency": 2}).endpoint().concurrency == 2
-    elsewhere = ModelSettings(model="m").endpoint()
-    assert (elsewhere.concurrency, elsewhere.first_token_timeout, elsewhere.idle_timeout) == (4, 120, 60)
-    assert ModelSettings.of(here.endpoint()) == here
+    here = Endpoint(model="m", base_url="http://127.0.0.1:8080/v1")
+    assert here.pace == (1, 1_800, 300)
+    assert here.model_copy(update={"concurrency": 2}).pace == (2, 1_800, 300)
+    assert Endpoint(model="m").pace == (4, 120, 60)

@@ -140,7 +140,7 @@ class FakeWorkbench(FakeReading):
 
     def __init__(self, language: str = "en", *, read_only: bool = False, offline: bool = True) -> None:
         self.words = books.ZH if language.startswith("zh") else books.EN
-        endpoint = Endpoint("offline" if offline else "openai", "offline" if offline else "writer-1")
+        endpoint = Endpoint(provider="offline" if offline else "openai", model="offline" if offline else "writer-1")
         self._info = ProjectInfo(
             self.words.name, language, Path("book"), read_only, offline, (("user", endpoint), ("agent", endpoint)),
             "host, process 4711" if read_only else "",

@@ -128,7 +128,7 @@ async def test_the_end_of_an_item_is_in_sight(tmp_path: Path, command: tuple[str
 
 async def test_the_host_of_a_long_address_is_in_sight(tmp_path: Path) -> None:
     url = "https://api.openai.com." + "login." * 20 + "evil.example.net/v1"
-    item = asked.model_item("user", Endpoint("openai", "gpt-4.1", url))
+    item = asked.model_item("user", Endpoint(model="gpt-4.1", base_url=url))
     app = app_over(workbench_with(TrustView("restricted", TrustRequest.of([item]))), tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
         await opened(pilot)

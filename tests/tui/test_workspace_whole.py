@@ -108,7 +108,7 @@ async def test_words_are_replaced_at_the_chosen_places_and_taken_back(tmp_path: 
 
 async def test_where_it_costs_money_a_replacement_is_asked_for_first(tmp_path: Path) -> None:
     async with opened(tmp_path, offline=False) as (workbench, pilot):
-        assert workbench.info.models[1] == ("agent", Endpoint("openai", "writer-1"))
+        assert workbench.info.models[1] == ("agent", Endpoint(model="writer-1"))
         await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter", "ctrl+s")
         assert isinstance(pilot.app.screen, ConfirmScreen)
         await press(pilot, "n")

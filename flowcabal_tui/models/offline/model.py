@@ -40,7 +40,7 @@ class OfflineModel:
 
     def __init__(self, pace: float = 0.02) -> None:
         self._pace = pace
-        self._endpoint = Endpoint("offline", MODEL_NAME)
+        self._endpoint = Endpoint(provider="offline", model=MODEL_NAME)
 
     @property
     def endpoint(self) -> Endpoint:

@@ -73,9 +73,8 @@ def document_digest(kind: str, text: str) -> Digest:
 def model_items(models: ModelsSettings) -> Iterator[TrustItem]:
     """Hosts and keys of the roles that reach anything outside the program."""
     for role in ("user", "agent", "embedding"):
-        chosen = getattr(models, role)
-        if chosen is not None and chosen.provider != "offline":
-            endpoint = chosen.endpoint()
+        endpoint = getattr(models, role)
+        if endpoint is not None and endpoint.provider != "offline":
             yield asked.model_item(role, endpoint)
             yield from asked.key_items(endpoint)
 
