@@ -2,7 +2,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench snapshots locale keys clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test check mutants bench snapshots locale keys clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/flowcabal-tui: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +31,10 @@ check: $(VENV)/.dev  ## lint, types, import contracts, licences
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.licences
 
+mutants: $(VENV)/.dev  ## change one operator, constant or argument at a time: which changes does no test notice?
+	$(BIN)/mutmut run
+	$(BIN)/mutmut results
+
 bench: $(VENV)/.dev  ## speed and memory on this machine
 	$(BIN)/python -m tests.bench
 
@@ -39,5 +47,5 @@ keys: $(VENV)/.dev  ## write docs/keys.md
 locale: $(VENV)/.dev  ## collect the words, merge and compile the catalogues
 	$(BIN)/python -m tests.catalogues
 
-clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+clean:  ## remove the environment, builds and caches
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache mutants

@@ -31,7 +31,7 @@ LONGEST = (
     "cli/test_bench.py",
     "viking/test_supervision.py",
 )
-"""Files of tests that take longest, under `tests/`, longest first: two workers end at the same time if these begin."""
+"""Files of tests that take longest, under `tests/`, longest first: the workers end at the same time if these begin."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,10 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # pytest itself puts those with the same session fixture together
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with the longest files, as `--dist loadfile` hands them out in this order."""
+    """Begins with the longest files, then those with `slow` tests: `--dist loadfile` hands them out in this order."""
     here = Path(__file__).parent
-    places = {here / name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    slow = {item.path: len(LONGEST) for item in items if item.get_closest_marker("slow")}
+    places = slow | {here / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST) + 1))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.terminal import say, say_trace
+from flowcabal_tui.locale import _
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] in (["--version"], ["-V"]):
         say(f"flowcabal-tui {__version__}")
         return 0
+    if sys.platform == "win32":  # no signals between processes, no fcntl: the imports below would fail
+        say(_("flowcabal-tui needs Linux or macOS. On Windows, run it inside WSL 2."), file=sys.stderr)
+        return 2
     from flowcabal_tui.cli.dispatch import dispatch
 
     if arguments is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui import __version__
+from flowcabal_tui.cli.old_names import with_new_names
 from flowcabal_tui.cli.parser import COMMANDS, parser
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError
@@ -35,7 +36,7 @@ def dispatch(given: Sequence[str]) -> int:
             say(misspelt, file=sys.stderr)
             return 2
         words.insert(at, "open")
-    arguments = parser().parse_args(words)
+    arguments = parser().parse_args(_with_new_names(words))
     if arguments.version:
         say(f"flowcabal-tui {__version__}")
         return 0
@@ -58,6 +59,15 @@ def dispatch(given: Sequence[str]) -> int:
         _give_up_output()
         say(_("flowcabal-tui: {error}").format(error=_output_error(error)), file=sys.stderr)
         return 1
+
+
+def _with_new_names(words: Sequence[str]) -> Sequence[str]:
+    """The words with new names for old ones; each that was replaced gets a note on standard error."""
+    words, replaced = with_new_names(words, COMMANDS)
+    note = _("note: {old} is now called {new}; the next release no longer accepts the old name.")
+    for old, new in replaced.items():
+        say(note.format(old=old, new=new), file=sys.stderr)
+    return words
 
 
 def _no_command(words: Sequence[str]) -> str:

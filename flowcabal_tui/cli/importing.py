@@ -36,7 +36,7 @@ async def import_(arguments: Namespace) -> int:
     project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
     try:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
-        preview = await project.preview_import(arguments.source, arguments.last, reference=bool(reference))
+        preview = await project.preview_import(arguments.source, arguments.first, reference=bool(reference))
         told = (*report_lines(preview.report), *map(comment_line, preview.report.comments))
         for warning in (*told, *preview.warnings):
             say(_("note: {text}").format(text=warning), file=sys.stderr)
@@ -45,7 +45,7 @@ async def import_(arguments: Namespace) -> int:
         if arguments.dry_run:
             _print_preview(preview, arguments.json)
             return DONE
-        command = ImportManuscript(str(arguments.source), arguments.last, reference, arguments.again)
+        command = ImportManuscript(str(arguments.source), arguments.first, reference, arguments.again)
         made = await project.carry_out(command)
         _told(preview, made, reference=bool(reference))
         await _settled(project)

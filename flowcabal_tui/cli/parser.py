@@ -125,7 +125,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
     _project(imported)
     imported.add_argument("source", type=path, metavar=_("SOURCE"))
-    imported.add_argument("--last", type=whole, help=_("import only the first so many chapters"))
+    imported.add_argument("--first", type=whole, metavar="N", help=_("import only the first N chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
     imported.add_argument("--json", action="store_true", help=_("with --dry-run"))
     imported.add_argument("--again", action="store_true", help=_("also chapters that are in the book already"))

@@ -18,7 +18,6 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.paths import PROJECT_FILE
 
 if TYPE_CHECKING:
-    from flowcabal_tui.domain.model_calls import Endpoint
     from flowcabal_tui.models.discover import Proposal
     from flowcabal_tui.project.views import Workbench
     from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Recent
@@ -95,21 +94,15 @@ async def _create(folder: Path, name: str, language: str) -> Path:
     return await create_project(folder, name=name, language=language, models=load_user().models)
 
 
-def _address(endpoint: Endpoint) -> str:
-    """Where the text of the book would be sent, also when the provider's own address is meant."""
-    from flowcabal_tui.models import anthropic, openai
-
-    return anthropic.base_url(endpoint) if endpoint.provider == "anthropic" else openai.base_url(endpoint)
-
-
 class _FoundModels:
     """What was found on this machine, as the wizard shows it and as settings take it."""
 
     def __init__(self, found: tuple[Proposal, ...]) -> None:
+        from flowcabal_tui.models.registry import sent_address
         from flowcabal_tui.tui.app.entry import ModelProposal
 
         self._found = {
-            ModelProposal(item.name, f"{item.endpoint.model} @ {_address(item.endpoint)}"): item.endpoint
+            ModelProposal(item.name, f"{item.endpoint.model} @ {sent_address(item.endpoint)}"): item.endpoint
             for item in found
         }
 

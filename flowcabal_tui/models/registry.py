@@ -54,6 +54,13 @@ def make_model(
     return OpenAIModel(endpoint, usable_key(key), rng or random.Random(), sleep)
 
 
+def sent_address(endpoint: Endpoint) -> str:
+    """Where the text of the book would be sent, also when the settings leave the address to the provider."""
+    from flowcabal_tui.models import anthropic, openai
+
+    return anthropic.base_url(endpoint) if endpoint.provider == "anthropic" else openai.base_url(endpoint)
+
+
 def make_embedder(
     endpoint: Endpoint,
     key: str | None,

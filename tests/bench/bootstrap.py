@@ -121,7 +121,7 @@ def _project(folder: Path, book: Path, url: str, last: int | None = None) -> Non
         update={"structured": "native", "price_in": PRICE_IN, "price_out": PRICE_OUT}
     )
     new_project(folder, model, model)
-    words = ["import", str(folder), str(book), *(["--last", str(last)] if last else [])]
+    words = ["import", str(folder), str(book), *(["--first", str(last)] if last else [])]
     subprocess.run([sys.executable, "-m", "flowcabal_tui", *words], check=True, stdout=subprocess.DEVNULL)
 
 

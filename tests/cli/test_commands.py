@@ -88,7 +88,7 @@ def test_an_import_can_be_looked_at_first(project: Make, call: Call, tmp_path: P
     looked = call("import", folder, texts, "--dry-run")
     assert [line.split("\t")[2] for line in looked.out.splitlines()[:-1]] == list(CHAPTERS)
     assert len(call("chapters", folder).out.splitlines()) == 1
-    assert call("import", folder, texts, "--last", 2).code == 0
+    assert call("import", folder, texts, "--first", 2).code == 0
     chapters = json.loads(call("chapters", folder, "--json").out)
     assert [chapter["title"] for chapter in chapters[1:]] == list(CHAPTERS)[:2]
     assert call("import", folder, tmp_path / "nothing.txt").code == 2

@@ -58,7 +58,7 @@ def test_a_dry_run_tells_what_would_come_and_stores_nothing(project: Make, call:
     assert [int(row[3]) for row in rows[:3]] == [word_count(text, "en") for text in CHAPTERS.values()]
     assert rows[-1][0].startswith("4 chapters in 0 volumes") and "words (utf-8" in rows[-1][0]
     assert "missing: 4-5" in shown.err
-    told = json.loads(call("import", folder, texts, "--dry-run", "--json", "--last", 2).out)
+    told = json.loads(call("import", folder, texts, "--dry-run", "--json", "--first", 2).out)
     assert [one["title"] for one in told["chapters"]] == [*CHAPTERS][:2]
     assert (told["encoding"], told["language"], told["chapters"][0]["known"]) == ("utf-8", "en", False)
     assert any("missing" in warning for warning in told["warnings"])
@@ -153,9 +153,9 @@ def test_a_note_about_the_book_is_of_the_chapters_that_were_asked_for(
     folder, texts = project(), write_chapters(tmp_path / "texts")
     call("import", folder, texts)
     (texts / "03.txt").write_text("Chapter 3 The Bell\n\nThe bell fell into the river.", encoding="utf-8")
-    assert "another text" in call("import", folder, texts, "--dry-run", "--last", 3).err
-    assert "another text" not in call("import", folder, texts, "--dry-run", "--last", 2).err
-    assert call("import", folder, texts, "--dry-run", "--last", 2).out.splitlines()[-1].endswith("2 are in the book.")
+    assert "another text" in call("import", folder, texts, "--dry-run", "--first", 3).err
+    assert "another text" not in call("import", folder, texts, "--dry-run", "--first", 2).err
+    assert call("import", folder, texts, "--dry-run", "--first", 2).out.splitlines()[-1].endswith("2 are in the book.")
 
 
 def test_a_reference_book_is_not_compared_with_the_writers_own(project: Make, call: Call, tmp_path: Path) -> None:
