@@ -11,7 +11,7 @@ import yaml
 
 from flowcabal_tui.cli import main
 from flowcabal_tui.nodes.registry import kinds
-from flowcabal_tui.tui.panes.words import NODE_KINDS
+from flowcabal_tui.tui.shared.words import NODE_KINDS
 
 ROOT = Path(__file__).parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
