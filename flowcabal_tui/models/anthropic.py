@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
-from flowcabal_tui.models.bounds import sent_limit
 from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
@@ -16,6 +15,8 @@ from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
 from flowcabal_tui.models.transport import Transport
 
 VERSION: Final = "2023-06-01"
+MAX_TOKENS: Final = 8192
+"""The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
 
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
 _MOST_ENDS: Final = 3
@@ -45,11 +46,12 @@ class AnthropicModel(HttpModel):
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
         endpoint = self.endpoint
+        limit = request.max_tokens if request.max_tokens is not None else endpoint.max_output
         body: dict[str, Any] = dict(request.parameters)
         body |= {
             "model": endpoint.model,
             "messages": _turns(request.messages),
-            "max_tokens": sent_limit(endpoint, request.max_tokens),
+            "max_tokens": limit if limit is not None else MAX_TOKENS,
             "stream": True,
         }
         if system := "\n\n".join(each.content for each in request.messages if each.role == "system" and each.content):
