@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from statistics import quantiles
 
+from flowcabal_tui.cli.bench_builder import builder
 from flowcabal_tui.cli.bench_check import check
 from flowcabal_tui.cli.bench_context import context
 from flowcabal_tui.cli.terminal import say, say_json
@@ -15,7 +16,8 @@ from flowcabal_tui.project.bench.chronicle_bench import ChronicleReport, built, 
 
 async def measure(arguments: Namespace) -> int:
     """One of the measurements."""
-    return await {"context": context, "chronicle": chronicle, "check": check}[arguments.what](arguments)
+    measurements = {"context": context, "chronicle": chronicle, "check": check, "builder": builder}
+    return await measurements[arguments.what](arguments)
 
 
 async def chronicle(arguments: Namespace) -> int:

@@ -7,6 +7,7 @@ from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
+from flowcabal_tui.cli.builder_arguments import bench_builder_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
 from flowcabal_tui.cli.story_arguments import outline_arguments, proposals_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
@@ -388,6 +389,7 @@ def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
     context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
     bench_arguments(context)
+    bench_builder_arguments(_add(measured, "builder", _("workflows for briefs, for a program that judges them")))
     check_arguments(_add(measured, "check", _("checks: what is shown and found for planted contradictions")))
     chronicle = _add(measured, "chronicle", _("a made novel that knows the truth: what contexts get wrong, and leaks"))
     chronicle.add_argument("--words", type=whole, default=100_000, help=_("its length, in words or Chinese characters"))

@@ -35,8 +35,8 @@ def rows(name: str) -> dict[str, Json]:
 def known_in(brief: Json) -> Known:
     """The names that a brief allows."""
     actions = {each["action_id"]: _Shape(each) for each in brief.get("actions") or ()}
-    flows = [each["ref"] for each in brief.get("subflows") or ()]
-    return Known(actions=actions, flows=flows, models=brief.get("models") or ())
+    flows = {each["ref"]: tuple(each["inputs"]) for each in brief.get("subflows") or ()}
+    return Known(actions=actions, flows=list(flows), models=brief.get("models") or (), flow_inputs=flows)
 
 
 class _Shape(SimpleNamespace):

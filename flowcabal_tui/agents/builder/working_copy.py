@@ -55,6 +55,8 @@ class Known:
     flows: Collection[str] | None = None
     """References of the workflows that may be called; those of the library where that is given."""
     models: Collection[str] | None = None
+    flow_inputs: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The inputs of workflows that may be called, by reference."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,202 @@
+"""Alterations of a form as edits of the writer's workflow. What they do not name stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from flowcabal_tui.agents.builder.document import Found, Json, all_found, found, names_in, own_params, value_at
+from flowcabal_tui.agents.builder.edits import (
+    AddNode,
+    Connect,
+    Edit,
+    RemoveNode,
+    Rename,
+    SetMeta,
+    SetParam,
+    SetPrompt,
+)
+from flowcabal_tui.agents.builder.flow import Flow, There, of_node
+from flowcabal_tui.agents.builder.form_steps import compile_step, join
+from flowcabal_tui.agents.builder.forms import Alteration, Step
+from flowcabal_tui.agents.builder.refused import EditRefused
+from flowcabal_tui.agents.builder.words import words
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+from flowcabal_tui.locale import _
+
+_REVIEWED: Final = ("prompt", "recursive")
+_PROMPTS: Final = ("prompt", "start", "draft.prompt", "write.prompt", "revise.prompt", "proposal", "question")
+
+
+def alter(copied: WorkingCopy, alteration: Alteration, language: str, because: str) -> WorkingCopy:
+    """The copy with one alteration made. Raises EditRefused."""
+    match alteration.change:
+        case "insert":
+            edits = _insert(copied, alteration, language)
+        case "remove":
+            edits = _remove(copied, alteration.node)
+        case "replace":
+            field = alteration.field or _field_with(copied, alteration)
+            edits = iter(
+                [SetPrompt(node=alteration.node, field=field, find=alteration.find, replace=str(alteration.to))]
+            )
+        case "append":
+            field = alteration.field or "prompt"
+            edits = iter([SetPrompt(node=alteration.node, field=field, append=str(alteration.to))])
+        case "set":
+            edits = iter([SetParam(node=alteration.node, field=alteration.field, value=alteration.to)])
+        case "pause":
+            edits = _pause(copied, alteration, language)
+        case "rename":
+            edits = iter([Rename(node=alteration.node, name=str(alteration.to))])
+        case "keep":
+            was = copied.document.get("keep") or {}
+            edits = iter([SetMeta(field="keep", value={"mode": "replace", **was, "kind": alteration.to})])
+    for edit in edits:
+        copied = copied.with_edit(edit.model_copy(update={"because": because}))
+    return copied
+
+
+def _field_with(copied: WorkingCopy, alteration: Alteration) -> str:
+    """The prompt that holds the words."""
+    place = copied.require_node(copied.document, alteration.node)
+    for field in (*_PROMPTS, "system"):
+        if alteration.find in str(value_at(own_params(place.node), field) or ""):
+            return field
+    raise EditRefused(_("“{text}” stands nowhere in {node}.").format(text=alteration.find[:60], node=alteration.node))
+
+
+def _readers(copied: WorkingCopy, place: Found) -> list[Found]:
+    """The nodes of the same graph that read a node."""
+    name = place.node["id"]
+    nodes = [each for each in all_found(copied.document) if each.inside == place.inside]
+    return [each for each in nodes if each.path != place.path and name in names_in(own_params(each.node), (name,))]
+
+
+def _rewired(reader: Found, old: str, new: str, path: str) -> Iterator[Edit]:
+    """Where a node read `old` it reads `new`; `path` is the path of its text where that is no plain output."""
+    for field in _PROMPTS:
+        value = value_at(own_params(reader.node), field)
+        if value is None or old not in names_in(value, (old,)):
+            continue
+        if any(isinstance(block, dict) and block.get("node") == old for block in value):
+            if path == f"result_of.{new}.text":
+                yield SetPrompt(node=reader.path, field=field, find=old, replace=new)
+            else:
+                yield SetPrompt(node=reader.path, field=field, blocks=[_in_place(each, old, path) for each in value])
+        else:
+            yield SetPrompt(node=reader.path, field=field, find=f"result_of.{old}.text", replace=path)
+    for key, value in own_params(reader.node).items():
+        if key not in ("prompt", "system", "start", "proposal", "question") and _is_path(value, old):
+            yield SetParam(node=reader.path, field=key, value=_repointed(value, old, new))
+
+
+def _in_place(block: Json, old: str, path: str) -> Json:
+    if block.get("node") != old:
+        return block
+    part = {"part": block["part"]} if block.get("part") else {}
+    return {"kind": "text", **part, "text": "{{" + path + "}}"}
+
+
+def _is_path(value: Any, old: str) -> bool:
+    return old in names_in(value, (old,)) and "prompt" not in str(value)
+
+
+def _repointed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _repointed(each, old, new) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_repointed(each, old, new) for each in value]
+    return value.replace(f"result_of.{old}", f"result_of.{new}") if isinstance(value, str) else value
+
+
+def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[Edit]:
+    step = alteration.step or Step(does="polish")
+    place = copied.require_node(copied.document, alteration.node or _source_of(copied, alteration.before))
+    readers = _readers(copied, place)
+    if alteration.before:
+        readers = [each for each in readers if each.path == alteration.before]
+    flow = _flow_around(copied, place, language)
+    also = step.does == "check" if alteration.also is None else alteration.also
+    if alteration.when:
+        bound = {alteration.when: alteration.length}
+        compile_step(flow, Step(does="measure", then=(step,), **bound))
+        join(flow)
+        path, new = flow.there.texts[-1].path, flow.nodes[-1]["id"]
+    else:
+        compile_step(flow, step)
+        read = (flow.there.remarks or flow.there.texts)[-1]
+        path, new = read.path, read.node
+    yield from _added(flow, place)
+    for reader in readers:
+        if also:
+            field = next(each for each in _PROMPTS if value_at(own_params(reader.node), each) is not None)
+            name = next(node["name"] for node in flow.nodes if node["id"] == new)
+            label = words(language)["remarks"].format(name=name)
+            yield SetPrompt(node=reader.path, field=field, append=label + "{{" + path + "}}")
+        else:
+            yield from _rewired(reader, place.node["id"], new, path)
+
+
+def _source_of(copied: WorkingCopy, before: str) -> str:
+    """What a node reads last: that is what a step before it stands behind."""
+    place = copied.require_node(copied.document, before)
+    ids = [node["id"] for node in place.graph["nodes"] if node is not place.node]
+    read = [name for name in ids if name in names_in(own_params(place.node), (name,))]
+    if not read:
+        raise EditRefused(_("{node} reads no other node.").format(node=before))
+    return f"{place.inside}/{read[-1]}" if place.inside else read[-1]
+
+
+def _flow_around(copied: WorkingCopy, place: Found, language: str) -> Flow:
+    taken = {each.node["id"] for each in all_found(copied.document)}
+    flow = Flow(language, copied.known, taken)
+    flow.there = There(texts=(of_node(place.node["id"]),))
+    return flow
+
+
+def _added(flow: Flow, place: Found) -> Iterator[Edit]:
+    after = place.node["id"]
+    for node in flow.nodes:
+        yield AddNode(**node, inside=place.inside, after=after)
+        after = node["id"]
+    for edge in flow.edges:
+        yield Connect(**edge, inside=place.inside)
+
+
+def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:
+    """Takes a node out; what read it reads what it read."""
+    place = copied.require_node(copied.document, path)
+    readers = _readers(copied, place)
+    if readers:
+        source = found(copied.document, _source_of(copied, path))
+        name = source.node["id"] if source else ""
+        for reader in readers:
+            already = name in names_in(own_params(reader.node), (name,))
+            yield from (
+                _without(reader, place.node["id"])
+                if already
+                else _rewired(reader, place.node["id"], name, f"result_of.{name}.text")
+            )
+    yield RemoveNode(node=path)
+
+
+def _without(reader: Found, name: str) -> Iterator[Edit]:
+    """Takes the blocks away that bring a node's output."""
+    for field in _PROMPTS:
+        value = value_at(own_params(reader.node), field)
+        if isinstance(value, list) and name in names_in(value, (name,)):
+            yield SetPrompt(
+                node=reader.path, field=field, blocks=[each for each in value if not names_in(each, (name,))]
+            )
+
+
+def _pause(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[Edit]:
+    """The writer approves, or changes, what a node gave before others read it."""
+    path = alteration.node or _source_of(copied, alteration.before)
+    place = copied.require_node(copied.document, path)
+    if place.node.get("kind", "prompt") in _REVIEWED:
+        yield SetParam(node=path, field="review", value="always")
+        return
+    look = {"node": path, "step": Step(does="look"), "also": False}
+    yield from _insert(copied, alteration.model_copy(update=look), language)

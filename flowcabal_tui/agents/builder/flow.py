@@ -1,0 +1,139 @@
+"""What a filled form makes, node by node: what there is to read at each point, and the ids that are taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.working_copy import Known
+
+_NOT_IN_ID: Final = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An output that can be read. `node` is set where the whole output of a node is meant."""
+
+    path: str
+    part: str = "draft"
+    node: str = ""
+    name: str = ""
+
+    @property
+    def block(self) -> Json:
+        """A prompt block that brings it."""
+        if self.node:
+            return {"kind": "virtual", "part": self.part, "node": self.node}
+        return {"kind": "text", "part": self.part, "text": "{{" + self.path + "}}"}
+
+    @property
+    def inline(self) -> str:
+        """The same inside a text."""
+        return "{{" + self.path + "}}"
+
+
+def of_node(name: str, part: str = "draft", called: str = "") -> Read:
+    """The text that a node gives."""
+    return Read(f"result_of.{name}.text", part, name, called)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A list that can be gone through: its path, the fields of its entries, and what one entry is called in a body."""
+
+    path: str
+    fields: tuple[str, ...] = ()
+    entry: str = "item"
+
+
+@dataclass
+class There:
+    """What there is to read. Bodies and branches begin with what stands around them."""
+
+    plan: Read | None = None
+    texts: tuple[Read, ...] = ()
+    remarks: tuple[Read, ...] = ()
+    answers: tuple[Read, ...] = ()
+    states: tuple[tuple[str, str], ...] = ()
+    """Keys of the story's memory with the paths of their values."""
+    entries: Entries | None = None
+    ways: tuple[Read, ...] = ()
+    """What branches give that exclude each other."""
+    item: str = ""
+    """The path of what a body is repeated for."""
+    is_opening: bool = False
+    """The text is only the beginning."""
+
+
+@dataclass
+class Flow:
+    """A graph as it grows. `ids` are shared with the graphs around: an id is used once in a workflow."""
+
+    language: str
+    known: Known
+    ids: set[str]
+    nodes: list[Json] = field(default_factory=list)
+    edges: list[Json] = field(default_factory=list)
+    because: dict[str, str] = field(default_factory=dict)
+    """Which step each node serves."""
+    there: There = field(default_factory=There)
+    step: str = ""
+    firsts: list[str] = field(default_factory=list)
+    """Nodes that read nothing of their own graph: an edge leads to them where the graph is a branch."""
+
+    def inner(self) -> Flow:
+        """A graph inside, or a branch beside: it sees what is there."""
+        return Flow(self.language, self.known, self.ids, there=replace(self.there), step=self.step)
+
+    def add(self, kind: str, name: str, wished: str, params: Json) -> str:
+        """Adds a node and gives its id."""
+        made = self.free_id(wished or kind)
+        self.nodes.append({"id": made, "kind": kind, "name": name, "params": params})
+        self.because[made] = self.step
+        return made
+
+    def free_id(self, wished: str) -> str:
+        """An id like the wished one that is not taken."""
+        base = _NOT_IN_ID.sub("-", wished.strip().lower()).strip("-.")[:40] or "step"
+        made, number = base, 2
+        while made in self.ids:
+            made, number = f"{base}-{number}", number + 1
+        self.ids.add(made)
+        return made
+
+    def lead(self, source: str, label: str, targets: Iterable[str]) -> None:
+        """Edges of a branch to the nodes with which it begins."""
+        self.edges += [{"source": source, "target": each, "condition": label} for each in targets]
+
+    def take(self, other: Flow) -> None:
+        """Takes in the nodes of a branch."""
+        self.nodes += other.nodes
+        self.edges += other.edges
+        self.because |= other.because
+
+
+def begins(nodes: Sequence[Json], edges: Sequence[Json], reads: Mapping[str, frozenset[str]]) -> list[str]:
+    """The nodes that wait for no other of these."""
+    ids = {node["id"] for node in nodes}
+    led = {edge["target"] for edge in edges if edge["source"] in ids}
+    return [node["id"] for node in nodes if node["id"] not in led and not reads[node["id"]] & ids]
+
+
+def filled(value: Any, slots: Mapping[str, Any]) -> Any:
+    """A value with `{{text}}`, `{{items}}` and `{{count}}` replaced; alone they keep their type."""
+    if isinstance(value, dict):
+        return {key: filled(each, slots) for key, each in value.items()}
+    if isinstance(value, list):
+        return [filled(each, slots) for each in value]
+    if not isinstance(value, str):
+        return value
+    for name, slot in slots.items():
+        mark = "{{" + name + "}}"
+        if value.strip() == mark:
+            return slot
+        if isinstance(slot, str):
+            value = value.replace(mark, "{{" + slot + "}}")
+    return value

@@ -1,0 +1,144 @@
+"""From a filled form to edits, by rule. What the form cannot say becomes a question, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flowcabal_tui.agents.builder.changes_by_form import alter
+from flowcabal_tui.agents.builder.checks import Item
+from flowcabal_tui.agents.builder.document import all_found
+from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetMeta
+from flowcabal_tui.agents.builder.flow import Flow, There
+from flowcabal_tui.agents.builder.form_steps import compile_step, finish
+from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
+from flowcabal_tui.agents.builder.refused import EditRefused
+from flowcabal_tui.agents.builder.words import words
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a form gave: the copy with its checklist, or what must be answered first."""
+
+    copied: WorkingCopy
+    items: tuple[Item, ...] = ()
+    question: str = ""
+
+
+def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
+    """Makes or changes the workflow as the form says. Raises nothing for what a form can hold."""
+    said = words(form.language or language)["asks"]
+    language = form.language or str(copied.document.get("language") or "") or language
+    if question := _question(form, copied, said):
+        return Built(copied, question=question)
+    try:
+        if copied.base is not None:
+            return _altered(form, copied, language)
+        return _made(form, copied, language)
+    except EditRefused as refused:
+        return Built(copied, question=said["refused"].format(reason=" ".join(str(refused).split("\n"))))
+
+
+def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
+    flow = Flow(language, copied.known, set())
+    steps, items = _paused(form), []
+    _states(flow, steps)
+    for number, step in enumerate(steps, 1):
+        flow.step = f"s{number}"
+        following = steps[number] if number < len(steps) else None
+        if step.does == "plan" and following is not None and following.does == "each":
+            step = step.model_copy(update={"lines": True, "most": step.most or following.most})
+        compile_step(flow, step)
+        items.append(Item(flow.step, step.name or step.about or step.text or step.does))
+    finish(flow)
+    name = form.name or " → ".join(dict.fromkeys(node["name"] for node in flow.nodes))[:60]
+    meta = {"id": form.id or "workflow", "name": name, "language": language}
+    meta["keep"] = {"kind": form.keep, "mode": form.mode}  # type: ignore[assignment]  # a JSON value
+    for field, value in meta.items():
+        copied = copied.with_edit(SetMeta(field=field, value=value, because="s1"))  # type: ignore[arg-type]
+    for node in flow.nodes:
+        copied = copied.with_edit(AddNode(**node, because=flow.because[node["id"]]))
+    for edge in flow.edges:
+        copied = copied.with_edit(Connect(**edge, because=flow.because[edge["target"]]))
+    return Built(copied, tuple(items))
+
+
+def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:
+    items = []
+    for number, alteration in enumerate(form.alterations, 1):
+        items.append(Item(f"s{number}", alteration.change))
+        copied = alter(copied, alteration, language, f"s{number}")
+    return Built(copied, tuple(items))
+
+
+def _states(flow: Flow, steps: Sequence[Step]) -> None:
+    """What is counted or remembered is read before the first step, also where it is not there yet."""
+    keys = [step.key or step.does for step in _all(steps) if step.does in ("count", "remember")]
+    if not keys:
+        return
+    flow.step = "s1"
+    made = flow.add("state_read", words(flow.language)["names"]["read"], "memory", {"keys": keys})
+    path = f"result_of.{made}.items[0].state"
+    flow.there = There(states=tuple((key, path) for key in keys))
+
+
+def _all(steps: Sequence[Step]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        inner = (step.steps, step.then, step.otherwise, *(choice.steps for choice in step.choices))
+        for each in inner:
+            yield from _all(each)
+
+
+def _paused(form: Form) -> tuple[Step, ...]:
+    """The steps with the pauses that the form asks for as a whole."""
+    steps = form.steps
+    if "each" in form.pause:
+        steps = tuple(step.model_copy(update={"pause": True}) for step in steps)
+    if "end" in form.pause and steps:
+        last = max((n for n, step in enumerate(steps) if step.does in PROMPTS or step.does == "improve"), default=-1)
+        end = steps[-1]
+        if last == len(steps) - 1 or end.does not in ("count", "remember"):
+            steps = (*steps[:-1], end.model_copy(update={"pause": True}))
+        else:
+            steps = (*steps[:last], steps[last].model_copy(update={"pause": True}), *steps[last + 1 :])
+    return steps
+
+
+def _question(form: Form, copied: WorkingCopy, said: dict[str, str]) -> str:
+    """What must be answered before anything is built; "" for nothing."""
+    known = copied.known
+    joint = said["joint"]
+    if form.missing:
+        return said["missing"].format(names=joint.join(form.missing))
+    paused = any(step.pause or step.does in ("look", "approve") for step in _all(form.steps))
+    if "none" in form.pause and ("each" in form.pause or "end" in form.pause or (paused and "none" in form.pause)):
+        return said["contradiction"]
+    if not form.steps and not form.alterations:
+        return said["what"] if copied.base is None else said["what_change"]
+    if copied.base is None and form.alterations:
+        return said["no_workflow"]
+    for step in _all((*form.steps, *(each.step for each in form.alterations if each.step))):
+        if step.does == "action" and (
+            not step.action or (known.actions is not None and step.action not in known.actions)
+        ):
+            there = joint.join(list(known.actions or ())[:_MOST_NAMED]) or said["none"]
+            return said["action"].format(name=step.action or step.text, names=there)
+        flows = known.library if known.library is not None else known.flows
+        if step.does == "workflow" and flows is not None and not _is_flow(step.workflow, flows):
+            return said["flow"].format(name=step.workflow or step.text, names=joint.join(flows) or said["none"])
+    nodes = [each.path for each in all_found(copied.document)]
+    for each in form.alterations:
+        for name in filter(None, (each.node, each.before)):
+            if name not in nodes:
+                return said["node"].format(name=name, names=joint.join(nodes))
+    return ""
+
+
+def _is_flow(name: str, flows: object) -> bool:
+    return isinstance(flows, (list, tuple, dict, set, frozenset)) and any(
+        name in (flow, str(flow).partition("@")[0]) for flow in flows
+    )

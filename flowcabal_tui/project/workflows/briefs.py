@@ -1,0 +1,88 @@
+"""Briefs for the Builder, read from a file, and the answers to them: `bench builder`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from flowcabal_tui.actions.registry import Action
+from flowcabal_tui.agents.builder.checks import check
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.form_builder import build_by_form
+from flowcabal_tui.agents.builder.form_words import form_of
+from flowcabal_tui.agents.builder.forms import Form
+from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.workflows.simulated_runs import SimulatedRuns
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A wish with what the builder may use. `workflow` is the document to change."""
+
+    id: str
+    wish: str
+    language: str
+    workflow: Json | None
+    known: Known
+
+    @property
+    def copied(self) -> WorkingCopy:
+        """The copy that is worked on."""
+        return WorkingCopy.of(self.workflow, self.known, language=self.language)
+
+
+def read_briefs(path: Path) -> list[Brief]:
+    """The briefs of a file, a JSON object a line. Raises SettingsError."""
+    return [_brief(row) for row in _rows(path)]
+
+
+def read_forms(path: Path) -> dict[str, Form]:
+    """Filled forms by the id of their brief: `{"id": ..., "form": {...}}` a line. Raises SettingsError."""
+    try:
+        return {str(row["id"]): Form.model_validate(row["form"]) for row in _rows(path)}
+    except (KeyError, ValidationError) as error:
+        raise SettingsError(_("{file} holds a form that cannot be read.").format(file=path.name), str(error)) from error
+
+
+async def answered(brief: Brief, form: Form | None) -> Json:
+    """The answer by rule: by the form, else by one that is filled from the wish."""
+    copied = brief.copied
+    built = build_by_form(form or form_of(brief.wish, copied, brief.language), copied, brief.language)
+    if built.question:
+        return {"id": brief.id, "workflow": None, "question": built.question, "explanation": ""}
+    report = await check(built.copied, built.items, SimulatedRuns(brief.known))
+    told = [*(each.message for each in report.problems), *report.notes]
+    return {"id": brief.id, "workflow": built.copied.document, "question": None, "explanation": " ".join(told)}
+
+
+def _brief(row: Mapping[str, Any]) -> Brief:
+    try:
+        actions = [Action.model_validate(each) for each in row.get("actions") or ()]
+        flows = {str(each["ref"]): tuple(each.get("inputs") or ()) for each in row.get("subflows") or ()}
+        known = Known(
+            actions={action.action_id: action for action in actions},
+            flows=tuple(flows),
+            models=tuple(row.get("models") or ()),
+            flow_inputs=flows,
+        )
+        return Brief(str(row["id"]), str(row["intent"]), str(row.get("lang", "en")), row.get("workflow"), known)
+    except (KeyError, TypeError, ValidationError) as error:
+        raise SettingsError(_("There is a brief that cannot be read."), str(error)) from error
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.strip()]
+    except OSError as error:
+        raise SettingsError(_("Cannot read {file}.").format(file=path.name), os_reason(error)) from error
+    except ValueError as error:
+        raise SettingsError(_("{file} is no list of JSON objects.").format(file=path.name), str(error)) from error
