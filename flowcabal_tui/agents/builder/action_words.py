@@ -11,7 +11,7 @@ from flowcabal_tui.agents.builder.wish import Hit, Wish
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 
-_MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,24}){1,4}")
+_IN_MAIL: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
 
 
 def action_steps(found: Wish, known: Known, language: str) -> list[Step]:
@@ -70,13 +70,13 @@ def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Step:
     fields: Any = actions[name].arg_schema.get("properties", {})
     params: dict[str, Any] = {}
     quoted = [text for text, _at in found.quoted]
-    mail = _MAIL.search(found.text)
+    mail = _mail(found.text)
     for field, schema in fields.items():
         low = field.casefold()
         if "query" in low and quoted:
             params[field] = quoted[0]
         elif mail and ("to" in low or "recipient" in low) and "content" not in low:
-            params[field] = mail[0]
+            params[field] = mail
         elif "count" in low and schema.get("type") == "integer":
             params[field] = "{{count}}"
         elif low.endswith("type") and schema.get("type") == "string":
@@ -92,3 +92,14 @@ def _filtered(found: Wish) -> list[tuple[int, Step]]:
             bound = {"above" if hit.key == "longer" else "below": number.value}
             return [(hit.start, Step(does="filter", **bound))]
     return []
+
+
+def _mail(text: str) -> str:
+    """The first address in a text; "" for none."""
+    at = text.find("@")
+    start, end = at, at + 1
+    while start > 0 and text[start - 1] in _IN_MAIL:
+        start -= 1
+    while 0 < at < end < len(text) and text[end] in _IN_MAIL:
+        end += 1
+    return text[start:end].rstrip(".") if 0 <= start < at and end > at + 1 else ""
