@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -23,6 +25,8 @@ from flowcabal_tui.system.files import Folder
 _LARGEST: Final = 1024 * 1024
 _FOLDER: Final = files("flowcabal_tui.agents") / "prompts"
 _RULE: Final = "\n---\n"
+_BETWEEN: Final = "\n…\n"
+"""What stands between two pieces of one text."""
 _DRAFT_ENDS: Final = "</draft>"
 _ASKED_TWICE: Final = frozenset({"monitor.check"})
 """Anthropic is paid for each mark, and drops what stands behind the system text where another tool is named."""
@@ -39,7 +43,8 @@ class Fenced:
 class SourceText:
     """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it.
 
-    A `whole` one is not shortened to leave room for others.
+    A `whole` one is not shortened to leave room for others. `about` names who the text speaks of, where it does not.
+    Sources with one id are pieces of one text.
     """
 
     id: str
@@ -48,6 +53,7 @@ class SourceText:
     text: str
     start: int = 0
     whole: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +90,14 @@ class Prompt:
 
 
 def fenced_sources(sources: Iterable[SourceText]) -> Fenced:
-    """`<source id="s1" title="...">text</source>`, one after the other."""
-    return Fenced("\n".join(map(_fenced_source, sources)))
+    """`<source id="s1" title="...">text</source>`, one after the other; each piece of a text on a line of its own."""
+    return Fenced("\n".join(_fenced_source(list(pieces)) for _id, pieces in groupby(sources, attrgetter("id"))))
 
 
-def _fenced_source(source: SourceText) -> str:
-    head = f'<source id="{in_attribute(source.id)}" title="{in_attribute(source.title)}">'
-    return f"{head}{escaped(source.text)}</source>"
+def _fenced_source(pieces: Sequence[SourceText]) -> str:
+    head = f'<source id="{in_attribute(pieces[0].id)}" title="{in_attribute(pieces[0].title)}">'
+    lines = (f"[{each.about}] {each.text}" if each.about else each.text for each in pieces)
+    return f"{head}{escaped(_BETWEEN.join(lines))}</source>"
 
 
 def name_lines(entities: Iterable[Entity]) -> str:

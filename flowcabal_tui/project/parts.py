@@ -331,7 +331,7 @@ class Parts:
         """The Monitor; None when it is switched off."""
         if not self.settings.agents.monitor:
             return None
-        return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts)
+        return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts, self.workshop.do)
 
     def is_by_rule(self, chapter: Chapter) -> bool:
         """True for imported text when the agents' model takes money, until the writer has it read for that."""

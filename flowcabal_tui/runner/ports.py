@@ -151,8 +151,8 @@ class MonitorPort(Protocol):
         attempt: int,
     ) -> Evaluation: ...
 
-    def question_tokens(self, endpoint: Endpoint) -> int:
-        """Tokens of one question of a check, with its tools and without the draft, at most."""
+    def question_tokens(self, endpoint: Endpoint, draft: int, questions: int) -> int:
+        """Tokens of one of the questions about a draft of so many, with its tools and without the draft, at most."""
         ...
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.check_sources import notes_for
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.agents.prompt_library import SourceText
 from tests.agents.fakes import FakeBook, FakeTokens
@@ -14,7 +14,7 @@ DRAFT = "清晨，林远与沈青在驿站等人。"
 
 
 async def of_outline(story: FakeBook, at: int, budget: int = 2_500) -> list[SourceText]:
-    given = await sources_for(("timeline",), await read_book(story.before(at)), DRAFT, FakeTokens(), budget)
+    given = await notes_for(("timeline",), await read_book(story.before(at)), DRAFT, FakeTokens(), budget)
     return [each for each in given if each.uri == "meta/outline"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.check_sources import notes_for
 from flowcabal_tui.agents.context import ContextAgent, Found
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.domain.context import Injection
@@ -244,14 +244,14 @@ async def test_whoever_shares_many_secrets_is_told_all_of_them_where_there_is_ro
 
 async def test_the_monitor_compares_with_what_holds_and_with_when_it_was() -> None:
     book = await read_book(make_book().before(4))
-    states = await sources_for(("character_state",), book, "林远与沈青重逢。", FakeTokens(), 5_000)
+    states = await notes_for(("character_state",), book, "林远与沈青重逢。", FakeTokens(), 5_000)
     said = [each.text for each in states]
     assert said[:2] == ["林远搬到南城", "沈青是林远的表妹"]
     assert states[0].start == TEXTS[1].index("林远搬到南城")
     assert "林远住在北城" not in said
     moment = Moment(RecordId("m"), "林远醒来", ChapterId("c2"), "三天后", None, (LIN.id,), place(2, "三天后"))
     dated = await read_book(make_book(replace(STORY, moments=(moment,))).before(4))
-    timeline = await sources_for(("timeline",), dated, "林远与沈青重逢。", FakeTokens(), 5_000)
+    timeline = await notes_for(("timeline",), dated, "林远与沈青重逢。", FakeTokens(), 5_000)
     assert timeline[0].text == "三天后"
 
 

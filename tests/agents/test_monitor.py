@@ -206,7 +206,8 @@ async def test_the_same_finding_from_two_angles_counts_once_with_the_surer_one()
 
 
 async def test_feedback_shows_both_quotations_the_surest_first() -> None:
-    evaluation = await evaluate(only("timeline", {**YEARS, "confidence": 0.7}, WOUND))
+    years, wound = only("timeline", {**YEARS, "confidence": 0.7}), only("character_state", WOUND)
+    evaluation = await evaluate(lambda request: (years if "timeline" in asked(request) else wound)(request))
     told = feedback(evaluation)
     assert told.index("旧伤正是在右臂") < told.index("我离开北城，已有十年")
     assert "左臂在白鹭渡受了伤" in told

@@ -193,7 +193,7 @@ class FakeMonitor:
         self.seen.append(draft)
         return self.judges(draft, attempt)
 
-    def question_tokens(self, endpoint: Endpoint) -> int:
+    def question_tokens(self, endpoint: Endpoint, draft: int, questions: int) -> int:
         return 100
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:

@@ -1,8 +1,7 @@
-"""What a checker compares a draft with: the sources of each of its angles, within a budget of tokens."""
+"""What was noted of the book, by the angle that a checker compares a draft with, within a budget of tokens."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -26,29 +25,39 @@ _DATED: Final = 8
 _RARE_TERMS: Final = 24
 _LONGEST: Final = 2 / 3
 """Of an angle's share that one source may take."""
-_TIME_WORDS: Final = re.compile(
-    r"[一二三四五六七八九十百廿卅两几\d]{1,4}(?:年|月|日|天|夜|岁|更|旬|载|时辰|点钟)|正月|腊月|上元|清明|端午|七夕|中秋|重阳|除夕|元宵|"
-    r"春天|夏天|秋天|冬天|春日|夏日|秋日|冬日|昨[日夜天晚]|前[日天年]|去年|今年|明年|次日|翌日|半年|半月|[一-龥]{1,2}年前|"
-    r"\b(?:yesterday|tomorrow|morning|evening|night|noon|midnight|spring|summer|autumn|winter|year|month|week|day|hour|"
-    r"Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|June|July|August|September|"
-    r"October|November|December|Christmas|Easter)s?\b",
-    re.IGNORECASE,
-)
 
 
-async def sources_for(
+async def notes_for(
     angles: Sequence[Angle], book: Book, draft: str, counter: TokenCounter, budget: int
 ) -> list[SourceText]:
-    """The sources of these angles without doubles, numbered s1, s2 ...; with their tags within `budget` tokens.
+    """Notes, records and summaries for these angles without doubles, numbered s1, s2 ...; within `budget` tokens.
 
-    Each angle has an equal share, which it spends on the most telling first; what it leaves goes to the next.
+    Each angle has an equal share, which it spends on the most telling first; what it leaves goes to the next. What the
+    chapters themselves say is found by `evidence`.
     """
     cast = named_in(draft, book.entities)[:_CAST]
+    return _fitting([await _NOTES[each](book, cast) for each in angles], counter, budget)
+
+
+async def nearest_passages(book: Book, text: str, counter: TokenCounter, budget: int) -> list[SourceText]:
+    """Passages that name the cast of a text, rare names first, then those that share its words."""
+    cast = named_in(text, book.entities)[:_CAST]
+    names = [name for entity in cast for name in entity.names]
+    terms = search_terms(text, names, book.view.language)[:_RARE_TERMS]
+    shared = _passages(book, await book.view.search(terms, 20) if terms else ())
+    counts = dict(await book.view.mention_counts())
+    rare = sorted(cast, key=lambda each: (counts.get(each.id, 0), each.id))[:3]
+    named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 5))]
+    return _fitting([[*named, *shared]], counter, budget)
+
+
+def _fitting(wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budget: int) -> list[SourceText]:
+    """What fits of each list, with an equal share for each."""
     kept: dict[tuple[str, int], SourceText] = {}
-    for place, angle in enumerate(angles):
-        room = budget // (len(angles) - place)
+    for place, pieces in enumerate(wanted):
+        room = budget // (len(wanted) - place)
         longest = int(room * _LONGEST)
-        for piece in await _GATHER[angle](book, draft, cast):
+        for piece in pieces:
             if (piece.uri, piece.start) in kept:
                 continue
             text = piece.text[: cut(piece.text, room if piece.whole else min(room, longest), counter).end]
@@ -60,62 +69,44 @@ async def sources_for(
     return list(kept.values())
 
 
-async def _timeline(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
-    times = tuple(dict.fromkeys(match[0] for match in _TIME_WORDS.finditer(draft)))[:_RARE_TERMS]
-    names = [name for entity in cast[:4] for name in entity.names]
-    passages = _passages(book, await book.view.search((*times, *names), 24) if times or names else ())
+async def _timeline(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
     return [
         *await _planned(book, cast),
         *await _meta(book, "notes"),
         *await _dated(book, cast),
-        *_told_in_time(passages),
         *await _overviews(book),
-        *passages,
     ]
 
 
-async def _character_state(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _character_state(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
     notes = [
         SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
         for entity in cast
     ]
     profiles = [await book.view.derived(f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", "L1") for entity in cast]
-    found: list[SourceText] = []
-    for entity in cast:
-        near_terms = search_terms(_around(draft, entity.names), entity.names, book.view.language)[:8]
-        found += _passages(book, await book.view.search((*entity.names, *near_terms), 10))
     return [
         *notes,
         *await _held(book, cast),
-        *found[: 5 * _CAST],
         *_derived(book, profiles),
         *await _meta(book, "notes"),
     ]
 
 
-async def _world_rules(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _world_rules(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
     places = [entity for entity in cast if entity.kind in ("location", "item", "organisation")]
     notes = [
         SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
         for entity in places
     ]
     state = await book.view.derived_under("profiles/world-state/", "L1")
-    names = [name for entity in places for name in entity.names]
-    passages = _passages(book, await book.view.search(names, 15) if names else ())
-    return [*await _meta(book, "world-rules", "notes"), *notes, *_derived(book, state), *passages]
+    return [*await _meta(book, "world-rules", "notes"), *notes, *_derived(book, state)]
 
 
-async def _echoes(book: Book, draft: str, cast: tuple[Entity, ...]) -> list[SourceText]:
-    names = [name for entity in cast for name in entity.names]
-    terms = search_terms(draft, names, book.view.language)[:_RARE_TERMS]
-    shared = _passages(book, await book.view.search(terms, 20) if terms else ())
-    counts = dict(await book.view.mention_counts())
-    rare = sorted(cast, key=lambda each: (counts.get(each.id, 0), each.id))[:3]
-    named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 5))]
-    return [*named, *shared]
+async def _echoes(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+    return []
 
 
-_GATHER: Final[dict[Angle, Callable[[Book, str, tuple[Entity, ...]], Coroutine[Any, Any, list[SourceText]]]]] = {
+_NOTES: Final[dict[Angle, Callable[[Book, tuple[Entity, ...]], Coroutine[Any, Any, list[SourceText]]]]] = {
     "timeline": _timeline,
     "character_state": _character_state,
     "world_rules": _world_rules,
@@ -199,16 +190,3 @@ def _passages(book: Book, hits: Iterable[PassageHit]) -> list[SourceText]:
         )
         for hit in hits
     ]
-
-
-def _told_in_time(passages: Iterable[SourceText]) -> list[SourceText]:
-    return [each for each in passages if _TIME_WORDS.search(each.text)]
-
-
-def _around(draft: str, names: tuple[str, ...], reach: int = 60) -> str:
-    """The words of the draft around the names of one entity."""
-    pieces = []
-    for name in names:
-        for match in re.finditer(re.escape(name), draft):
-            pieces.append(draft[max(0, match.start() - reach) : match.end() + reach])
-    return "\n".join(pieces)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
-from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.check_sources import notes_for
+from flowcabal_tui.agents.checking.evidence.ranking import Sentence
+from flowcabal_tui.agents.checking.evidence.shown import shown
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
 from flowcabal_tui.agents.context.gather import Book
@@ -25,13 +27,23 @@ from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, ngettext
 
 _TASK: Final = "monitor.check"
-SOURCE_TOKENS: Final = 2_500
-"""Of the sources that all angles of a checker share."""
+_LEAST_SOURCES: Final = 5_000
+_MOST_SOURCES: Final = 12_000
+_SOURCES_A_TOKEN: Final = 2.5
+"""Tokens of sources for a token of the draft."""
+_MOST_NOTES: Final = 1_250
+"""Tokens of notes, records and summaries for a question; the rest is for what the chapters say."""
 GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), ("timeline", "world_rules"))
 """Angles that one checker looks from, by what they read: passages that name the cast, and what the writer noted.
 
 So the outline, which is a plan and no fact, is not beside what is said of people. The draft is sent once for both.
 """
+_PART: Final = 0.7
+"""Of the sources for the first question, where both are asked."""
+_OF_THE_WORLD: Final = frozenset({"place", "time"})
+"""Kinds of things that the second question is shown; all others are said of people."""
+_ABOUT: Final = re.compile(r"^\s*\[[^\]\n]*\]\s*")
+"""Who a line of a source speaks of, which is put before it."""
 _NAMES: Final = 30
 NAMES_TOKENS: Final = _NAMES * 40
 """Of the names of the cast with their aliases, at most."""
@@ -50,6 +62,8 @@ class Draft:
     waived: frozenset[tuple[str, str]]
     start: int = 0
     """The offset of `text` in the whole draft, of which it is a part."""
+    evidence: tuple[Sentence, ...] = ()
+    """What the chapters say of the same, those that fit best first; `draft` counts in the whole draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
         model: PaidOnce,
         prompts: PromptLibrary,
         counter: TokenCounter,
-        source_tokens: int = SOURCE_TOKENS,
+        source_tokens: int = _LEAST_SOURCES,
     ) -> None:
         """`angles` come with the words that tell the model what they look at."""
         self._source_tokens = source_tokens
@@ -80,7 +94,7 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
 
     async def observe(self, goal: Draft) -> Material:
         """Raises SettingsError when the writer's own prompt does not fit."""
-        sources = await sources_for(tuple(self._angles), goal.book, goal.text, self._counter, self._source_tokens)
+        sources = await sources_of(tuple(self._angles), goal, self._counter, self._source_tokens)
         cast = named_in(goal.text, goal.book.entities)
         messages = self._prompts.get(_TASK).fill(
             {
@@ -109,7 +123,7 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
             nothing = _("There is nothing yet to compare with.")
             return tuple(AngleCheck(angle, "passed", nothing) for angle in self._angles)
         draft = VerbatimText(goal.text)
-        sources = {source.id: (source, VerbatimText(source.text)) for source in seen.sources}
+        sources = [(source, VerbatimText(source.text)) for source in seen.sources]
         judged: dict[Angle, Judged] = {angle: [] for angle in self._angles}
         for claim in thought.findings:
             angle = self._angle_of(claim)
@@ -131,12 +145,12 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
         angle: Angle,
         goal: Draft,
         draft: VerbatimText,
-        sources: dict[str, tuple[SourceText, VerbatimText]],
+        sources: Sequence[tuple[SourceText, VerbatimText]],
     ) -> CheckFinding | None:
         in_draft = draft.find(claim.draft_quote)
-        named = [sources[claim.source_id]] if claim.source_id in sources else []
-        for source, text in (*named, *(each for name, each in sources.items() if name != claim.source_id)):
-            if in_draft and (in_source := text.find(claim.source_quote)):
+        quote = _ABOUT.sub("", claim.source_quote)
+        for source, text in sorted(sources, key=lambda each: each[0].id != claim.source_id):
+            if in_draft and (in_source := text.find(quote)):
                 return CheckFinding(
                     angle,
                     subtype_of(claim.subtype, angle),
@@ -158,6 +172,30 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
                     claim.confidence,
                 )
         return None
+
+
+def sources_at_most(draft: int) -> int:
+    """Tokens of the sources of all questions together, for a draft of so many tokens."""
+    return int(min(_MOST_SOURCES, max(_LEAST_SOURCES, _SOURCES_A_TOKEN * draft)))
+
+
+def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:
+    """Of so many tokens of sources those for one of the questions."""
+    if questions == 1:
+        return tokens
+    return int(tokens * (_PART if set(group) <= set(GROUPS[0]) else 1 - _PART))
+
+
+async def sources_of(angles: Sequence[Angle], goal: Draft, counter: TokenCounter, budget: int) -> list[SourceText]:
+    """What was noted, then what the chapters say of the same as the draft, within `budget` tokens with the tags."""
+    notes = await notes_for(angles, goal.book, goal.text, counter, min(_MOST_NOTES, budget // 2))
+    here = [each for each in goal.evidence if goal.start <= each.draft < goal.start + len(goal.text)]
+    of_people = set(angles) <= set(GROUPS[0])
+    fitting = [each for each in here if bool(each.kinds and each.kinds <= _OF_THE_WORLD) != of_people]
+    if not notes and not fitting:
+        fitting = here  # there is no plan beside it
+    room = budget - counter.count(fenced_sources(notes).text)
+    return [*notes, *await shown(goal.book, fitting, counter, room, len(notes))]
 
 
 def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:

@@ -8,14 +8,17 @@ from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.checker import (
+    GROUPS,
     NAMES_TOKENS,
-    SOURCE_TOKENS,
     Checker,
     Draft,
     grouped,
     merged,
     of_parts,
+    part_of,
+    sources_at_most,
 )
+from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, in_thread
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, room_of, tokens_of
@@ -23,7 +26,7 @@ from flowcabal_tui.agents.ports import MemoryPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.claims import Claims
 from flowcabal_tui.agents.tokens import CountedTokens
-from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, SettingsError
+from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
@@ -55,8 +58,10 @@ class Monitor:
         model: Callable[[], PaidOnce],
         counter: TokenCounter,
         prompts: PromptLibrary | None = None,
+        helper: Helper = in_thread,
     ) -> None:
-        self._memory, self._model = memory, model
+        """`helper` runs what takes long: the search for what the chapters say."""
+        self._memory, self._model, self._helper = memory, model, helper
         self._counter, self._prompts = CountedTokens(counter), prompts or PromptLibrary()
 
     async def evaluate(
@@ -79,23 +84,27 @@ class Monitor:
         checks = await self._check(params.angles, book, f"draft/{node.id}", node.title, draft, model)
         return _verdict(checks, attempt)
 
-    def question_tokens(self, endpoint: Endpoint) -> int:
-        """Tokens of one question of a check, with its tools and without the draft, at most.
+    def question_tokens(self, endpoint: Endpoint, draft: int, questions: int = len(GROUPS)) -> int:
+        """Tokens of one of the questions of a check of a draft of so many tokens, with its tools, at most.
 
-        0 for prompts that cannot be read.
+        The draft itself is not counted. 0 for prompts that cannot be read.
         """
+        frame = self._frame_tokens(endpoint)
+        return frame + part_of(GROUPS[0], questions, sources_at_most(draft)) if frame else 0
+
+    def _frame_tokens(self, endpoint: Endpoint) -> int:
+        """A question without draft and sources, at most; 0 for prompts that cannot be read."""
         try:
             words = [self._prompts.text("monitor.check"), *(self._prompts.part(f"monitor.{each}") for each in ANGLES)]
         except SettingsError:
             return 0
         question = ModelRequest((Message("user", "\n".join(words)),))
-        taken = tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter, endpoint)
-        return taken + SOURCE_TOKENS + NAMES_TOKENS
+        return NAMES_TOKENS + tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter, endpoint)
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
         """In how many parts a draft of so many tokens is checked at most; the sources leave two thirds of the room."""
         room = room_of(endpoint)
-        frame = self.question_tokens(endpoint) - SOURCE_TOKENS
+        frame = self._frame_tokens(endpoint)
         return parts_at_most(draft, 0, None if room is None else max(LEAST, 2 * (room - frame) // 3))
 
     async def check_text(
@@ -116,7 +125,11 @@ class Monitor:
     ) -> tuple[AngleCheck, ...]:
         if (target := book.view.target) is not None:
             title = chapter_label(target.position, target.title, book.view.language)
-        goal = Draft(uri, title, text, book, await book.view.waived())
+        try:
+            evidence = tuple(await evidence_for(book, text, self._helper))
+        except HelperFailed as error:
+            return tuple(_failed(angle, error) for angle in angles)
+        goal = Draft(uri, title, text, book, await book.view.waived(), evidence=evidence)
         words: dict[Angle, str] = {}
         checks: list[AngleCheck] = []
         for angle in angles:
@@ -124,42 +137,46 @@ class Monitor:
                 words[angle] = self._prompts.part(f"monitor.{angle}")
             except SettingsError as error:
                 checks.append(_failed(angle, error))
-        for together in grouped(tuple(words)):  # in turn: the draft of the second is read from the provider's cache
-            checks += await self._look({angle: words[angle] for angle in together}, goal, model)
+        groups, tokens = grouped(tuple(words)), sources_at_most(self._counter.count(text))
+        for together in groups:  # in turn: the draft of the second is read from the provider's cache
+            part = part_of(together, len(groups), tokens)
+            checks += await self._look({angle: words[angle] for angle in together}, goal, model, part)
         return merged(sorted(checks, key=lambda check: angles.index(check.angle)))
 
-    async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce) -> tuple[AngleCheck, ...]:
+    async def _look(
+        self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int
+    ) -> tuple[AngleCheck, ...]:
         """What these angles say; a draft that does not fit the model's window is read in parts."""
         for shrink in SHRINKS:
             try:
-                return await self._read(angles, goal, model if shrink == 1 else self._model(), shrink)
+                return await self._read(angles, goal, model if shrink == 1 else self._model(), tokens, shrink)
             except FlowCabalError as error:
                 if not (isinstance(error, ModelError) and is_too_long(error)) or shrink == SHRINKS[-1]:
                     return tuple(_failed(angle, error) for angle in angles)
         raise AssertionError("unreachable")
 
     async def _read(
-        self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, shrink: float
+        self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int, shrink: float
     ) -> tuple[AngleCheck, ...]:
-        sources, drafts = self._fitting(angles, goal, model.endpoint, shrink)
+        sources, drafts = self._fitting(angles, goal, model.endpoint, tokens, shrink)
         checker = Checker(angles, model, self._prompts, self._counter, sources)
         found = [await checker.pursue(part) for part in drafts]
         return tuple(of_parts([each[place] for each in found]) for place in range(len(angles)))
 
     def _fitting(
-        self, angles: Mapping[Angle, str], goal: Draft, endpoint: Endpoint, shrink: float
+        self, angles: Mapping[Angle, str], goal: Draft, endpoint: Endpoint, tokens: int, shrink: float
     ) -> tuple[int, list[Draft]]:
-        """Tokens for the sources, and the draft or its parts. The sources give way to a third of the room."""
+        """Tokens for the sources, at most `tokens`, and the draft or its parts, which have two thirds of the room."""
         room = room_of(endpoint)
         if room is None and shrink == 1:
-            return SOURCE_TOKENS, [goal]
+            return tokens, [goal]
         length = self._counter.count(goal.text)
         words = Message("user", "\n".join((self._prompts.text("monitor.check"), *angles.values())))
         frame = NAMES_TOKENS // 4 + tokens_of(
             with_tools(ModelRequest((words,)), Claims, endpoint), Claims, self._counter, endpoint
         )
-        whole = (SOURCE_TOKENS + length if room is None else max(0, room - frame)) * shrink
-        sources = int(min(SOURCE_TOKENS, max(whole - length, whole / 3)))
+        whole = (tokens + length if room is None else max(0, room - frame)) * shrink
+        sources = int(min(tokens, max(whole - length, whole / 3)))
         size = max(LEAST, int(whole) - sources)
         if length <= size:
             return sources, [goal]

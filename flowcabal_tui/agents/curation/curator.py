@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.answer_tools import with_tools
-from flowcabal_tui.agents.checking.check_sources import sources_for
+from flowcabal_tui.agents.checking.check_sources import nearest_passages
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.context.gather import read_book
@@ -184,7 +184,7 @@ class Curator:
         book = await read_book(view)
         cast = named_in(text, book.entities)
         told = "\n".join(text[each.start : each.end] for each in telling_sentences(text, cast, _ADVISED_ON))
-        sources = await sources_for(("echoes",), book, told, self.counter, _NEAREST_TOKENS)
+        sources = await nearest_passages(book, told, self.counter, _NEAREST_TOKENS)
         values: dict[str, str | Fenced] = {
             "language": view.language,
             "names": _names(told, await as_called_here(view, cast)),

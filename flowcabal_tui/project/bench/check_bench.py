@@ -10,11 +10,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from flowcabal_tui.agents.checking.check_sources import sources_for
-from flowcabal_tui.agents.checking.checker import GROUPS, SOURCE_TOKENS
+from flowcabal_tui.agents.checking.checker import GROUPS, Draft, part_of, sources_at_most, sources_of
+from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.context.gather import Book, read_book
+from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
 from flowcabal_tui.project.bench.context_bench import COUNTED_AS, BenchBook
@@ -55,9 +55,14 @@ async def check_answers(
 
 
 async def _answer(row: CheckRow, draft: Checked, book: Book, numbers: Mapping[ChapterId, int]) -> CheckAnswer:
-    counter: TokenCounter = TokenEstimator(COUNTED_AS)
+    counter = CountedTokens(TokenEstimator(COUNTED_AS))
     start = perf_counter()
-    sources = [each for group in GROUPS for each in await sources_for(group, book, draft.text, counter, SOURCE_TOKENS)]
+    evidence = tuple(await evidence_for(book, draft.text))
+    goal = Draft("", "", draft.text, book, frozenset(), evidence=evidence)
+    tokens = sources_at_most(counter.count(draft.text))
+    sources = [
+        each for group in GROUPS for each in await sources_of(group, goal, counter, part_of(group, len(GROUPS), tokens))
+    ]
     seconds = perf_counter() - start
     shown: dict[tuple[int, int, int], None] = {}
     for each in sources:

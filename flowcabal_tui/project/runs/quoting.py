@@ -163,13 +163,14 @@ class QuoteRun(NodeRun):
         if endpoint is None or self._services.monitor is None:
             return
         count, limit = self._basis.counter, output_bound(endpoint, None)
-        question = self._services.monitor.question_tokens(endpoint)
+        question = self._services.monitor.question_tokens(endpoint, draft.most, groups)
         again = structured_extra(count, endpoint, Checker.shape) + limit + FINDING_TOKENS
         longest = with_margin(count, question) + round(draft.most * ESCAPED) + again
         parts = self._services.monitor.parts_at_most(endpoint, draft.most)
         usual = self._services.monitor.parts_at_most(endpoint, draft.likely)
         tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries) * parts
-        likely = Calls(groups * usual, question + draft.likely, AGENT_TOKENS)
+        usually = self._services.monitor.question_tokens(endpoint, draft.likely, groups)
+        likely = Calls(groups * usual, usually + draft.likely, AGENT_TOKENS)
         tally.call("checks", endpoint, likely, Calls(tries, longest, limit))
 
     def _count_context(self, tally: Tally) -> None:

@@ -1,0 +1,253 @@
+"""Which sentences of the book speak of what a draft states: of the same subject and the same kind of thing."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Final
+
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.statements import Statement, around
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.manuscript import PassagePlace
+
+_EVERYWHERE: Final = 0.03
+"""Of the passages: a word or name that more of them hold leads to none by itself."""
+_LEAST_COMMON: Final = 20
+_MOST_RARE: Final = 150
+_PASSAGES: Final = 16
+"""For a statement of many; a draft of few statements has more for each."""
+_PAIRS: Final = 700
+"""Pairs of a statement and a passage that are looked at sentence by sentence."""
+_HOPEFUL: Final = 200
+"""Passages for a statement whose common words are looked at."""
+_POWER: Final = 1.3
+"""Of a word's rarity."""
+_NAME: Final = 1.0
+_NEAR_NAME: Final = 0.6
+"""Of a subject's weight, where its name stands in the passage and not in the sentence."""
+_KIND: Final = 2.5
+_COUNTED: Final = 3.0
+"""What a kind weighs whose words no index knows: a number with a unit."""
+_BOTH: Final = 0.5
+_MOST_OF: Final = 6.0
+"""What the same kind of thing said of the same subject adds, times both weights."""
+_BESIDE: Final = 0.6
+"""Of the weight of a word that stands in a neighbour of the statement or of the sentence."""
+_DECAY: Final = 0.4
+"""How fast the sentences for one statement count less: the power of their rank."""
+_LENGTH: Final = 0.3
+"""How much a long sentence must hold more: the power of its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Where the draft's subjects, words and kinds stand in the book: places of passages in story order."""
+
+    passages: Sequence[PassagePlace]
+    subjects: Mapping[EntityId, frozenset[int]]
+    words: Mapping[str, frozenset[int]]
+    kinds: Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each subject, word and kind of a draft weighs by its rarity in the book."""
+
+    subjects: Mapping[EntityId, float]
+    words: Mapping[str, float]
+    kinds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """The passages to look at for each statement, by their places in the index and the numbers of the statements."""
+
+    passages: Mapping[int, Sequence[int]]
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPassage:
+    """A passage with the offsets in its chapter at which subjects are named."""
+
+    place: PassagePlace
+    text: str
+    named: tuple[tuple[int, EntityId], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or clause of the book, by offsets in its chapter, that fits the statement which begins at `draft`.
+
+    `kinds` are the kinds of things that both speak of; `about` are subjects that only its passage names.
+    """
+
+    chapter: ChapterId
+    position: int
+    start: int
+    end: int
+    draft: int
+    score: float
+    kinds: frozenset[str]
+    about: tuple[EntityId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` who the passage names."""
+
+    start: int
+    end: int
+    words: frozenset[str]
+    beside: frozenset[str]
+    subjects: frozenset[EntityId]
+    near: frozenset[EntityId]
+    kinds: frozenset[str]
+    length: float
+
+
+def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
+    """The passages of the book that may speak of what the statements say."""
+    total = len(index.passages)
+    weights = Weights(
+        {each: _NAME * _rarity(len(at), total) for each, at in index.subjects.items()},
+        {each: _rarity(len(at), total) ** _POWER for each, at in index.words.items()},
+        {each: _KIND * _rarity(len(at), total) for each, at in index.kinds.items()},
+    )
+    lookup = _Lookup(index, weights)
+    count = max(_PASSAGES, _PAIRS // (2 * max(1, len(statements))))
+    pairs = [
+        (score / (1 + rank) ** _DECAY, -number, place)
+        for number, statement in enumerate(statements)
+        for rank, (score, place) in enumerate(lookup.best(statement, count))
+    ]
+    chosen: defaultdict[int, list[int]] = defaultdict(list)
+    for _score, number, place in nlargest(_PAIRS, pairs):
+        chosen[-number].append(place)
+    return Shortlist(dict(chosen), weights)
+
+
+class _Lookup:
+    """Finds passages with a rare word or subject of a statement, or with a common subject and a kind of it."""
+
+    def __init__(self, index: Index, weights: Weights) -> None:
+        self._index, self._weights = index, weights
+        self._most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * len(index.passages)))
+        self._of_both: dict[tuple[EntityId, str], frozenset[int]] = {}
+
+    def best(self, statement: Statement, count: int) -> list[tuple[float, int]]:
+        """Up to `count` passages with their scores, the best first."""
+        held = [*self._words(statement), *self._kinds(statement), *self._subjects(statement)]
+        rare: defaultdict[int, float] = defaultdict(float)
+        for at, weight in held:
+            if len(at) <= self._most:
+                for place in at:
+                    rare[place] += weight
+        hopeful = dict(rare)
+        for subject, part in sorted(statement.subjects.items()):
+            if part == 1 and len(self._index.subjects[subject]) > self._most:
+                for kind in sorted(statement.kinds & self._index.kinds.keys()):
+                    weight = self._weights.kinds[kind] + self._weights.subjects[subject]
+                    for place in self._both(subject, kind):
+                        hopeful[place] = hopeful.get(place, 0.0) + weight
+        common = [(at, weight) for at, weight in held if len(at) > self._most]
+        scored = (
+            (rare.get(place, 0.0) + sum(weight for at, weight in common if place in at), place)
+            for _score, place in nlargest(_HOPEFUL, ((score, place) for place, score in hopeful.items()))
+        )
+        return nlargest(count, scored)
+
+    def _words(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
+        return ((self._index.words[each], self._weights.words[each]) for each in sorted(statement.words))
+
+    def _kinds(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
+        known = sorted(statement.kinds & self._index.kinds.keys())
+        return ((self._index.kinds[each], self._weights.kinds[each]) for each in known)
+
+    def _subjects(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
+        for each, part in sorted(statement.subjects.items()):
+            yield self._index.subjects[each], part * self._weights.subjects[each]
+
+    def _both(self, subject: EntityId, kind: str) -> frozenset[int]:
+        key = (subject, kind)
+        if key not in self._of_both:
+            self._of_both[key] = self._index.subjects[subject] & self._index.kinds[kind]
+        return self._of_both[key]
+
+
+def ranked(
+    statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: Reader
+) -> list[Sentence]:
+    """The sentences of the shortlisted passages, those that fit best first; one may come for two statements."""
+    vocabulary = frozenset(shortlist.weights.words)
+    units = {at: tuple(_units(each, vocabulary, reader)) for at, each in passages.items()}
+    found: list[Sentence] = []
+    for number, places in sorted(shortlist.passages.items()):
+        statement = statements[number]
+        scored = ((_fit(statement, unit, shortlist.weights), at, unit) for at in places for unit in units[at])
+        best = nlargest(2 * len(places), scored, key=lambda each: (each[0], each[1], each[2].start))
+        found += [
+            _sentence(statement, passages[at].place, unit, score / (1 + rank) ** _DECAY)
+            for rank, (score, at, unit) in enumerate(best)
+        ]
+    return sorted(found, key=lambda each: (-each.score, each.position, each.start, each.draft))
+
+
+def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: float) -> Sentence:
+    only_near = sorted(statement.subjects.keys() & (unit.near - unit.subjects))
+    about = sorted(only_near, key=lambda each: -statement.subjects[each])
+    return Sentence(
+        place.chapter,
+        place.position,
+        unit.start,
+        unit.end,
+        statement.start,
+        score,
+        statement.kinds & unit.kinds,
+        () if unit.subjects & statement.subjects.keys() else tuple(about),
+    )
+
+
+def _fit(statement: Statement, unit: _Unit, weights: Weights) -> float:
+    """How likely a sentence of the book speaks of what a statement says."""
+    own = _sum(weights.words, statement.words & unit.words)
+    beside = _sum(weights.words, (statement.words & unit.beside) - unit.words)
+    beside += _sum(weights.words, statement.beside & unit.words)
+    of = 0.0
+    for subject, part in statement.subjects.items():
+        if subject in unit.near:
+            of += part * weights.subjects[subject] * (1 if subject in unit.subjects else _NEAR_NAME)
+    kind = sum(weights.kinds.get(each, _COUNTED) for each in sorted(statement.kinds & unit.kinds))
+    return (own + _BESIDE * beside + of + kind + _BOTH * min(of, _MOST_OF) * kind) / unit.length
+
+
+def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
+    """The same in whatever order a set gives its words."""
+    return math.fsum(weights[word] for word in words)
+
+
+def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) -> Iterator[_Unit]:
+    first, text = passage.place.start, passage.text
+    spans = reader.units(text, first)
+    words = [reader.words(text[span.start - first : span.end - first], vocabulary) for span in spans]
+    near = frozenset(subject for _at, subject in passage.named)
+    for number, span in enumerate(spans):
+        yield _Unit(
+            span.start,
+            span.end,
+            words[number],
+            around(words, number) - words[number],
+            frozenset(subject for at, subject in passage.named if span.start <= at < span.end),
+            near,
+            reader.kinds(text[span.start - first : span.end - first]),
+            (1 + (span.end - span.start) / reader.usual) ** _LENGTH,
+        )
+
+
+def _rarity(having: int, total: int) -> float:
+    """As bm25's inverse document frequency, never negative."""
+    return math.log(1 + (total - having + 0.5) / (having + 0.5))

@@ -1,0 +1,125 @@
+"""What a stretch of text says, by rule: its words, and the kinds of things that it speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Final
+
+from flowcabal_tui.agents.context.intent import EMPTY_HAN
+from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.agents.words import word_groups, word_list
+from flowcabal_tui.domain.manuscript import Span
+
+_COUNTED: Final = "+"
+"""At the end of a group's name: its words count only behind a number."""
+_NUMBER_ZH: Final = r"[零〇一二三四五六七八九十百千万两几半数廿卅\d]"
+_HAN_RUN: Final = re.compile(r"[〇一-鿿]{2,}")
+_WORD_EN: Final = re.compile(r"[a-zÀ-ɏ]+")
+_CLAUSE: Final = re.compile(r"[，；：,;:]+[”’」』)\"]*")
+_LONGEST: Final = {"zh": 80, "en": 300}
+_SHORTEST: Final = {"zh": 30, "en": 90}
+_LEAST_WORD: Final = 3
+
+
+class Reader:
+    """Reads texts of one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = "zh" if language.startswith("zh") else "en"
+        self.groups = _groups(self.language)
+        """The words that speak of each kind of thing."""
+        self.usual = _LONGEST[self.language] / 2
+        """Characters of a sentence of usual length."""
+
+    def words(self, text: str, among: frozenset[str] | None = None) -> frozenset[str]:
+        """Pairs of characters, or stems of words: those `among` others, or all but those that every text has."""
+        if self.language == "zh":
+            if among is not None:
+                return among.intersection(_pairs(text))
+            return frozenset(pair for pair in _pairs(text) if EMPTY_HAN.isdisjoint(pair))
+        found = (word for word in _WORD_EN.findall(text.lower()) if len(word) >= _LEAST_WORD)
+        if among is not None:
+            return among.intersection(map(stem, found))
+        empty = _empty()
+        return frozenset(stem(word) for word in found if word not in empty)
+
+    def forms(self, text: str) -> dict[str, frozenset[str]]:
+        """The words of a text, each with how the index of words may have it."""
+        if self.language == "zh":
+            return {word: frozenset([word]) for word in self.words(text)}
+        wanted, forms = self.words(text), defaultdict[str, set[str]](set)
+        for form in set(_WORD_EN.findall(text.lower())):
+            forms[stem(form)] |= {form, stem(form)}
+        return {word: frozenset(forms[word]) for word in wanted}
+
+    def kinds(self, text: str) -> frozenset[str]:
+        """The kinds of things that it speaks of."""
+        if self.language == "zh":
+            return frozenset(match.lastgroup for match in _kinds_zh().finditer(text) if match.lastgroup) | frozenset(
+                match.lastgroup for match in _counted_zh().finditer(text) if match.lastgroup
+            )
+        words = set(_WORD_EN.findall(text.lower()))
+        return frozenset(kind for kind, known in self.groups.items() if not words.isdisjoint(known))
+
+    def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
+        """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""
+        least, found = _SHORTEST[self.language], list[Span]()
+        for span in sentences(text):
+            for piece in _clauses(text, span, _LONGEST[self.language]):
+                before = found[-1] if found else None
+                if before and before.end - before.start < least and "\n" not in text[before.end : piece.start]:
+                    found[-1] = Span(before.start, piece.end)
+                else:
+                    found.append(piece)
+        return tuple(Span(start + each.start, start + each.end) for each in found)
+
+
+@lru_cache(20_000)
+def stem(word: str) -> str:
+    """An English word without its commonest endings; what is left need not be a word."""
+    for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word[: -len(ending)] + rest
+            break
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _pairs(text: str) -> Iterator[str]:
+    for run in _HAN_RUN.findall(text):
+        yield from (run[at : at + 2] for at in range(len(run) - 1))
+
+
+def _clauses(text: str, span: Span, longest: int) -> Iterator[Span]:
+    start = span.start
+    ends = [match.end() for match in _CLAUSE.finditer(text, span.start, span.end)]
+    for end in (*ends, span.end):
+        if end - start >= longest or end == span.end:
+            if end > start:
+                yield Span(start, end)
+            start = end
+
+
+@cache
+def _groups(language: str) -> dict[str, tuple[str, ...]]:
+    return word_groups(f"kinds.{language}")
+
+
+@cache
+def _empty() -> frozenset[str]:
+    return word_list("empty.en") | word_list("empty_short.en")
+
+
+@cache
+def _kinds_zh() -> re.Pattern[str]:
+    plain = {kind: words for kind, words in _groups("zh").items() if not kind.endswith(_COUNTED)}
+    return re.compile("|".join(f"(?P<{kind}>{'|'.join(map(re.escape, words))})" for kind, words in plain.items()))
+
+
+@cache
+def _counted_zh() -> re.Pattern[str]:
+    counted = {kind.removesuffix(_COUNTED): words for kind, words in _groups("zh").items() if kind.endswith(_COUNTED)}
+    units = "|".join(f"(?P<{kind}>{'|'.join(map(re.escape, words))})" for kind, words in counted.items())
+    return re.compile(f"{_NUMBER_ZH}[来余多]?个?(?:{units})")

@@ -1,0 +1,101 @@
+"""Looks up, in the indexes that contexts use too, where the book speaks of what a draft says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Final, Protocol, TypeVar, TypeVarTuple
+
+from flowcabal_tui.agents.checking.evidence.ranking import (
+    Index,
+    NamedPassage,
+    Sentence,
+    Shortlist,
+    ranked,
+    shortlisted,
+)
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.statements import Statement, statements_of
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+
+Arguments = TypeVarTuple("Arguments")
+T = TypeVar("T")
+_NOWHERE: Final[frozenset[int]] = frozenset()
+
+
+class Helper(Protocol):
+    """Runs a module-level function where it holds nobody up."""
+
+    async def __call__(self, work: Callable[[*Arguments], T], *arguments: *Arguments) -> T: ...
+
+
+async def in_thread(work: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
+    """A Helper that uses a thread of this process."""
+    return await asyncio.to_thread(work, *arguments)
+
+
+async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> list[Sentence]:
+    """Sentences of the chapters that the view sees, those that fit best first; one may come for two statements."""
+    language = book.view.language
+    here = tuple(entity for entity in book.entities if any(name in draft for name in entity.names))
+    statements = await helper(read_statements, draft, here, language)
+    index = await _index(book, draft, statements, Reader(language))
+    shortlist = await helper(shortlisted, statements, index)
+    passages = await _read(book, index, shortlist, {each for one in statements for each in one.subjects})
+    return await helper(sentences_of, statements, shortlist, passages, language)
+
+
+def read_statements(draft: str, entities: Iterable[Entity], language: str) -> tuple[Statement, ...]:
+    """The statements of a draft in which only these entities are named."""
+    return statements_of(draft, NameIndex(entities).find(draft), Reader(language))
+
+
+def sentences_of(
+    statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], language: str
+) -> list[Sentence]:
+    """As `ranked`, for a language."""
+    return ranked(statements, shortlist, passages, Reader(language))
+
+
+async def _index(book: Book, draft: str, statements: Sequence[Statement], reader: Reader) -> Index:
+    """Where the subjects, words and kinds of the statements are."""
+    forms = reader.forms(draft)
+    kinds = {kind for each in statements for kind in each.kinds}
+    of_kind = {kind: reader.groups[kind] for kind in sorted(kinds) if kind in reader.groups}
+    terms = sorted({*chain(*forms.values()), *chain(*of_kind.values())})
+    postings = await book.view.postings(terms)
+    places = {term: frozenset(at) for term, at in zip(terms, postings.found, strict=True)}
+    wanted = {subject for each in statements for subject in each.subjects}
+    subjects: defaultdict[EntityId, set[int]] = defaultdict(set)
+    for at, named in enumerate(await book.view.named_by_passage()):
+        for subject in named & wanted:
+            subjects[subject].add(at)
+    return Index(
+        postings.passages,
+        {subject: frozenset(subjects[subject]) for subject in wanted},
+        {word: _NOWHERE.union(*(places[form] for form in each)) for word, each in forms.items()},
+        {kind: _NOWHERE.union(*(places[word] for word in words)) for kind, words in of_kind.items()},
+    )
+
+
+async def _read(book: Book, index: Index, shortlist: Shortlist, subjects: set[EntityId]) -> dict[int, NamedPassage]:
+    """The shortlisted passages, with the subjects that they name."""
+    wanted = {at: index.passages[at] for places in shortlist.passages.values() for at in places}
+    texts = await book.view.chapter_texts(tuple(dict.fromkeys(place.chapter for place in wanted.values())))
+    named = {
+        chapter: [(each.start, each.entity) for each in await book.view.mentions_in(chapter) if each.entity in subjects]
+        for chapter in texts
+    }
+    return {
+        at: NamedPassage(
+            place,
+            texts[place.chapter][place.start : place.end],
+            tuple(each for each in named[place.chapter] if place.start <= each[0] < place.end),
+        )
+        for at, place in wanted.items()
+    }

@@ -1,0 +1,64 @@
+"""What a draft states, piece by piece: of whom or what, in which words, and of which kinds of things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.names.names import NameHit
+from flowcabal_tui.domain.ids import EntityId
+
+T = TypeVar("T")
+_CARRIED: Final = 0.6
+"""What a subject of the statement before weighs: a pronoun may carry it; further back less again."""
+_FURTHER: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence or clause of a draft. `subjects` come with what they weigh, 1 for those that it names itself."""
+
+    start: int
+    end: int
+    subjects: Mapping[EntityId, float]
+    words: frozenset[str]
+    beside: frozenset[str]
+    """Words of the statements before and after it in the paragraph, without its own."""
+    kinds: frozenset[str]
+
+
+def statements_of(draft: str, names: Sequence[NameHit], reader: Reader) -> tuple[Statement, ...]:
+    """All statements of a draft in their order; a paragraph carries its subjects to its end."""
+    found: list[Statement] = []
+    at = 0
+    for paragraph in draft.splitlines(keepends=True):
+        found += _of_paragraph(paragraph, at, names, reader)
+        at += len(paragraph)
+    return tuple(found)
+
+
+def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: Reader) -> list[Statement]:
+    units = reader.units(paragraph, at)
+    own = [reader.words(paragraph[unit.start - at : unit.end - at]) for unit in units]
+    named = [frozenset(hit.entity for hit in names if unit.start <= hit.start < unit.end) for unit in units]
+    found = []
+    for place, unit in enumerate(units):
+        beside = around(own, place) - own[place]
+        kinds = reader.kinds(paragraph[unit.start - at : unit.end - at])
+        found.append(Statement(unit.start, unit.end, _subjects(named, place), own[place], beside, kinds))
+    return found
+
+
+def around(each: Sequence[frozenset[T]], place: int) -> frozenset[T]:
+    """What the sets before and after a place hold."""
+    none: frozenset[T] = frozenset()
+    return none.union(*each[max(0, place - 1) : place], *each[place + 1 : place + 2])
+
+
+def _subjects(named: Sequence[frozenset[EntityId]], place: int) -> dict[EntityId, float]:
+    weights: dict[EntityId, float] = {}
+    for back in range(min(place, _FURTHER), -1, -1):
+        weights |= dict.fromkeys(named[place - back], _CARRIED**back)
+    return weights
