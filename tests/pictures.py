@@ -30,13 +30,12 @@ from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.runs.origin import BlameScreen
-from flowcabal_tui.tui.shared.bridge import drain_seconds
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen, drain_seconds
 from tests.tui.waiting import settled
 from tests.waiting import PATIENCE
 
@@ -121,7 +120,7 @@ class Studio:
 
     async def asked(self, node: str) -> None:
         """The question of this node waits, and the node is in view."""
-        await self.until(lambda: self.workspace.questions.count == 1 and self.workspace.runs.node == node)
+        await self.until(lambda: self.workspace.questions.count == 1 and self.workspace.view.node == node)
         await self.settle()
 
     async def decide(self) -> None:
@@ -144,7 +143,7 @@ class Studio:
         await self.until(lambda: self.shows(PromptLine))
         await self.press("enter")
         await self.until(lambda: self.shows(WorkspaceScreen) and "done" in self.workspace.runs.run_states.values())
-        await self.until(lambda: self.workspace.runs.node == "polish")
+        await self.until(lambda: self.workspace.view.node == "polish")
         await self.settle()
         await self.press("4", "s")
         await self.until(lambda: bool(self.workspace.book.chapter and self.workspace.book.chapter.version))

@@ -224,7 +224,7 @@ async def test_an_outline_that_changed_while_it_was_edited_is_overwritten_only_a
             return "Mine."
 
         monkeypatch.setattr("flowcabal_tui.tui.memory.controller.edit_outside", editor)
-        pilot.app.screen.action_meta()
+        pilot.app.screen.action_key("book.meta")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))

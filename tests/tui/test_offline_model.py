@@ -38,7 +38,7 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
             await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
             screen = pilot.app.screen
             assert isinstance(screen, WorkspaceScreen)
-            await until(pilot, lambda: screen.document.workflow is not None and screen.book.current is not None)
+            await until(pilot, lambda: screen.document.workflow is not None and screen.view.chapter is not None)
             await pilot.press("f5")
             await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
             asked = pilot.app.screen

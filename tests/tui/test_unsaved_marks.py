@@ -64,7 +64,7 @@ async def test_leaving_names_the_unsaved_chapters_and_no_stays(tmp_path: Path) -
 async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path: Path) -> None:
     workbench = unsaved_book()
     async with workspace(workbench, tmp_path) as pilot:
-        screen_of(pilot).action_export_book()
+        screen_of(pilot).action_key("book.export")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
@@ -74,7 +74,7 @@ async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path
         await pilot.press("n")
         await settled(pilot)
         assert workbench.exported == []
-        screen_of(pilot).action_back_up()
+        screen_of(pilot).action_key("book.backup")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
@@ -106,14 +106,14 @@ async def test_keeping_over_text_by_hand_shows_what_would_be_replaced_and_asks(t
     written_by_hand(workbench)
     async with workspace(workbench, tmp_path) as pilot:
         screen = screen_of(pilot)
-        asked = screen.run_worker(screen.runs.keep(books.RUN, books.POLISH, 1, FOURTH))
+        asked = screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
         await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
         await pilot.pause()
         assert "My own words." in words(pilot.app)
         await pilot.press("escape")
         assert await asked.wait() == ""
         assert workbench.sent == []
-        asked = screen.run_worker(screen.runs.keep(books.RUN, books.POLISH, 1, FOURTH))
+        asked = screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
         await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
         await pilot.press("a")
         assert await asked.wait()
@@ -125,4 +125,4 @@ async def test_keeping_over_what_a_model_wrote_asks_nothing(tmp_path: Path) -> N
     written_by_hand(workbench)
     workbench.chapter_rows = [replace(row, author="model") for row in workbench.chapter_rows]
     async with workspace(workbench, tmp_path) as pilot:
-        assert await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, FOURTH)
+        assert await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, FOURTH)

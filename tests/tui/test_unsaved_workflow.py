@@ -43,7 +43,7 @@ async def test_another_pane_and_another_chapter_open_and_the_edits_wait(tmp_path
         assert not isinstance(pilot.app.screen, ErrorScreen)
         await pressed(pilot, "1", "g", "enter")
         await settled(pilot)
-        assert screen_of(pilot).book.current == workbench.chapter_rows[0].id
+        assert screen_of(pilot).view.chapter == workbench.chapter_rows[0].id
         await at_workflow(pilot)
         assert "critic" in ids(pilot)
 
@@ -68,10 +68,10 @@ async def test_a_chapter_shows_the_newest_document_so_that_an_edit_loses_none_be
     workbench = Strict()
     async with workspace(workbench, tmp_path) as pilot:
         ran = document(pilot)
-        assert screen_of(pilot).runs.run is not None
+        assert screen_of(pilot).view.run is not None
         newer = ran.model_copy(update={"version": ran.version + 1, "nodes": ran.nodes[:-1]})
         workbench.documents = [newer if item.id == ran.id else item for item in workbench.documents] + [ran]
-        await screen_of(pilot).runs.load(screen_of(pilot).book.current)
+        await screen_of(pilot).runs.load(screen_of(pilot).view.chapter)
         await settled(pilot)
         assert document(pilot) == newer
         await screen_of(pilot).runs.show_run(workbench.run_rows[0])

@@ -206,7 +206,7 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
         workbench.emit(RebuildProgress(4, 4, 2))
         page = pilot.app.screen
         assert isinstance(page, QueueScreen)
-        workspace(pilot).bridge.drain()
+        workspace(pilot).drain()
         await settled(pilot)
         await page.reload()
         await settled(pilot)

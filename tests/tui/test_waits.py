@@ -100,7 +100,7 @@ async def test_429_shows_its_reason_and_the_seconds_in_every_pane(tmp_path: Path
         await screen.runs.open_chapter(books.chapter_id(4))
         await pilot.press(digit)
         await settled(pilot)
-        run, node = screen.runs.run, screen.runs.node
+        run, node = screen.view.run, screen.view.node
         reason = "服务繁忙 (429)"
         await told(pilot, workbench, NodeRetrying(run, node, 23.0, reason, 2))
         rows = "\n".join(shown(pilot.app))
@@ -122,7 +122,7 @@ async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> N
         await screen.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4")
         await settled(pilot)
-        run, node = screen.runs.run, screen.runs.node
+        run, node = screen.view.run, screen.view.node
         await told(
             pilot, workbench, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9),
             NodeStreaming(run, node, 9, 0, "One "),

@@ -110,7 +110,7 @@ async def settled(pilot: Pilot[int]) -> None:
 async def told(pilot: Pilot[int], workbench: FakeWorkbench, *events: Event) -> None:
     """The engine tells something, and the screen has heard it."""
     workbench.emit(*events)
-    screen_of(pilot).bridge.drain()
+    screen_of(pilot).drain()
     await settled(pilot)
 
 
@@ -144,7 +144,7 @@ async def test_a_focus_of_before_that_is_told_late_does_not_take_the_view_back(t
         await settled(pilot)
         page.post_message(DescendantFocus(reader))
         await settled(pilot)
-        assert (page.pane_in_view, pane_in_view(pilot)) == ("output", "output")
+        assert (page.view.pane, pane_in_view(pilot)) == ("output", "output")
 
 
 async def test_a_key_pressed_while_the_project_opens_does_not_land_in_a_hidden_line(tmp_path):
@@ -290,7 +290,7 @@ async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
         await pilot.press("a")
         await until(pilot, lambda: any(isinstance(item, Decide) for item in workbench.sent))
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
-        screen_of(pilot).bridge.drain()
+        screen_of(pilot).drain()
         await settled(pilot)
         assert screen_of(pilot).questions.count == 0
     assert next(item for item in workbench.sent if isinstance(item, Decide)).decision.kind == "approve"
@@ -354,7 +354,7 @@ async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_del
         await delete(first)
         await until(pilot, lambda: str(head.content).startswith(f"2 {workbench.words.titles[2]}"))
         await delete(third)
-        await until(pilot, lambda: screen.book.current == books.chapter_id(4))
+        await until(pilot, lambda: screen.view.chapter == books.chapter_id(4))
 
 
 async def test_names_that_are_looked_at_follow_what_the_index_counts(tmp_path):
@@ -404,7 +404,7 @@ async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        told = await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
+        told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
     assert told == "Kept as version 1 of chapter 4. The memory follows."
 
@@ -417,7 +417,7 @@ async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
     workbench = Costing()
     async with workspace(workbench, tmp_path) as pilot:
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        told = await screen_of(pilot).runs.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
+        told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert told.endswith("The memory follows. That likely costs 5 calls, 9,000 tokens in, 700 out.")
 
 
@@ -446,7 +446,7 @@ async def test_the_language_of_the_screen_changes_without_leaving_the_chapter(tm
         await pilot.press("ctrl+l")
         await settled(pilot)
         assert pilot.app.screen_language == "zh_CN"
-        assert screen_of(pilot).book.current == books.chapter_id(2)
+        assert screen_of(pilot).view.chapter == books.chapter_id(2)
 
 
 async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_holder(tmp_path):

@@ -215,7 +215,7 @@ async def test_nodes_inside_a_loop_appear_live_under_their_round(tmp_path: Path)
         pane = await at_workflow(pilot)
         await pressed(pilot, "j", "l")
         assert "What do you do? pending" in words_on(pilot)
-        screen_of(pilot).runs.run, screen_of(pilot).runs.following = books.RUN, True
+        screen_of(pilot).view.run, screen_of(pilot).view.following = books.RUN, True
         for path in ("rounds/0/here", "rounds/0/ask", "rounds/1/ask"):
             await told(pilot, workbench, NodeStateChanged(books.RUN, NodeId(path), "done"))
         workbench.node_views[books.RUN, NodeId("rounds/1/ask")] = workbench.node_views[books.RUN, books.PLAN]
@@ -324,7 +324,7 @@ async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_pa
         await settled(pilot)
         request = next(command.request for command in workbench.sent if isinstance(command, RunWorkflow))
         assert request.step
-        run = screen_of(pilot).runs.run
+        run = screen_of(pilot).view.run
         workbench.script.clear()
         await told(pilot, workbench, RunStateChanged(run, "waiting"))
         await pressed(pilot, "f7")

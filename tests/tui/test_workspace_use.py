@@ -99,7 +99,7 @@ async def test_a_run_that_was_interrupted_is_told_at_the_start_unless_an_answer_
 async def test_after_a_decision_the_output_shows_what_comes_of_it(tmp_path):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).decide(workbench.waiting[0].id, Decision("approve", 2))
+        await screen_of(pilot).questions.decide(workbench.waiting[0].id, Decision("approve", 2))
         await settled(pilot)
         assert pane_in_view(pilot) == "output"
         assert any(isinstance(item, Decide) for item in workbench.sent)
@@ -325,7 +325,7 @@ async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
         await settled(pilot)
-        assert screen_of(pilot).book.current == workbench.run_rows[0].chapter == books.chapter_id(4)
+        assert screen_of(pilot).view.chapter == workbench.run_rows[0].chapter == books.chapter_id(4)
 
 
 def behind_many_runs() -> FakeWorkbench:
@@ -343,11 +343,11 @@ def behind_many_runs() -> FakeWorkbench:
 async def test_a_run_that_waits_behind_many_newer_ones_is_shown_with_its_chapter(tmp_path):
     async with workspace(behind_many_runs(), tmp_path) as pilot:
         runs = screen_of(pilot).runs
-        assert screen_of(pilot).book.current == books.chapter_id(4)
-        assert (runs.run, runs.run_states[books.RUN]) == (books.RUN, "waiting")
+        assert screen_of(pilot).view.chapter == books.chapter_id(4)
+        assert (screen_of(pilot).view.run, runs.run_states[books.RUN]) == (books.RUN, "waiting")
         await screen_of(pilot).book.open(books.chapter_id(1))
         await runs.open_chapter(books.chapter_id(1))
-        assert (runs.run, runs.run_states[books.RUN]) == ("newer-0", "waiting")
+        assert (screen_of(pilot).view.run, runs.run_states[books.RUN]) == ("newer-0", "waiting")
 
 
 async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
@@ -358,13 +358,14 @@ async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
         screen = screen_of(pilot)
         await screen.runs.show_run(workbench.run_rows[-1])
         other = books.chapter_id(1)
-        screen.run_worker(screen.runs.again(other, books.DRAFT))
+        screen.view.chapter = other
+        screen.run_worker(screen.runs.again(books.DRAFT))
         await until(pilot, lambda: any(isinstance(each, RunWorkflow) for each in workbench.sent))
         await settled(pilot)
         (begun,) = [each for each in workbench.sent if isinstance(each, RunWorkflow)]
         assert begun.request.chapter == books.chapter_id(4)
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        screen.run_worker(screen.runs.keep(books.RUN, books.POLISH, 1, other))
+        screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, other))
         await until(pilot, lambda: any(isinstance(each, PersistOutput) for each in workbench.sent))
         (kept,) = [each for each in workbench.sent if isinstance(each, PersistOutput)]
         assert kept.chapter == books.chapter_id(4)
@@ -379,7 +380,7 @@ async def test_the_list_of_runs_goes_on_when_its_end_is_reached(tmp_path):
             await pilot.press("end")
             await until(pilot, lambda read=read: rows.option_count >= read)
         await pilot.press("end", "enter")
-        await until(pilot, lambda: screen_of(pilot).runs.run == books.RUN)
+        await until(pilot, lambda: screen_of(pilot).view.run == books.RUN)
         assert rows.option_count == 121
 
 

@@ -81,7 +81,7 @@ async def test_a_hit_is_opened_in_its_chapter_with_the_words_marked_and_the_sear
     async with opened(tmp_path) as (_workbench, pilot):
         await press(pilot, "f11", *"bell", "enter")
         assert pilot.app.screen is workspace(pilot)
-        assert workspace(pilot).book.current == books.chapter_id(3)
+        assert workspace(pilot).view.chapter == books.chapter_id(3)
         reader = workspace(pilot).query_one(ManuscriptPane).query_one("#read", StreamView)
         start, end = reader._marked or (0, 0)
         assert reader.text[start:end] == "bell"
@@ -122,9 +122,9 @@ async def test_w_shows_where_the_paragraph_comes_from_and_its_run_can_be_opened(
         assert isinstance(page, BlameScreen)
         assert page.line is not None and page.line.number == 1
         await press(pilot, "G", "o")
-        await until(pilot, lambda: workspace(pilot).pane_in_view == "output")
+        await until(pilot, lambda: workspace(pilot).view.pane == "output")
         assert pilot.app.screen is workspace(pilot)
-        assert (workspace(pilot).runs.run, workspace(pilot).runs.node) == (books.RUN, books.DRAFT)
+        assert (workspace(pilot).view.run, workspace(pilot).view.node) == (books.RUN, books.DRAFT)
 
 
 async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into_volumes_and_restored(

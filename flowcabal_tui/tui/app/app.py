@@ -33,12 +33,12 @@ from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.signals import listen
 from flowcabal_tui.tui.app.stage import Stage
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import Trouble, attempt
 from flowcabal_tui.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.first_run import FirstRunScreen
-    from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
     from flowcabal_tui.tui.widgets.diff_view import DiffView
     from flowcabal_tui.tui.widgets.stream_view import StreamView
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
@@ -200,22 +200,11 @@ class FlowCabalApp(Stage):
 
         self.notify(copy(self, text, self._state_folder).words, markup=False)
 
-    # The decisions screen lies over the workspace
-
-    def on_decisions_screen_decided(self, event: DecisionsScreen.Decided) -> None:
-        """The writer's answer."""
+    @on(Request)
+    def carry_out(self, request: Request) -> None:
+        """A screen that lies over the workspace asks for something."""
         if (workspace := self.departure.workspace) is not None:
-            attempt(workspace, workspace.decide(event.question, event.decision))
-
-    def on_decisions_screen_waive_requested(self, event: DecisionsScreen.WaiveRequested) -> None:
-        """A finding is intended."""
-        if (workspace := self.departure.workspace) is not None:
-            attempt(workspace, workspace.questions.waive(event.draft_quote, event.source_quote, event.reason))
-
-    def on_decisions_screen_source_opened(self, event: DecisionsScreen.SourceOpened) -> None:
-        """The text behind a quotation."""
-        if (workspace := self.departure.workspace) is not None:
-            attempt(workspace, workspace.memory.open_source(event.uri, event.start, event.end))
+            workspace.carry_out(request)
 
     # Ends
 

@@ -270,16 +270,16 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         """Something that needs only the chapter."""
         chapter = self._at[2]
         if verb == "add":
-            self._then(self._controller.add())
+            self._then(self._controller.book.add())
         elif verb == "bring_back":
             self._then(self._controller.bring_back())
         elif verb == "kept":
             self._then(self._controller.kept(None if self._at[0] == "volume" else chapter))
         elif chapter is not None:
             work = {
-                "rename": lambda: self._controller.rename(chapter.id),
+                "rename": lambda: self._controller.book.rename(chapter.id),
                 "into_volume": lambda: self._controller.into_volume(chapter),
-                "delete": lambda: self._controller.delete(chapter.id),
+                "delete": lambda: self._controller.book.delete(chapter.id),
                 "versions": lambda: self._controller.versions(chapter),
             }
             self._then(work[verb]())
@@ -287,7 +287,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def action_purge(self) -> None:
         """For good; of a volume, none of its chapters."""
         kind, _number, chapter = self._at
-        self._then(self._controller.purge(None if kind == "volume" else chapter))
+        self._then(self._controller.upkeep.purge_chapter(None if kind == "volume" else chapter))
 
     def action_origin(self) -> None:
         """Where the lines of the chapter come from."""
@@ -303,7 +303,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def action_move(self, delta: int) -> None:
         """Earlier or later in the story."""
         if (chapter := self._at[2]) is not None:
-            self._then(self._controller.move(chapter.id, delta))
+            self._then(self._controller.book.move(chapter.id, delta))
 
     def action_split(self) -> None:
         """A chapter of its own from the scene under the cursor on."""

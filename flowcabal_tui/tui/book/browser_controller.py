@@ -17,7 +17,9 @@ from flowcabal_tui.tui.book.kept_controller import KeptController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agents_cost, may_spend, reading_again
+from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -36,23 +38,25 @@ class BrowserController:
         self,
         screen: Screen[Any],
         workbench: Workbench,
+        view: View,
         book: BookController,
         upkeep: UpkeepController,
         open_at: OpenAt,
         origin: Origin,
     ) -> None:
-        self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
-        self._upkeep, self._show_origin = upkeep, origin
+        self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
+        self.book, self.upkeep, self.origin = book, upkeep, origin
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
 
+    @on_key("book.browser", group="looking")
     async def browse(self) -> None:
         """The browser; what is chosen there is opened."""
         from flowcabal_tui.tui.book.browser import BrowserScreen
 
         info = self._workbench.info
-        place = await self._ask(BrowserScreen(info.name, info.language, self, self._book.current))
+        place = await self._ask(BrowserScreen(info.name, info.language, self, self._view.chapter))
         if place is not None:
             await self._open_at(place.chapter, place.start, place.end)
 
@@ -64,10 +68,6 @@ class BrowserController:
         """The scenes of a chapter."""
         return await self._workbench.scenes(chapter)
 
-    async def add(self) -> None:
-        """A chapter at the end."""
-        await self._book.add()
-
     async def bring_back(self) -> None:
         """Asks which deleted chapter."""
         deleted = await self._workbench.deleted_chapters()
@@ -76,18 +76,6 @@ class BrowserController:
             self._screen.notify(_("No chapter was deleted."), markup=False)
         elif chosen := await self._ask(ChooseScreen(_("Bring which chapter back?"), rows)):
             await self._workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
-
-    async def rename(self, chapter: ChapterId) -> None:
-        """Another title."""
-        await self._book.rename(chapter)
-
-    async def move(self, chapter: ChapterId, delta: int) -> None:
-        """Earlier or later."""
-        await self._book.move(chapter, delta)
-
-    async def delete(self, chapter: ChapterId) -> None:
-        """Out of the book, after a question."""
-        await self._book.delete(chapter)
 
     async def into_volume(self, chapter: Chapter) -> None:
         """Asks for the volume's name; an empty one is none."""
@@ -105,7 +93,7 @@ class BrowserController:
 
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
         """Asks first. Unsaved text of the second chapter would be out of sight, so that is to be settled before."""
-        await self._book.drafts.write()
+        await self.book.drafts.write()
         if await self._workbench.unsaved.of(following.id) is not None:
             words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
             self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
@@ -136,13 +124,5 @@ class BrowserController:
         """What was kept for it, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        controller = KeptController(self._screen, self._workbench, self._upkeep, chapter)
+        controller = KeptController(self._screen, self._workbench, self.upkeep, chapter)
         await self._ask(KeptScreen(controller, whole=chapter is None))
-
-    async def purge(self, chapter: Chapter | None) -> None:
-        """For good, after its name was typed."""
-        await self._upkeep.purge_chapter(chapter)
-
-    async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
-        """Where the lines of the chapter come from; True when a run was opened."""
-        return await self._show_origin(chapter, paragraph, place)

@@ -12,7 +12,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,6 +19,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
@@ -54,36 +54,36 @@ class ChapterList(Vertical):
     ]
 
     @dataclass
-    class Chosen(Message):
+    class Chosen(Request):
         """The writer opens a chapter."""
 
         chapter: ChapterId
 
     @dataclass
-    class AddRequested(Message):
+    class AddRequested(Request):
         """A new chapter is wanted."""
 
     @dataclass
-    class RenameRequested(Message):
+    class RenameRequested(Request):
         """Another title is wanted."""
 
         chapter: ChapterId
 
     @dataclass
-    class MoveRequested(Message):
+    class MoveRequested(Request):
         """The chapter is to stand `delta` places later in the story (negative: earlier)."""
 
         chapter: ChapterId
         delta: int
 
     @dataclass
-    class DeleteRequested(Message):
+    class DeleteRequested(Request):
         """The chapter is to leave the book."""
 
         chapter: ChapterId
 
     @dataclass
-    class RunRequested(Message):
+    class RunRequested(Request):
         """The workflow is to run for a chapter."""
 
         chapter: ChapterId
@@ -162,7 +162,7 @@ class ChapterList(Vertical):
         message.stop()
         self.query_one(PickList).focus()
 
-    def _ask(self, made: Callable[[ChapterId], Message]) -> None:
+    def _ask(self, made: Callable[[ChapterId], Request]) -> None:
         """Ask for something of the chapter under the cursor."""
         if (chapter := self.highlighted) is not None:
             self.post_message(made(chapter))

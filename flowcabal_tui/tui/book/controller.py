@@ -21,8 +21,12 @@ from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
+    BookChanged,
     EditChapter,
     ImportManuscript,
+    OutputDeleted,
+    OutputPersisted,
+    OutsideEdit,
     RewriteProposed,
     RewriteSelection,
     WriteChapter,
@@ -30,13 +34,16 @@ from flowcabal_tui.protocol.book import (
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.drafts import ChapterDrafts
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.manuscript_words import Proposal
+from flowcabal_tui.tui.book.manuscript_words import Proposal, ProposalAccepted
 from flowcabal_tui.tui.book.reading import ReadingController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import OutsideScreen, UnsavedAnswer, UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -54,36 +61,38 @@ _FORMS: Final = ("md", "txt", "docx", "epub")
 class BookController:
     """What the writer does with the book itself."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
-        self._screen, self._workbench, self._now, self._editor = screen, workbench, now, editor
+    def __init__(
+        self, screen: Screen[Any], workbench: Workbench, view: View, now: Callable[[], datetime], editor: str
+    ) -> None:
+        self._screen, self._workbench, self._view, self._now, self._editor = screen, workbench, view, now, editor
         self.reading = ReadingController(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
-        self.current: ChapterId | None = None
         self._proposed: RewriteProposed | None = None
         self.drafts = ChapterDrafts(screen, workbench, self._list)
 
     @property
     def chapter(self) -> Chapter | None:
         """The chapter that is open."""
-        return next((chapter for chapter in self.chapters if chapter.id == self.current), None)
+        return next((chapter for chapter in self.chapters if chapter.id == self._view.chapter), None)
 
     async def load(self) -> None:
         """Reads the list; opens the chapter that is to be written next, or the last if all are written."""
         self.chapters = await self._workbench.chapters()
         await self.drafts.load()
         written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
-        if self.chapters and self.current is None:
-            self.current = self.chapters[min(written, len(self.chapters) - 1)].id
+        if self.chapters and self._view.chapter is None:
+            self._view.chapter = self.chapters[min(written, len(self.chapters) - 1)].id
         self._list()
         await self.show()
         await self.reading.load()
 
     def _list(self) -> None:
-        self._screen.query_one(ChapterList).show(self.chapters, self.current, self.drafts.chapters)
+        self._view.position = self.chapter.position if self.chapter else 0
+        self._screen.query_one(ChapterList).show(self.chapters, self._view.chapter, self.drafts.chapters)
 
     async def open(self, chapter: ChapterId) -> None:
         """Opens a chapter in the manuscript pane."""
-        self.current = chapter
+        self._view.chapter = chapter
         self._list()
         await self.show()
 
@@ -101,6 +110,7 @@ class BookController:
         pane = self._screen.query_one(ManuscriptPane)
         pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None)
 
+    @on_request(ManuscriptPane.VersionRequested)
     async def show_version(self, chapter: ChapterId, version: int) -> None:
         """Gives the pane the text of an older version, or None when reading it fails. Raises FlowCabalError."""
         text = None
@@ -109,16 +119,26 @@ class BookController:
         finally:
             self._screen.query_one(ManuscriptPane).show_version(version, text)
 
+    @on_event
+    def _note_kept(self, event: OutputPersisted) -> None:
+        self.noted_saved()
+        attempt(self._screen, self.refresh(event.chapter), group="book")
+
+    @on_event
+    def _read_again(self, event: OutsideEdit | OutputDeleted | BookChanged) -> None:
+        attempt(self._screen, self.refresh(getattr(event, "chapter", None)), group="book")
+
     async def refresh(self, chapter: ChapterId | None) -> None:
         """The book has changed: the list, and the open chapter if it was that one, or stands elsewhere now."""
         before, self.chapters = self.chapter, await self._workbench.chapters()
         if self.chapter is None:
             at = min(before.position, len(self.chapters)) - 1 if before else 0
-            self.current = self.chapters[at].id if self.chapters else None
+            self._view.chapter = self.chapters[at].id if self.chapters else None
         self._list()
-        if chapter is None or chapter == self.current or self.chapter != before:
+        if chapter is None or chapter == self._view.chapter or self.chapter != before:
             await self.show()
 
+    @on_request(ChapterList.AddRequested)
     async def add(self) -> None:
         """Asks for a title and adds a chapter at the end."""
         title = await self._ask(_("Title of the new chapter"))
@@ -129,6 +149,7 @@ class BookController:
             if made:
                 await self.open(ChapterId(made))
 
+    @on_request(ChapterList.RenameRequested)
     async def rename(self, chapter: ChapterId) -> None:
         """Asks for another title."""
         known = next(item for item in self.chapters if item.id == chapter)
@@ -136,6 +157,7 @@ class BookController:
         if title and title != known.title:
             await self._workbench.carry_out(EditChapter(chapter, title=title))
 
+    @on_request(ChapterList.MoveRequested)
     async def move(self, chapter: ChapterId, delta: int) -> None:
         """Puts a chapter earlier or later in the story."""
         known = next(item for item in self.chapters if item.id == chapter)
@@ -146,6 +168,7 @@ class BookController:
             none = _("There is no chapter before it.") if delta < 0 else _("There is no chapter behind it.")
             self._screen.notify(none, markup=False)
 
+    @on_request(ChapterList.DeleteRequested)
     async def delete(self, chapter: ChapterId) -> None:
         """Takes a chapter out of the book after a question; its versions stay."""
         known = next(item for item in self.chapters if item.id == chapter)
@@ -156,6 +179,7 @@ class BookController:
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._workbench.carry_out(EditChapter(chapter, deleted=True))
 
+    @on_request(ManuscriptPane.SaveRequested)
     async def save(self, chapter: ChapterId, text: str, base: int | None) -> None:
         """Saves text that was typed over the version `base`; over another text only after both were shown."""
         seen: str | None = None
@@ -185,6 +209,7 @@ class BookController:
         answer: UnsavedAnswer | None = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, mine))
         return answer
 
+    @on_request(ManuscriptPane.RestoreRequested)
     async def restore(self, chapter: ChapterId, text: str, version: int) -> None:
         """Makes the text of an older version the newest; unsaved text stays."""
         await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=version))
@@ -194,7 +219,7 @@ class BookController:
     async def discard(self, chapter: ChapterId) -> None:
         """Unsaved text is not wanted."""
         await self.drafts.discard(chapter)
-        if chapter == self.current:
+        if chapter == self._view.chapter:
             self._screen.query_one(ManuscriptPane).drop_unsaved()
 
     def noted_saved(self) -> None:
@@ -205,6 +230,18 @@ class BookController:
         """A chapter was purged: what was typed of it is not written any more."""
         self.drafts.forget(chapter)
 
+    @on_key("manuscript.edit")
+    def edit(self) -> None:
+        """Shows the manuscript, ready to be typed into."""
+        self._view.show_pane("manuscript")
+        self._screen.query_one(ManuscriptPane).edit()
+
+    @on_key("manuscript.editor")
+    def edit_in_own_editor(self) -> None:
+        """Opens the manuscript in $EDITOR."""
+        self._screen.query_one(ManuscriptPane).action_editor()
+
+    @on_request(ManuscriptPane.EditorRequested)
     async def edit_outside(self, chapter: ChapterId, text: str, base: int | None) -> None:
         """Opens the text, which was typed over the version `base`, in the writer's editor; saves what came back."""
         command = editor_command(self._editor)
@@ -215,10 +252,11 @@ class BookController:
             return
         self.drafts.edited(chapter, edited, base)
         await self.drafts.write()
-        if chapter == self.current:
+        if chapter == self._view.chapter:
             self._screen.query_one(ManuscriptPane).take_edited(chapter, edited)
         await self.save(chapter, edited, base)
 
+    @on_request(ManuscriptPane.OutsideRequested)
     async def compare_outside(self, chapter: ChapterId) -> None:
         """Shows what another program changed in a chapter's file; one of the two texts becomes the newest version."""
         known = next(item for item in self.chapters if item.id == chapter)
@@ -233,25 +271,30 @@ class BookController:
             self.noted_saved()
             await self.refresh(chapter)
 
+    @on_request(ManuscriptPane.RewriteRequested)
     async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
         """Asks the writer's model for another version of a passage."""
         self._screen.notify(_("The passage is being rewritten ..."), markup=False)
         await self._workbench.carry_out(RewriteSelection(chapter, start, end, text, instruction))
 
+    @on_event
     def propose(self, proposal: RewriteProposed) -> None:
         """Shows a rewritten passage as a diff, if its chapter is open."""
-        if proposal.chapter == self.current:
+        if proposal.chapter == self._view.chapter:
             self._proposed = proposal
             self._screen.query_one(ManuscriptPane).propose(
                 proposal.start, proposal.end, proposal.before, proposal.after
             )
+        self._view.show_pane("manuscript")
 
-    async def accepted(self, put_in: Proposal, text: str) -> None:
+    @on_request(ProposalAccepted)
+    async def accepted(self, proposal: Proposal, text: str) -> None:
         """Remembers whose words were put into `text`."""
         if (made := self._proposed) is not None:
-            place = (made.chapter, text, put_in.start, put_in.end)
-            await self._workbench.carry_out(AcceptRewrite(*place, put_in.after, made.model, made.instruction))
+            place = (made.chapter, text, proposal.start, proposal.end)
+            await self._workbench.carry_out(AcceptRewrite(*place, proposal.after, made.model, made.instruction))
 
+    @on_key("book.import")
     async def import_book(self, path: Path | None = None) -> None:
         """Shows what a file would bring, then imports it."""
         if path is None:
@@ -280,6 +323,7 @@ class BookController:
             await self.load()
             await self.reading.offer()
 
+    @on_key("book.export")
     async def export_book(self) -> None:
         """Asks for the form and the file, and writes the book."""
         choices = tuple((form, form) for form in _FORMS)

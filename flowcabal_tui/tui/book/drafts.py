@@ -11,6 +11,8 @@ from textual.timer import Timer
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.protocol.book import WriteChapter
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class ChapterDrafts:
             self.chapters = frozenset(chapters)
             self._changed()
 
+    @on_request(ManuscriptPane.DraftEdited)
     def edited(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
         """Text was typed over the version `base`; None: the saved text is back, which is written at once."""
         self._typed[chapter] = (text, self._rebased(chapter, base))

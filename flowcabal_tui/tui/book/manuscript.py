@@ -10,7 +10,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.reactive import var
 from textual.widgets import ContentSwitcher, Static
 
@@ -21,6 +20,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.manuscript_words import FACES, Face, Proposal, ProposalAccepted, head_words, paragraph_at
 from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
 from flowcabal_tui.tui.book.places_in_text import PlacesInText
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.words import length_words
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -71,7 +71,7 @@ class ManuscriptPane(PlacesInText):
     face: var[Face] = var("read")
 
     @dataclass
-    class SaveRequested(Message):
+    class SaveRequested(Request):
         """The unsaved text is to be saved; `base` is the version that it was typed over, None: not known."""
 
         chapter: ChapterId
@@ -79,7 +79,7 @@ class ManuscriptPane(PlacesInText):
         base: int | None
 
     @dataclass
-    class RestoreRequested(Message):
+    class RestoreRequested(Request):
         """The text of an older version is to be the newest, which is `version`."""
 
         chapter: ChapterId
@@ -87,7 +87,7 @@ class ManuscriptPane(PlacesInText):
         version: int
 
     @dataclass
-    class DraftEdited(Message):
+    class DraftEdited(Request):
         """Unsaved text changed, which was typed over the version `base`; None: there is none any more."""
 
         chapter: ChapterId
@@ -95,7 +95,7 @@ class ManuscriptPane(PlacesInText):
         base: int | None
 
     @dataclass
-    class RewriteRequested(Message):
+    class RewriteRequested(Request):
         """Another version of a passage is wanted: the characters from `start` up to `end`, which are `text`."""
 
         chapter: ChapterId
@@ -105,20 +105,20 @@ class ManuscriptPane(PlacesInText):
         instruction: str
 
     @dataclass
-    class VersionRequested(Message):
+    class VersionRequested(Request):
         """The text of a version is wanted; give it to `show_version`."""
 
         chapter: ChapterId
         version: int
 
     @dataclass
-    class OutsideRequested(Message):
+    class OutsideRequested(Request):
         """The chapter's file, changed by another program, is to be looked at."""
 
         chapter: ChapterId
 
     @dataclass
-    class EditorRequested(Message):
+    class EditorRequested(Request):
         """The writer's own editor is wanted for the text, which was typed over the version `base`."""
 
         chapter: ChapterId

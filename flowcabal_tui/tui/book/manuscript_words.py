@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from textual.message import Message
-
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.book.open_text import OpenText
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import length_words, one_line
 
 Face = Literal["read", "edit", "proposal"]
@@ -40,7 +39,7 @@ class Proposal:
 
 
 @dataclass
-class ProposalAccepted(Message):
+class ProposalAccepted(Request):
     """A proposal was put into `text`, the text before it."""
 
     proposal: Proposal

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual import on
 from textual.containers import Vertical
-from textual.message import Message
 
-from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.book.manuscript_words import Face
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.view import OriginRequested
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -22,14 +19,6 @@ class PlacesInText(Vertical):
 
     face: Face
     _chapter: Chapter | None
-
-    @dataclass
-    class OriginRequested(Message):
-        """Where does this paragraph of a chapter come from? `place` is a character in the text as it stands."""
-
-        chapter: ChapterId
-        paragraph: str
-        place: int
 
     def _need_chapter(self) -> Chapter | None:
         """The chapter that is shown. When there is none, that is said, and how there is one."""
@@ -70,4 +59,4 @@ class PlacesInText(Vertical):
         place = shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
         start, end = shown.text.rfind("\n", 0, place) + 1, shown.text.find("\n", place)
         paragraph = shown.text[start : end if end >= 0 else len(shown.text)]
-        self.post_message(self.OriginRequested(chapter.id, paragraph, start))
+        self.post_message(OriginRequested(chapter.id, paragraph, start))

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.memory import BootstrapStatus
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.bootstrap_words import quoted, said
-from flowcabal_tui.protocol.memory import PauseBootstrap, StartBootstrap
+from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
@@ -30,6 +32,17 @@ class ReadingController:
         if (status := await self._workbench.bootstrap()) is not None:
             self._screen.query_one(StatusLine).update_reading(status)
 
+    @on_event
+    def show(self, event: BootstrapChanged) -> None:
+        """Shows how far the reading is, and that it paused or ended."""
+        status = event.status
+        self._screen.query_one(StatusLine).update_reading(status)
+        if status.state == "paused" and status.reason:
+            self._screen.notify(clean(status.reason), title=_("The reading paused"), severity="warning", markup=False)
+        elif status.state == "done":
+            self._screen.notify(said(status), title=_("The imported chapters are read"), markup=False)
+
+    @on_key("book.read", group="reading", exclusive=True)
     async def toggle(self) -> None:
         """Pauses a reading that goes on; else asks whether one may begin, or go on, or is given up."""
         status = await self._workbench.bootstrap()

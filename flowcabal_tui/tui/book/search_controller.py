@@ -12,6 +12,7 @@ from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, Tex
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.spending import may_spend
+from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -36,6 +37,7 @@ class SearchController:
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
 
+    @on_key("book.search", group="looking")
     async def find(self) -> None:
         """The search, as it was left; a hit of the manuscript is opened where it stands."""
         from flowcabal_tui.tui.book.search import SearchScreen

@@ -14,6 +14,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -72,6 +73,7 @@ class UpkeepController:
         await self._workbench.carry_out(command)
         return True
 
+    @on_key("book.backup", group="backup", exclusive=True)
     async def back_up(self) -> None:
         """Asks for the file, which must be new, and writes all of the project into it."""
         info = self._workbench.info

@@ -15,12 +15,23 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import WaiveFinding
-from flowcabal_tui.protocol.runs import Decide
+from flowcabal_tui.protocol.runs import (
+    Decide,
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeStarted,
+    QuestionAnswered,
+    RunStarted,
+    RunStateChanged,
+)
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, is_told
 from flowcabal_tui.tui.decisions.unsent import Unsent
 from flowcabal_tui.tui.shared.notices import NoticeOver
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import NodeView, Workbench
@@ -29,8 +40,8 @@ if TYPE_CHECKING:
 class DecisionController:
     """The queue of decisions."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
-        self._screen, self._workbench, self._editor = screen, workbench, editor
+    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, editor: str) -> None:
+        self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
         self._waiting: tuple[Question, ...] = ()
         self._answered: set[QuestionId] = set()
         self._unsent = Unsent(workbench)
@@ -52,6 +63,25 @@ class DecisionController:
             elif isinstance(screen, PlayScreen):
                 await screen.read_on(self._waiting)
         self.set_title()
+        self._screen.query_one(StatusLine).update_questions(self.count)
+
+    @on_event
+    def _read_on(self, event: RunStarted | RunStateChanged | NodeStarted | NodeCompleted) -> None:
+        """The page of a story that is played goes on."""
+        if self._is_playing(event.run):
+            attempt(self._screen, self.load(), group="questions", exclusive=True)
+
+    @on_event
+    def _ask(self, _event: NodeNeedsHuman) -> None:
+        attempt(self._screen, self._load_and_call(), group="questions", exclusive=True)
+
+    async def _load_and_call(self) -> None:
+        await self.load()
+        self.call()
+
+    @on_event
+    def _count(self, _event: QuestionAnswered) -> None:
+        attempt(self._screen, self.load(), group="questions", exclusive=True)
 
     def set_title(self) -> None:
         """The terminal's title: the project, and how many questions wait."""
@@ -69,23 +99,27 @@ class DecisionController:
         if not self._screen.app.app_focus:
             self._screen.app.bell()
 
-    async def open(self, run: RunId | None = None) -> None:
-        """The full-screen queue, opened at the question of a run if it has one."""
+    @on_key("decisions.open", group="decisions", exclusive=True)
+    async def open(self) -> None:
+        """The full-screen queue, opened at the question of the run in view if it has one."""
         await self.load()
         self._screen.app.post_message(NoticeOver(self._called))
         if not self._waiting:
             self._screen.notify(_("Nothing waits for you."), markup=False)
             return
         await self._unsent.load(self._waiting)
-        queue = DecisionsScreen(self._waiting, self._node_of, run=run, editor=self._editor, unsent=self._unsent)
+        queue = DecisionsScreen(
+            self._waiting, self._node_of, run=self._view.run, editor=self._editor, unsent=self._unsent
+        )
         self._screen.app.push_screen(queue, self._write_down)
 
     def _write_down(self, _left: None) -> None:
         attempt(self._screen, self._unsent.save(), group="unsent")
 
-    async def play(self, run: RunId | None, title: str) -> None:
-        """A run as a story on one page; what cannot be answered there is answered in the queue."""
-        if run is None:
+    @on_key("run.play", group="play", exclusive=True)
+    async def play(self) -> None:
+        """The run in view as a story on one page; what cannot be answered there is answered in the queue."""
+        if (run := self._view.run) is None:
             self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
             return
         await self.load()
@@ -93,11 +127,11 @@ class DecisionController:
         async def told() -> Sequence[Event]:
             return await self._workbench.replay(run)
 
-        page = PlayScreen(title, run, told, self._waiting)
+        page = PlayScreen(self._view.title, run, told, self._waiting)
         if await self._screen.app.push_screen_wait(page):
-            await self.open(run)
+            await self.open()
 
-    def is_playing(self, run: RunId) -> bool:
+    def _is_playing(self, run: RunId) -> bool:
         """Is this run on the page of the story?"""
         pages = [screen for screen in self._screen.app.screen_stack if isinstance(screen, PlayScreen)]
         return any(page.run_in_view == run for page in pages)
@@ -105,8 +139,11 @@ class DecisionController:
     async def _node_of(self, question: Question) -> NodeView:
         return await self._workbench.node(question.run, question.node)
 
+    @on_request(DecisionsScreen.Decided)
     async def decide(self, question: QuestionId, decision: Decision) -> None:
         """The writer's answer; the question is gone from the queue unless the answer is refused."""
+        self._view.following = True
+        self._view.show_pane("output")
         self._answered.add(question)
         try:
             await self._workbench.carry_out(Decide(question, decision))
@@ -116,6 +153,7 @@ class DecisionController:
         self._unsent.forget(question)
         await self._unsent.save()
 
+    @on_request(DecisionsScreen.WaiveRequested)
     async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
         """A finding is intended; the reason is remembered."""
         await self._workbench.carry_out(WaiveFinding(draft_quote, source_quote, reason))

@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import ContentSwitcher, Static
 
 from flowcabal_tui.domain.errors import FlowCabalError
@@ -27,6 +26,7 @@ from flowcabal_tui.tui.decisions.finding_view import FindingView
 from flowcabal_tui.tui.decisions.typing_screen import TypingScreen
 from flowcabal_tui.tui.decisions.unsent import Unsent
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -45,14 +45,14 @@ class DecisionsScreen(TypingScreen):
     BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
 
     @dataclass
-    class Decided(Message):
+    class Decided(Request):
         """The writer has answered."""
 
         question: QuestionId
         decision: Decision
 
     @dataclass
-    class WaiveRequested(Message):
+    class WaiveRequested(Request):
         """A finding is intended."""
 
         draft_quote: str
@@ -60,7 +60,7 @@ class DecisionsScreen(TypingScreen):
         reason: str
 
     @dataclass
-    class SourceOpened(Message):
+    class SourceOpened(Request):
         """What a quotation comes from is to be shown."""
 
         uri: str

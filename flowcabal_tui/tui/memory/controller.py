@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
@@ -17,14 +16,18 @@ from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import WriteMeta
 from flowcabal_tui.protocol.memory import (
+    BackgroundChanged,
     CancelBackground,
+    KnowledgeStatus,
     PinProfile,
+    ProfileUpdated,
     RegenerateProfile,
     RetryBackground,
     TakeProfile,
     WriteProfile,
 )
 from flowcabal_tui.protocol.models import AnswerEmbeddings
+from flowcabal_tui.protocol.runs import UsageChanged
 from flowcabal_tui.tui.memory.outline import OutlineScreen
 from flowcabal_tui.tui.memory.outline_controller import OutlineController
 from flowcabal_tui.tui.memory.profiles import ProfilePane
@@ -32,20 +35,23 @@ from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
-from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 _PARTS: Final = "outline-parts"
+_UNFINISHED: Final = ("waiting", "running", "stale")
 
 
 class MemoryController:
     """What the writer looks up and corrects in the memory."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, editor: str) -> None:
-        self._screen, self._workbench, self._editor = screen, workbench, editor
+    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, editor: str) -> None:
+        self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
         self._profile_in_view = ""
 
     async def load(self) -> None:
@@ -57,6 +63,28 @@ class MemoryController:
         status.update_owed(*_standing(task for task in tasks if task.kind == "knowledge"))
         await self.refresh()
 
+    @on_event
+    def _show_totals(self, event: UsageChanged) -> None:
+        self._screen.query_one(StatusLine).update_totals(event.totals)
+
+    @on_event
+    def _show_knowledge(self, event: KnowledgeStatus) -> None:
+        self._screen.query_one(StatusLine).update_knowledge(event.state, event.message)
+
+    @on_event
+    def _show_background(self, event: BackgroundChanged) -> None:
+        """What is left, what failed, and what hinders it: as before, until the step that it hindered has ended."""
+        task, status = event.task, self._screen.query_one(StatusLine)
+        ended = task if task is not None and task.state != "running" else None
+        of_server = ended is not None and ended.kind == "knowledge"
+        reason = ended.error if ended is not None else None
+        status.update_memory(*_left_and_failed(event.counts), None if of_server else reason)
+        status.update_owed(*_left_and_failed(event.owed), reason if of_server else None)
+
+    @on_event
+    def _read_profiles(self, _event: ProfileUpdated) -> None:
+        attempt(self._screen, self.refresh(), group="profile", exclusive=True)
+
     async def refresh(self) -> None:
         """Reads the profiles again, and the one in view."""
         pane = self._screen.query_one(ProfilePane)
@@ -64,11 +92,13 @@ class MemoryController:
         if self._profile_in_view:
             await self.show_profile(self._profile_in_view)
 
+    @on_request(ProfilePane.ProfileChosen, group="profile", exclusive=True)
     async def show_profile(self, uri: str) -> None:
         """A profile in its levels, with its history."""
         self._profile_in_view = uri
         self._screen.query_one(ProfilePane).show_profile(await self._workbench.profile(uri))
 
+    @on_request(ProfilePane.EditRequested)
     async def edit_profile(self, uri: str, level: Level, text: str) -> None:
         """Opens a level of a profile; what was written stands from then on."""
         profile = await self._workbench.profile(uri)
@@ -80,15 +110,18 @@ class MemoryController:
                 words = _("Saved. The pinned state stands until it is unpinned.")
             await self._change(WriteProfile(uri, level, edited), words)
 
+    @on_request(ProfilePane.PinRequested)
     async def pin_profile(self, uri: str, generation: Generation | None) -> None:
         """Contexts read this state from now on, or the newest again."""
         words = _("No longer pinned.") if generation is None else _("Pinned: contexts read this state from now on.")
         await self._change(PinProfile(uri, generation), words)
 
+    @on_request(ProfilePane.TakeRequested)
     async def take_profile(self, uri: str) -> None:
         """What was made since the writer's own words or pin stands."""
         await self._change(TakeProfile(uri), _("The newest state stands."))
 
+    @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
         """Once more from the text."""
         await self._change(RegenerateProfile(uri), _("It is made again; until then the old one is read."))
@@ -98,19 +131,14 @@ class MemoryController:
         await self.refresh()
         self._screen.notify(words, markup=False)
 
-    async def open_source(
-        self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
-    ) -> None:
-        """The text that was cited, in the level in which it went in, at the place that was cited."""
-        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level, receipt)))
-
-    async def edit_meta(self, chapter: ChapterId | None = None) -> None:
+    @on_key("book.meta")
+    async def edit_meta(self) -> None:
         """Chooses one of the meta texts and opens it in the writer's editor; the outline also part by part."""
         choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         if chosen == _PARTS:
             await self._screen.app.push_screen_wait(
-                OutlineScreen(OutlineController(self._screen, self._workbench), chapter)
+                OutlineScreen(OutlineController(self._screen, self._workbench), self._view.chapter)
             )
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
@@ -143,6 +171,8 @@ class MemoryController:
             self._screen.notify(_("Saved."), markup=False)
             return
 
+    @on_key("memory.retry", retry=True)
+    @on_key("memory.cancel", retry=False)
     async def work(self, retry: bool) -> None:
         """Takes background work up again, or cancels what is left of it. A waiting question comes first."""
         if retry and (asked := await self._workbench.embedding_question()) is not None:
@@ -163,9 +193,14 @@ class MemoryController:
             await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
 
 
+def _left_and_failed(counts: Iterable[tuple[str, int]]) -> tuple[int, int]:
+    numbers = dict(counts)
+    return sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0)
+
+
 def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:
     """How many are left, how many failed, and what hinders one of them."""
     known = tuple(tasks)
     hindered = (task.error for task in known if task.state in ("waiting", "failed"))
-    left = sum(task.state in ("waiting", "running", "stale") for task in known)
+    left = sum(task.state in _UNFINISHED for task in known)
     return left, sum(task.state == "failed" for task in known), next(filter(None, hindered), "")

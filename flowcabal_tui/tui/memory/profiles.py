@@ -10,7 +10,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 
@@ -22,6 +21,7 @@ from flowcabal_tui.project.words import LEVELS, METHODS
 from flowcabal_tui.tui.memory.profile_tree import ProfileTree
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -73,13 +73,13 @@ class ProfilePane(Vertical):
     ]  # fmt: skip
 
     @dataclass
-    class ProfileChosen(Message):
+    class ProfileChosen(Request):
         """A profile is to be shown."""
 
         uri: str
 
     @dataclass
-    class SourceOpened(Message):
+    class SourceOpened(Request):
         """What a sentence rests on is to be shown."""
 
         uri: str
@@ -87,7 +87,7 @@ class ProfilePane(Vertical):
         end: int
 
     @dataclass
-    class EditRequested(Message):
+    class EditRequested(Request):
         """A level is to be written by hand; `text` is what stands."""
 
         uri: str
@@ -95,20 +95,20 @@ class ProfilePane(Vertical):
         text: str
 
     @dataclass
-    class PinRequested(Message):
+    class PinRequested(Request):
         """Contexts are to read this state from now on (None: the newest again)."""
 
         uri: str
         generation: Generation | None
 
     @dataclass
-    class TakeRequested(Message):
+    class TakeRequested(Request):
         """What was made since the writer's own words or pin is to stand."""
 
         uri: str
 
     @dataclass
-    class MakeRequested(Message):
+    class MakeRequested(Request):
         """The profile is to be made again."""
 
         uri: str

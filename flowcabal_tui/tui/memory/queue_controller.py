@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
@@ -14,6 +15,7 @@ from flowcabal_tui.project.words import META, TASKS
 from flowcabal_tui.protocol.memory import CancelBackground, Rebuild, RebuildPart, RebuildProgress, RetryBackground
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agents_cost, may_spend
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
@@ -36,8 +38,8 @@ _NAMED: Final = 4
 class QueueController:
     """Lists background work, retries and cancels it, and rebuilds."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime]) -> None:
+        self._screen, self._workbench, self._now = screen, workbench, now
         self.rebuilt: RebuildProgress | None = None
         """How far the last rebuild of the index is."""
 
@@ -46,6 +48,18 @@ class QueueController:
 
     def _say(self, words: str) -> None:
         self._screen.notify(words, markup=False)
+
+    @on_key("memory.queue", group="looking")
+    @on_key("memory.rebuild", group="looking", rebuilds=True)
+    async def show(self, *, rebuilds: bool = False) -> None:
+        """Opens the page of background work; with `rebuilds` it asks at once what to rebuild."""
+        from flowcabal_tui.tui.memory.queue import QueueScreen  # not needed for the first frame
+
+        await self._ask(QueueScreen(self, self._now, rebuilds=rebuilds))
+
+    @on_event
+    def _note_rebuild(self, event: RebuildProgress) -> None:
+        self.rebuilt = event
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """Steps in a state, or all that are not done."""

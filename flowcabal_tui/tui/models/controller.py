@@ -9,7 +9,9 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.models import ConfirmTrust
+from flowcabal_tui.protocol.models import ConfirmTrust, TrustChanged
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ class ModelController:
     def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
         self._screen, self._workbench = screen, workbench
 
+    @on_event
+    def _show_trust(self, event: TrustChanged) -> None:
+        self._screen.query_one(StatusLine).update_trust(event.state)
+
+    @on_key("project.trust", group="looking")
     async def trust(self) -> None:
         """Shows what the project asks for; what the user confirms goes on at once."""
         from flowcabal_tui.tui.models.trust import TrustScreen  # not needed for the first frame
@@ -39,6 +46,7 @@ class ModelController:
         else:
             self._screen.notify(_("Confirmed."), markup=False)
 
+    @on_key("models.check", group="models", exclusive=True)
     async def check_models(self) -> None:
         """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
         self._screen.notify(_("The models are being asked ..."), markup=False)

@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStarted, RunStateChanged
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersionsScreen
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.controller import GraphController
-from flowcabal_tui.tui.workflows.document import WorkflowDocument
+from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.rows import NO_NODE
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
@@ -28,21 +32,21 @@ if TYPE_CHECKING:
 
 
 class RunControl:
-    """What the writer does with runs and results of single nodes; `chapter` gives the open chapter."""
+    """What the writer does with runs and results of single nodes."""
 
     def __init__(
         self,
         screen: Screen[Any],
         workbench: Workbench,
+        view: View,
         runs: RunController,
         document: WorkflowDocument,
         graph: GraphController,
-        chapter: Callable[[], ChapterId | None],
         editor: str,
     ) -> None:
         self._screen, self._workbench, self._runs, self._graph = screen, workbench, runs, graph
         self._document = document
-        self._chapter, self._editor = chapter, editor
+        self._view, self._editor = view, editor
         self._verbs: Mapping[str, Callable[[NodeId], Awaitable[None]]] = {
             "target": graph.toggle_target, "versions": self._versions, "freeze": self._freeze,
             "again": self._again, "branch": self._stop_branch,
@@ -52,6 +56,7 @@ class RunControl:
             "findings": graph.show_findings,
         }  # fmt: skip
 
+    @on_request(WorkflowPane.Asked, group="graph")
     async def do(self, verb: str, node: NodeId | None) -> None:
         """Carries out what a key of the workflow pane asks for."""
         if self._graph.can(verb):
@@ -62,6 +67,11 @@ class RunControl:
             await self._verbs[verb](node)
         else:
             self._screen.notify(_(NO_NODE), markup=False)
+
+    @on_request(BlockEditor.ParamsRequested, group="graph")
+    async def edit_params(self) -> None:
+        """Edits the parameters of the node in view."""
+        await self.do("params", self._view.node)
 
     @property
     def _workflow_id(self) -> str:
@@ -79,7 +89,7 @@ class RunControl:
     async def _todo(self) -> None:
         """Lists the work that is left, level by level; a row leads to its node."""
         await self._document.save()
-        levels = await self._workbench.todo(self._workflow_id, self._chapter(), self._graph.targets)
+        levels = await self._workbench.todo(self._workflow_id, self._view.chapter, self._document.targets)
         if not any(levels):
             self._screen.notify(_("Nothing is to be done: every output is there and up to date."), markup=False)
             return
@@ -94,26 +104,29 @@ class RunControl:
         await self._document.save()
         if self._document.workflow is None:
             return
-        refuse_without_chapter(self._document.workflow, self._chapter())
-        request = RunRequest(self._document.workflow.reference, self._chapter(), targets=self._graph.targets)
+        refuse_without_chapter(self._document.workflow, self._view.chapter)
+        request = RunRequest(self._document.workflow.reference, self._view.chapter, targets=self._document.targets)
         words = quote_names(await self._workbench.quote(request))
         title = _("What would run")
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Run"), no=_("Not now"))):
-            await self._runs.start(self._chapter(), self._graph.targets)
+            await self._runs.start(self._document.targets)
 
     async def _step(self) -> None:
-        await self._runs.start(self._chapter(), self._graph.targets, step=True)
+        await self._runs.start(self._document.targets, step=True)
 
     async def _again(self, node: NodeId) -> None:
         await self._document.save()
-        await self._runs.again(self._chapter(), node)
+        await self._runs.again(node)
 
     @property
     def _going(self) -> RunId | None:
         """The run in view, while it is at work or waits for the writer."""
-        run = self._runs.run
+        run = self._view.run
         return run if run and self._runs.run_states.get(run) in ("running", "paused", "waiting") else None
 
+    @on_key("run.stop")
+    @on_request(WorkflowPane.StopRequested)
+    @on_request(OutputPane.StopRequested)
     async def stop(self, node: NodeId | None = None) -> None:
         """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
         targets = (self._going,) if self._going else self._runs.active if node is None else ()
@@ -133,29 +146,30 @@ class RunControl:
 
     async def _freeze(self, node: NodeId) -> None:
         """Freezes what stands for the node, or lets it run again."""
-        standing = await self._workbench.standing(self._workflow_id, self._chapter())
+        standing = await self._workbench.standing(self._workflow_id, self._view.chapter)
         output = next((each.output for each in standing if each.node == node), None)
         if output is None:
             self._screen.notify(_("It has no output yet that could be frozen."), markup=False)
         elif output.frozen:
-            await self._workbench.carry_out(UnfreezeNode(self._workflow_id, node, self._chapter()))
+            await self._workbench.carry_out(UnfreezeNode(self._workflow_id, node, self._view.chapter))
             self._screen.notify(_("{node} runs again when it must.").format(node=self._title(node)), markup=False)
         else:
-            await self._workbench.carry_out(FreezeNode(self._workflow_id, node, self._chapter()))
+            await self._workbench.carry_out(FreezeNode(self._workflow_id, node, self._view.chapter))
             self._screen.notify(_("{node} is frozen: later runs take it.").format(node=self._title(node)), markup=False)
         await self._graph.refresh_marks()
 
     async def _versions(self, node: NodeId) -> None:
-        controller = NodeVersionAccess(self._workbench, self._workflow_id, node, self._chapter())
+        controller = NodeVersionAccess(self._workbench, self._workflow_id, node, self._view.chapter)
         if not await controller.versions():
             self._screen.notify(_("This node has no output yet."), markup=False)
             return
         await self._screen.app.push_screen_wait(NodeVersionsScreen(self._title(node), controller, editor=self._editor))
         await self._graph.refresh_marks()
 
+    @on_key("run.advance", group="graph")
     async def advance(self) -> None:
         """In step mode: begins the next level of the run in view."""
-        run = self._runs.run
+        run = self._view.run
         state = self._runs.run_states.get(run) if run is not None else None
         if run is None or state != "paused":
             nothing = _("No run waits to go on: `S` in the workflow runs level by level.")
@@ -165,9 +179,18 @@ class RunControl:
         await self._workbench.carry_out(AdvanceRun(run))
         self.tell_level()
 
+    @on_event
+    def _follow_run(self, event: RunStarted | RunStateChanged | NodeStateChanged) -> None:
+        if event.run == self._view.run:
+            self.tell_level()
+
+    @on_event
+    def _follow_workflow(self, _event: WorkflowOpened) -> None:
+        self.tell_level()
+
     def tell_level(self) -> None:
         """Says which level comes next while the run in view pauses; else nothing."""
-        words, run = "", self._runs.run
+        words, run = "", self._view.run
         if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":
             nodes = next_level(self._document.workflow, self._document.node_states)
             names = ", ".join(self._title(each) for each in nodes)

@@ -15,10 +15,20 @@ from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.models import ConfirmModels
-from flowcabal_tui.protocol.runs import ResumeRun, RunWorkflow
+from flowcabal_tui.protocol.runs import (
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeStarted,
+    NodeStateChanged,
+    NodeStreaming,
+    NodeThinking,
+    ResumeRun,
+    RunStarted,
+    RunStateChanged,
+    RunWorkflow,
+)
 from flowcabal_tui.tui.runs.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
-from flowcabal_tui.tui.runs.keeping import KeepController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.runs.words import (
@@ -27,14 +37,16 @@ from flowcabal_tui.tui.runs.words import (
     quote_words,
     refuse_without_chapter,
 )
-from flowcabal_tui.tui.shared.bridge import Bridge
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
-from flowcabal_tui.tui.shared.messages import WorkflowShown
 from flowcabal_tui.tui.shared.notices import GoesOn
 from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-from flowcabal_tui.tui.workflows.document import WorkflowDocument
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
@@ -42,19 +54,17 @@ if TYPE_CHECKING:
 
 
 class RunController:
-    """Starts runs of the workflow in view and shows their nodes.
+    """Starts runs of the workflow in view, and shows their nodes and what those write."""
 
-    `run` and `node` are in view; while `following`, the view goes to each node that starts.
-    """
-
-    def __init__(self, screen: Screen[Any], workbench: Workbench, bridge: Bridge, document: WorkflowDocument) -> None:
-        self._screen, self._workbench, self._bridge, self._document = screen, workbench, bridge, document
-        self.run: RunId | None = None
-        self.node: NodeId | None = None
-        self.following = True
+    def __init__(
+        self, screen: Screen[Any], workbench: Workbench, view: View, document: WorkflowDocument, output: OutputPane
+    ) -> None:
+        self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
+        self._output = output
+        self._watched: tuple[RunId, NodeId] | None = None
+        """The node whose text is followed."""
         self.run_states: dict[RunId, RunState] = {}
         self._positions: dict[ChapterId | None, int] = {}
-        self.keep = KeepController(screen, workbench).keep
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -88,15 +98,16 @@ class RunController:
     async def _place_chapters(self) -> None:
         self._positions = {item.id: item.position for item in await self._workbench.chapters()}
 
+    @on_request(WorkflowPane.TemplateChosen, group="node", exclusive=True)
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
         await self._document.put_away()
-        self.run, self._document.node_states = None, {}
+        self._view.run, self._document.node_states = None, {}
         await self._show_workflow(await self._workbench.workflow(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
         """Shows a run: its document as it was, or as it is now, so that an edit builds on the newest; its nodes."""
-        self.run, self._document.node_states = summary.id, dict(summary.nodes)
+        self._view.run, self._document.node_states = summary.id, dict(summary.nodes)
         document = await self._workbench.run_workflow(summary.id)
         await self._show_workflow(document if as_it_was else self._document.newest(document))
 
@@ -107,34 +118,54 @@ class RunController:
         latest_first = [(node.id, states.get(node.id)) for node in reversed(workflow.nodes)]
         latest_first = [item for item in states.items() if item[1] == "waiting"] + latest_first
         ranked = sorted(latest_first, key=lambda item: busy.index(item[1]) if item[1] in busy else 9)
-        self.node = None
+        self._view.node = None
         if workflow.nodes:
             node = ranked[0][0] if states else workflow.nodes[0].id
             self._screen.query_one(WorkflowPane).follow(node)
             await self.show_node(node)
-        self._screen.post_message(WorkflowShown())
+        self._view.publish(WorkflowOpened())
 
+    @on_request(WorkflowPane.NodeOpened)
+    def open_node(self, node: NodeId) -> None:
+        """Shows what a node wrote, or its prompt if it has not run."""
+        attempt(self._screen, self.choose_node(node), group="node", exclusive=True)
+        self._view.show_pane("output" if self._view.run is not None else "prompt")
+
+    @on_request(WorkflowPane.NodeChosen, group="node", exclusive=True)
     async def choose_node(self, node: NodeId) -> None:
         """The writer went to a node: the view stays there."""
-        if node != self.node:
-            self.following = False
+        if node != self._view.node:
+            self._view.following = False
             await self.show_node(node)
 
     async def show_node(self, node: NodeId) -> None:
         """Pours a node into the output, prompt and receipt panes."""
-        self.node = node
-        output, receipt = self._screen.query_one(OutputPane), self._screen.query_one(ReceiptPane)
+        self._view.node = node
+        output, receipt = self._output, self._screen.query_one(ReceiptPane)
         self._document.show_prompt(node)
-        self._bridge.watch(self.run, node)
-        if self.run is None or node not in self._document.node_states:
+        self._watched = (self._view.run, node) if self._view.run is not None else None
+        self._workbench.watch(self._view.run, node)
+        if self._view.run is None or node not in self._document.node_states:
             output.show(None)
             receipt.clear()
             return
-        view = await self._workbench.node(self.run, node)
-        if node != self.node:
+        view = await self._workbench.node(self._view.run, node)
+        if node != self._view.node:
             return
         output.show(view)
         self.show_receipt(view, view.chosen or len(view.attempts), receipt)
+
+    @on_request(OutputPane.ReceiptRequested)
+    def open_receipt(self, run: RunId, node: NodeId, attempt: int) -> None:
+        """Shows what an attempt of the node in view was given."""
+        self.follow_attempt(attempt)
+        self._view.show_pane("context")
+
+    @on_request(OutputPane.AttemptChosen)
+    def follow_attempt(self, number: int) -> None:
+        """The receipt follows the attempt."""
+        if self._output.view is not None:
+            self.show_receipt(self._output.view, number)
 
     def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
         """The receipt of an attempt, if it has one."""
@@ -151,22 +182,51 @@ class RunController:
         position = self._positions.get(receipt.chapter)
         return node if position is None else _("{node}, chapter {n}").format(node=node, n=position)
 
-    async def node_moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
-        """A node is in another state: one row changes; the view follows if it may."""
-        if run != self.run:
-            return
-        self._document.node_states[node] = state
-        pane = self._screen.query_one(WorkflowPane)
-        pane.set_state(node, state, detail)
-        follows = self.following and state in ("running", "waiting")
-        if follows:
-            pane.follow(node)
-        if follows or node == self.node:
-            await self.show_node(node)
+    @on_event
+    def _show_text(self, event: NodeStreaming) -> None:
+        if (event.run, event.node) == self._watched:
+            self._output.append(event.attempt, event.offset, event.chunk)
 
+    @on_event
+    def _show_thinking(self, event: NodeThinking) -> None:
+        if (event.run, event.node) == self._watched:
+            self._output.append_thinking(event.attempt, event.chunk)
+
+    @on_event
+    def _show_run_state(self, event: RunStarted | RunStateChanged) -> None:
+        self.run_states[event.run] = event.state if isinstance(event, RunStateChanged) else "running"
+        self.show_counts()
+
+    def show_counts(self) -> None:
+        """Counts the runs in the status line."""
+        paused = sum(state == "paused" for state in self.run_states.values())
+        running, interrupted = len(self.active) - paused, len(self.interrupted)
+        self._screen.query_one(StatusLine).update_runs(running, paused, interrupted)
+
+    @on_event
+    def _show_node_state(self, event: NodeStateChanged) -> None:
+        """One row of the workflow changes; the view follows if it may."""
+        if event.run != self._view.run:
+            return
+        self._document.node_states[event.node] = event.state
+        pane = self._screen.query_one(WorkflowPane)
+        pane.set_state(event.node, event.state, event.detail)
+        follows = self._view.following and event.state in ("running", "waiting")
+        if follows:
+            pane.follow(event.node)
+        if follows or event.node == self._view.node:
+            attempt(self._screen, self.show_node(event.node), group="moved")
+
+    @on_event
+    def _read_node(self, event: NodeStarted | NodeCompleted | NodeNeedsHuman) -> None:
+        """An attempt began or is final."""
+        asked = event.question if isinstance(event, NodeNeedsHuman) else event
+        attempt(self._screen, self.text_moved(asked.run, asked.node), group="moved")
+
+    @on_request(OutputPane.ReloadRequested, group="node", exclusive=True)
     async def text_moved(self, run: RunId, node: NodeId) -> None:
         """An attempt began or is final: read the node again if it is in view."""
-        if (run, node) == (self.run, self.node):
+        if (run, node) == (self._view.run, self._view.node):
             await self.show_node(node)
 
     async def _has_model(self) -> bool:
@@ -192,25 +252,47 @@ class RunController:
         await self._workbench.carry_out(ConfirmModels(chosen))
         return True
 
-    async def start(self, chapter: ChapterId | None, targets: tuple[NodeId, ...] = (), *, step: bool = False) -> bool:
+    @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
+    @on_key("run.start", group="start", exclusive=True)
+    async def run(self) -> None:
+        """Runs the workflow in view for the open chapter, and shows what it writes."""
+        await self._run(self._document.targets)
+
+    @on_request(BlockEditor.BlockRunRequested, group="start", exclusive=True)
+    async def run_node(self, node: NodeId) -> None:
+        """Runs one node, with what it needs."""
+        await self._run((node,))
+
+    async def _run(self, targets: tuple[NodeId, ...]) -> None:
+        if await self.start(targets):
+            self._view.show_pane("output")
+        self.show_counts()
+
+    async def start(self, targets: tuple[NodeId, ...], *, step: bool = False) -> bool:
         """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
         await self._document.save()
-        if self._document.workflow is not None:
-            refuse_without_chapter(self._document.workflow, chapter)
-        if self._document.workflow is None or not await self._has_model():
+        workflow, chapter = self._document.workflow, self._view.chapter
+        if workflow is not None:
+            refuse_without_chapter(workflow, chapter)
+        if workflow is None or not await self._has_model():
             return False
         wished: tuple[tuple[str, str], ...] | None = ((INSTRUCTION, ""),)
-        if asks_for_wish(self._document.workflow):
-            wished = await asked_wish(self._screen, self._workbench, self._document.workflow, chapter)
+        if asks_for_wish(workflow):
+            wished = await asked_wish(self._screen, self._workbench, workflow, chapter)
         if wished is None:
             return False
-        inputs = await asked_inputs(self._screen, self._workbench, self._document.workflow, targets)
+        inputs = await asked_inputs(self._screen, self._workbench, workflow, targets)
         if inputs is None:
             return False
         given = (*wished, *inputs)
-        return await self._begin(RunRequest(self._document.workflow.reference, chapter, given, targets, step=step))
+        return await self._begin(RunRequest(workflow.reference, chapter, given, targets, step=step))
 
-    async def again(self, chapter: ChapterId | None, node: NodeId) -> bool:
+    @on_request(OutputPane.AgainRequested, group="start", exclusive=True)
+    async def run_again(self, node: NodeId, continues: bool) -> None:
+        """Makes another sample, or with `continues` the rest of the text that was cut off."""
+        await (self.go_on() if continues else self.again(node))
+
+    async def again(self, node: NodeId) -> bool:
         """Another sample of a node, beside those that are there."""
         if self._document.workflow is None:
             return False
@@ -218,12 +300,12 @@ class RunController:
             words = _("This step waits for your answer: F8. To write it anew from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
-        known = await self._workbench.runs(1, RunWish(run=self.run)) if self.run is not None else ()
-        chapter = known[0].chapter if known else chapter
+        known = await self._workbench.runs(1, RunWish(run=self._view.run)) if self._view.run is not None else ()
+        chapter = known[0].chapter if known else self._view.chapter
         refuse_without_chapter(self._document.workflow, chapter)
         before = RunRequest(self._document.workflow.reference, chapter)
-        if self.run is not None:  # what the writer wished for then holds for this attempt too
-            before = replace((await self._workbench.run_details(self.run)).request, workflow=before.workflow)
+        if self._view.run is not None:  # what the writer wished for then holds for this attempt too
+            before = replace((await self._workbench.run_details(self._view.run)).request, workflow=before.workflow)
         return await self._begin(replace(before, chapter=chapter).another(node))
 
     async def _begin(self, request: RunRequest) -> bool:
@@ -239,7 +321,7 @@ class RunController:
                 return False
         with preparing(self._screen):
             run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
-        self.following = True
+        self._view.following = True
         for summary in await self._workbench.runs(1, RunWish(run=run)):
             self.run_states[run] = summary.state
             await self.show_run(summary)
@@ -264,34 +346,39 @@ class RunController:
                 continues = await is_to_be_continued(self._screen, self._workbench, summary)
                 if continues is not None:
                     await self._workbench.carry_out(ResumeRun(summary.id, continues))
-                    self.following = True
+                    self._view.following = True
         await self.show_run(summary)
         return summary
 
     async def go_on(self) -> None:
         """Continues the texts of the run in view that were cut off, after a question where that costs money."""
-        if self.run is None or not await may_continue(self._screen, self._workbench):
+        if self._view.run is None or not await may_continue(self._screen, self._workbench):
             return
-        await self._workbench.carry_out(ResumeRun(self.run, continues=True))
-        self.following = True
-        for summary in await self._workbench.runs(1, RunWish(run=self.run)):
+        await self._workbench.carry_out(ResumeRun(self._view.run, continues=True))
+        self._view.following = True
+        for summary in await self._workbench.runs(1, RunWish(run=self._view.run)):
             await self.show_run(summary)
 
-    async def compare(self, node: NodeId, number: int) -> None:
+    @on_request(OutputPane.DiffRequested)
+    async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:
         """Two attempts side by side: this one and the one before."""
-        if self.run is None:
-            return
-        view = await self._workbench.node(self.run, node)
+        view = await self._workbench.node(run, node)
         texts = {item.number: item.text for item in view.attempts}
-        if number in texts and number - 1 in texts:
-            title = _("{node}: attempt {before} and {after}").format(node=view.title, before=number - 1, after=number)
-            self._screen.app.push_screen(DiffScreen(title, texts[number - 1], texts[number]))
+        if attempt in texts and attempt - 1 in texts:
+            title = _("{node}: attempt {before} and {after}").format(node=view.title, before=attempt - 1, after=attempt)
+            self._screen.app.push_screen(DiffScreen(title, texts[attempt - 1], texts[attempt]))
 
-    async def preview(self, chapter: ChapterId | None, node: NodeId) -> None:
+    @on_request(WorkflowPane.PreviewRequested)
+    def open_preview(self, node: NodeId) -> None:
+        """Shows the context pane with what the node would be given."""
+        attempt(self._screen, self.preview(node))
+        self._view.show_pane("context")
+
+    async def preview(self, node: NodeId) -> None:
         """Shows what the node would be given now; spends nothing."""
         if (workflow := self._document.workflow) is not None:
-            refuse_without_chapter(workflow, chapter)
-            receipt = await self._workbench.preview_context(RunRequest(workflow.reference, chapter), node)
+            refuse_without_chapter(workflow, self._view.chapter)
+            receipt = await self._workbench.preview_context(RunRequest(workflow.reference, self._view.chapter), node)
             title = _("{node}, as it would be now").format(node=workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)
 

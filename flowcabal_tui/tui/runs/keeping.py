@@ -16,7 +16,10 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.words import spend_words
 from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.shared.diff import ReplacedScreen
+from flowcabal_tui.tui.shared.subscriptions import on_request
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
@@ -28,8 +31,15 @@ _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 class KeepController:
     """Keeps outputs of runs."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View) -> None:
+        self._screen, self._workbench, self._view = screen, workbench, view
+
+    @on_request(OutputPane.KeepRequested, group="keep", exclusive=True)
+    async def keep_and_show(self, run: RunId, node: NodeId, attempt: int) -> None:
+        """Keeps an attempt, for the open chapter if its run was for none, and shows the manuscript."""
+        if words := await self.keep(run, node, attempt, self._view.chapter):
+            self._view.show_pane("manuscript")
+            self._screen.notify(words, markup=False)
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
         """Keeps an attempt where the template says; gives the words that tell where it went, "" when it was not."""

@@ -9,7 +9,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import Static
 
 from flowcabal_tui.domain.ids import NodeId, RunId
@@ -18,6 +17,7 @@ from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -68,7 +68,7 @@ class OutputPane(Vertical):
     ]  # fmt: skip
 
     @dataclass
-    class KeepRequested(Message):
+    class KeepRequested(Request):
         """The attempt is to enter the memory of the book."""
 
         run: RunId
@@ -76,14 +76,14 @@ class OutputPane(Vertical):
         attempt: int
 
     @dataclass
-    class AgainRequested(Message):
+    class AgainRequested(Request):
         """Another sample is wanted, or with `continues` the rest of the text that was cut off."""
 
         node: NodeId
         continues: bool = False
 
     @dataclass
-    class ReceiptRequested(Message):
+    class ReceiptRequested(Request):
         """What this attempt was given is to be shown."""
 
         run: RunId
@@ -91,19 +91,19 @@ class OutputPane(Vertical):
         attempt: int
 
     @dataclass
-    class StopRequested(Message):
+    class StopRequested(Request):
         """The node is to stop at once."""
 
         node: NodeId
 
     @dataclass
-    class AttemptChosen(Message):
+    class AttemptChosen(Request):
         """Another attempt is shown."""
 
         number: int
 
     @dataclass
-    class DiffRequested(Message):
+    class DiffRequested(Request):
         """The attempt is to be compared with the one before it."""
 
         run: RunId
@@ -111,7 +111,7 @@ class OutputPane(Vertical):
         attempt: int
 
     @dataclass
-    class ReloadRequested(Message):
+    class ReloadRequested(Request):
         """Text is missing: the node is to be read again and shown."""
 
         run: RunId

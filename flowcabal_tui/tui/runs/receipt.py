@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.reactive import var
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -30,6 +29,7 @@ from flowcabal_tui.project.words import (
     scene_words,
 )
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -75,7 +75,7 @@ class ReceiptPane(Vertical):
     is_bare = var(False, toggle_class="-bare")
 
     @dataclass
-    class SourceOpened(Message):
+    class SourceOpened(Request):
         """A source is to be shown in a level, at the characters that went in (-1: all of it), as the receipt has it."""
 
         uri: str
@@ -85,13 +85,13 @@ class ReceiptPane(Vertical):
         receipt: Receipt | None = field(default=None, compare=False)
 
     @dataclass
-    class OtherRequested(Message):
+    class OtherRequested(Request):
         """A receipt to compare this one with is to be chosen; give it to `compare_with`."""
 
         receipt: Receipt
 
     @dataclass
-    class SceneRequested(Message):
+    class SceneRequested(Request):
         """The scene of the receipt's chapter is to be set."""
 
         receipt: Receipt

@@ -12,13 +12,16 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.origin import Provenance
 from flowcabal_tui.domain.run import RunRequest, RunSummary
-from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import SetScene
 from flowcabal_tui.tui.runs.history import RunPages
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
+from flowcabal_tui.tui.shared.view import OriginRequested, View
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import SourceText, Workbench
@@ -33,14 +36,18 @@ class ReceiptController:
     The screens are loaded when they are opened: the first frame does not wait for them.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, open_run: OpenRun) -> None:
-        self._screen, self._workbench, self._open_run = screen, workbench, open_run
+    def __init__(
+        self, screen: Screen[Any], workbench: Workbench, view: View, document: WorkflowDocument, open_run: OpenRun
+    ) -> None:
+        self._screen, self._workbench, self._view = screen, workbench, view
+        self._document, self._open_run = document, open_run
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
 
     # Where lines come from
 
+    @on_request(OriginRequested, group="looking", exclusive=True)
     async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
         """The lines of a chapter, at the paragraph that was meant, or, if that is not saved yet, near its place.
 
@@ -73,7 +80,22 @@ class ReceiptController:
 
     # Receipts
 
-    async def compare_receipt(self, receipt: Receipt, workflow: Workflow | None) -> None:
+    @on_key("run.sent", group="sent", exclusive=True)
+    async def show_sent(self) -> None:
+        """Shows the request of the attempt in view."""
+        from flowcabal_tui.tui.runs.sent import SentScreen
+
+        run, node, output = self._view.run, self._view.node, self._screen.query_one(OutputPane)
+        if run is None or node is None or not output.attempt:
+            self._screen.notify(_("Nothing was sent for this node yet."), markup=False)
+            return
+        number, title = output.attempt, output.view.title if output.view else str(node)
+        trace = await self._workbench.version_trace(run, node, number)
+        heading = _("{node}, attempt {n}: what was sent").format(node=one_line(title), n=number)
+        self._screen.app.push_screen(SentScreen(heading, trace))
+
+    @on_request(ReceiptPane.OtherRequested, group="looking", exclusive=True)
+    async def compare_receipt(self, receipt: Receipt) -> None:
         """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
         pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.chapters()})
         rows = await pages.more()
@@ -81,13 +103,12 @@ class ReceiptController:
         chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
         if chosen is None:
             return
-        found = await (
-            self._imagined(receipt, workflow) if chosen == _NOW else self._of_run(receipt, pages.found[chosen])
-        )
+        found = await (self._imagined(receipt) if chosen == _NOW else self._of_run(receipt, pages.found[chosen]))
         if found is not None:
             self._screen.query_one(ReceiptPane).compare_with(*found)
 
-    async def set_scene(self, receipt: Receipt, workflow: Workflow | None) -> None:
+    @on_request(ReceiptPane.SceneRequested, group="looking", exclusive=True)
+    async def set_scene(self, receipt: Receipt) -> None:
         """Asks for the scene of the receipt's chapter, keeps it, and shows what the node would be given with it."""
         from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
 
@@ -97,6 +118,7 @@ class ReceiptController:
             return
         await self._workbench.carry_out(SetScene(receipt.chapter, *said))
         self._screen.notify(told, markup=False)
+        workflow = self._document.workflow
         if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
             request = RunRequest(workflow.reference, receipt.chapter)
             imagined = await self._workbench.preview_context(request, receipt.node)
@@ -119,7 +141,7 @@ class ReceiptController:
         chosen = rows[0][0] if len(rows) == 1 else await self._ask(ChooseScreen(_("Of which node?"), rows))
         return found.get(chosen or "")
 
-    async def _imagined(self, receipt: Receipt, workflow: Workflow | None) -> tuple[Receipt, str] | None:
+    async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:
         """What the node of the workflow in view would be given now for a chapter; spends nothing."""
         unsaved = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
         rows = tuple(
@@ -127,7 +149,7 @@ class ReceiptController:
             for at in await self._workbench.chapters()
         )
         chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
-        if chosen is None or workflow is None:
+        if chosen is None or (workflow := self._document.workflow) is None:
             return None
         request = RunRequest(workflow.reference, ChapterId(chosen))
         imagined = await self._workbench.preview_context(request, receipt.node)

@@ -8,12 +8,20 @@ from typing import Any, Final
 from textual.screen import Screen
 from textual.timer import Timer
 
-from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.domain.run import NodeState
-from flowcabal_tui.tui.runs.controller import RunController
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.protocol.runs import (
+    NodeRetrying,
+    NodeStarted,
+    NodeStateChanged,
+    NodeStreaming,
+    NodeThinking,
+    RunStateChanged,
+)
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.waits import Waits
 from flowcabal_tui.tui.shared.notices import GoesOn
+from flowcabal_tui.tui.shared.subscriptions import on_event
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
@@ -26,43 +34,50 @@ class WaitController:
     def __init__(
         self,
         screen: Screen[Any],
-        runs: RunController,
+        view: View,
         document: WorkflowDocument,
         output: OutputPane,
         now: Callable[[], float],
     ) -> None:
-        self._screen, self._runs, self._document, self._output = screen, runs, document, output
+        self._screen, self._view, self._document, self._output = screen, view, document, output
         self.waits = Waits(now)
         self._timer: Timer | None = None
         self._said = ""
 
-    def again(self, run: RunId, node: NodeId, seconds: float, reason: str) -> None:
+    @on_event
+    def _count_down(self, event: NodeRetrying) -> None:
         """A call is sent again later."""
-        self.waits.again(run, node, seconds, reason)
+        self.waits.again(event.run, event.node, event.seconds, event.reason)
         self.show()
 
-    def sent(self, run: RunId, node: NodeId) -> None:
-        """A call went out."""
-        self.waits.sent(run, node)
+    @on_event
+    def _note_call(self, event: NodeStarted) -> None:
+        self.waits.sent(event.run, event.node)
         self.show()
 
-    def moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
-        """A node is in another state."""
-        self.waits.moved(run, node, state, detail)
+    @on_event
+    def _note_text(self, event: NodeStreaming | NodeThinking) -> None:
+        if (event.run, event.node) == (self._view.run, self._view.node):
+            self.waits.arrived(event.run, event.node)
+
+    @on_event
+    def _note_state(self, event: NodeStateChanged) -> None:
+        self.waits.moved(event.run, event.node, event.state, event.detail)
         self.show()
 
-    def ended(self, run: RunId) -> None:
-        """Nothing of the run waits."""
-        self.waits.ended(run)
-        self.show()
+    @on_event
+    def _end(self, event: RunStateChanged) -> None:
+        if event.state not in ("running", "paused", "waiting"):
+            self.waits.ended(event.run)
+            self.show()
 
     def show(self) -> None:
         """Brings both places up to date."""
-        run, node = self._runs.run, self._runs.node
+        run, node = self._view.run, self._view.node
         words = self.waits.words(run, node) if run is not None and node is not None else ""
         self._output.waiting(words)
         others = self.waits.others(run, node) if run is not None else ()
-        told = words if getattr(self._screen, "pane_in_view", "") != "output" else ""
+        told = words if self._view.pane != "output" else ""
         parts = [f"{self._title(node)}: {told}"] if told and node is not None else []
         row = "  ".join([*parts, *(f"{self._title(path)}: {said}" for path, said in others[:1])])
         if row != self._said:

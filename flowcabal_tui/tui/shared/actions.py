@@ -19,8 +19,9 @@ Where = Literal["app", "home", "workspace"]
 class Action:
     """One thing that the writer can do.
 
-    `keys` are Textual key names, comma-separated; `does` is the Textual action; `show` puts it in the footer;
-    `wins` lets it work inside a text editor that knows the key too.
+    `keys` are Textual key names, comma-separated; `does` is the Textual action, "" where a controller
+    handles the id (`on_key`); `show` puts it in the footer; `wins` lets it work inside a text editor that knows the
+    key too.
     """
 
     id: str
@@ -28,7 +29,7 @@ class Action:
     label: str
     description: str
     where: Where
-    does: str
+    does: str = ""
     show: bool = False
     wins: bool = False
 
@@ -69,15 +70,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("pane.profiles", "7", mark("Profiles"), mark("Go to the profiles and summaries of the book."),
            "workspace", "pane('profiles')"),
     Action("story.names", "8", mark("Names"), mark("Everyone and everything with a name, and who stands around them."),
-           "workspace", "names"),
+           "workspace"),
     Action("story.proposals", "A", mark("Proposals"),
-           mark("What agents say of the book: confirm, correct or drop it."), "workspace", "proposals"),
+           mark("What agents say of the book: confirm, correct or drop it."), "workspace"),
     Action("story.promises", "9", mark("Promises"), mark("What was planted and waits to be paid."),
-           "workspace", "story('promises')"),
+           "workspace"),
     Action("story.timeline", "0", mark("Timeline"), mark("The story's time beside the telling."),
-           "workspace", "story('timeline')"),
+           "workspace"),
     Action("story.facts", "W", mark("What holds"), mark("The facts that hold in the open chapter, and who knows them."),
-           "workspace", "story('facts')"),
+           "workspace"),
     Action("pane.next", "f6", mark("Next pane"), mark("Go to the next pane."),
            "workspace", "cycle(1)", wins=True),
     Action("pane.previous", "shift+f6", mark("Previous pane"), mark("Go to the pane before."),
@@ -85,55 +86,55 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("pane.zoom", "z", mark("Zoom"), mark("Show only the pane with the focus, or all again."),
            "workspace", "zoom"),
     Action("run.start", "f5", mark("Run"), mark("Run the workflow for the chapter; shows first what it would cost."),
-           "workspace", "run", show=True, wins=True),
+           "workspace", show=True, wins=True),
     Action("run.stop", "f9", mark("Stop"), mark("Stop the run at once; text that has arrived is kept."),
-           "workspace", "stop", wins=True),
+           "workspace", wins=True),
     Action("run.advance", "f7", mark("Next level"), mark("Step by step: begin the next level of the run."),
-           "workspace", "advance"),
+           "workspace"),
     Action("run.play", "P", mark("Play"), mark("Read the story of the run and answer as it asks, on one page."),
-           "workspace", "play"),
+           "workspace"),
     Action("run.sent", "p", mark("What was sent"), mark("The request of this attempt, beside the template."),
-           "workspace", "sent"),
+           "workspace"),
     Action("run.history", "f3", mark("Runs"), mark("Earlier runs; go on with one that was interrupted."),
-           "workspace", "runs", wins=True),
+           "workspace", wins=True),
     Action("decisions.open", "f8", mark("Decisions"), mark("Answer what is waiting for you."),
-           "workspace", "decisions", show=True, wins=True),
+           "workspace", show=True, wins=True),
     Action("document.undo", "ctrl+z", mark("Undo"), mark("Take back the last change of the workflow."),
-           "workspace", "undo(False)"),
+           "workspace"),
     Action("document.redo", "ctrl+y", mark("Redo"), mark("Make the change of the workflow again."),
-           "workspace", "undo(True)"),
+           "workspace"),
     Action("manuscript.edit", "f2", mark("Edit"), mark("Edit the chapter by hand."),
-           "workspace", "edit", show=True, wins=True),
+           "workspace", show=True, wins=True),
     Action("manuscript.editor", "f4", mark("Editor"), mark("Edit the chapter in your own editor ($EDITOR)."),
-           "workspace", "external_editor", wins=True),
+           "workspace", wins=True),
     Action("book.search", "f11,F", mark("Search"), mark("Find words anywhere in the project; replace them."),
-           "workspace", "look('search')", show=True),
+           "workspace", show=True),
     Action("book.browser", "M", mark("The manuscript"),
-           mark("Volumes, chapters and scenes with lengths, goals, state."), "workspace", "look('browser')"),
+           mark("Volumes, chapters and scenes with lengths, goals, state."), "workspace"),
     Action("book.import", "I", mark("Import"), mark("Add the chapters of a file to the book."),
-           "workspace", "import_book"),
+           "workspace"),
     Action("book.read", "B", mark("Read the import"),
            mark("Have imported chapters read by the agents' model, for money; pause it, or go on."),
-           "workspace", "read_import"),
+           "workspace"),
     Action("book.export", "X", mark("Export"), mark("Write the book to a file: md, txt, docx or epub."),
-           "workspace", "export_book"),
+           "workspace"),
     Action("book.backup", "Z", mark("Back up"), mark("Write the whole project into one file, a backup."),
-           "workspace", "back_up"),
+           "workspace"),
     Action("book.meta", "O", mark("Outline, style, rules"), mark("Edit the outline, style guide, rules or notes."),
-           "workspace", "meta"),
+           "workspace"),
     Action("memory.queue", "Q", mark("Background work"), mark("Every step, its state and reason; retry or cancel it."),
-           "workspace", "look('queue')"),
+           "workspace"),
     Action("memory.rebuild", "Y", mark("Rebuild the memory"),
-           mark("Make the index, summaries, profiles or the knowledge server again."), "workspace", "look('rebuild')"),
+           mark("Make the index, summaries, profiles or the knowledge server again."), "workspace"),
     Action("memory.retry", "R", mark("Retry memory work"), mark("Take up failed work on summaries and profiles again."),
-           "workspace", "memory(True)"),
+           "workspace"),
     Action("memory.cancel", "C", mark("Cancel memory work"), mark("Cancel what is left of summaries and profiles."),
-           "workspace", "memory(False)"),
+           "workspace"),
     Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
-           "workspace", "check_models"),
+           "workspace"),
     Action("project.trust", "f10", mark("Trust"),
            mark("See what the project may send, spend and run, and confirm it."),
-           "workspace", "look('trust')", wins=True),
+           "workspace", wins=True),
     Action("project.close", "ctrl+w", mark("Close project"), mark("Close the project and go to the first page."),
            "workspace", "app.close_project"),
 )  # fmt: skip
@@ -148,7 +149,7 @@ def bindings(where: Where) -> list[BindingType]:
     """The key bindings of a place, for its BINDINGS."""
     return [
         Binding(
-            action.keys, action.does, action.label, show=action.show, priority=action.wins,
+            action.keys, action.does or f"key('{action.id}')", action.label, show=action.show, priority=action.wins,
             id=action.id, tooltip=action.description,
         )
         for action in ACTIONS

@@ -89,11 +89,14 @@ class StatusLine(Horizontal):
         self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
         self._show_words()
 
-    def update_runs(self, running: int, paused: int, waiting: int, interrupted: int) -> None:
-        """How many runs do something, how many wait for their next level, how many questions wait, how many runs could
-        go on."""
-        self._running_count, self._paused_count = running, paused
-        self._question_count, self._interrupted_count = waiting, interrupted
+    def update_runs(self, running: int, paused: int, interrupted: int) -> None:
+        """How many runs do something, how many wait for their next level, how many could go on."""
+        self._running_count, self._paused_count, self._interrupted_count = running, paused, interrupted
+        self._show_words()
+
+    def update_questions(self, waiting: int) -> None:
+        """How many questions wait for the writer."""
+        self._question_count = waiting
         self._show_words()
 
     def update_proposals(self, waiting: int) -> None:

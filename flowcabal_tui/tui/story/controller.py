@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
+from flowcabal_tui.protocol.memory import BackgroundChanged
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.story.access import StoryAccess
 
 if TYPE_CHECKING:
@@ -25,34 +31,59 @@ class StoryController:
     The screens are loaded when one is opened: a project is on the screen sooner.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, go_to: GoTo) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, go_to: GoTo) -> None:
         """`go_to` opens a chapter at characters of its text."""
-        self._screen, self._access, self._go_to = screen, StoryAccess(workbench), go_to
+        self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
+        self._access = StoryAccess(workbench)
 
+    @on_key("story.names")
     def names(self, entity: EntityId | None = None) -> None:
         """Everyone and everything with a name."""
         from flowcabal_tui.tui.story.entities import EntitiesScreen
 
         self._screen.app.push_screen(EntitiesScreen(self._access, entity), self._go)
 
-    def records(self, listed: RecordList, position: int = 0) -> None:
-        """Promises, timeline or facts, these as of the chapter at a position (0: the last that is written)."""
+    @on_key("story.promises", listed="promises")
+    @on_key("story.timeline", listed="timeline")
+    @on_key("story.facts", listed="facts")
+    def records(self, listed: RecordList) -> None:
+        """Promises, timeline or facts, these as of the open chapter."""
         from flowcabal_tui.tui.story.records import RecordsScreen
 
-        self._screen.app.push_screen(RecordsScreen(self._access, listed, position=position), self._go)
+        self._screen.app.push_screen(RecordsScreen(self._access, listed, position=self._view.position), self._go)
 
-    def proposals(self, chapter: ChapterId | None) -> None:
-        """What agents and rules say of the book; `chapter` is the open one."""
+    @on_key("story.proposals")
+    def proposals(self) -> None:
+        """What agents and rules say of the book."""
         from flowcabal_tui.tui.story.proposals import ProposalsScreen
 
-        self._screen.app.push_screen(ProposalsScreen(self._access, chapter), self._go)
+        self._screen.app.push_screen(ProposalsScreen(self._access, self._view.chapter), self._go)
 
     def _go(self, place: Place | None) -> None:
         if place is not None:
             attempt(self._screen, self._go_to(place.chapter, place.start, place.end))
 
+    def count_proposals(self) -> None:
+        """Counts in the status line what waits for the writer."""
+        attempt(self._screen, self._count_proposals(), group="proposals", exclusive=True)
+
+    async def _count_proposals(self) -> None:
+        page = await self._workbench.proposals(ProposalWish(("waiting",)), 0, 1)
+        self._screen.query_one(StatusLine).update_proposals(page.counts.get("waiting", 0))
+
+    @on_event
+    def _read_again(self, _event: OutputPersisted | OutputDeleted | OutsideEdit | BookChanged) -> None:
+        self.count_proposals()
+        self.book_moved()
+
+    @on_event
+    def _count_again(self, _event: BackgroundChanged) -> None:
+        """Names that are looked at show what background work has counted."""
+        if self._screen.app.screen is not self._screen:
+            self.book_moved()
+
     def book_moved(self) -> None:
-        """Names and records are read again where they are shown."""
+        """Reads names and records again where they are shown."""
         from flowcabal_tui.tui.story.story_page import StoryPage
 
         for screen in self._screen.app.screen_stack:

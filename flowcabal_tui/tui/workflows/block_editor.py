@@ -12,7 +12,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -32,6 +31,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -97,16 +97,16 @@ class BlockEditor(Vertical):
     ]  # fmt: skip
 
     @dataclass
-    class Edited(Message):
+    class Edited(Request):
         """The document has changed; this is the whole of it."""
 
         workflow: Workflow
 
-    class ParamsRequested(Message):
+    class ParamsRequested(Request):
         """The form of the parameters of a node that is no prompt is wanted."""
 
     @dataclass
-    class BlockRunRequested(Message):
+    class BlockRunRequested(Request):
         """The node is to run, with what it needs."""
 
         node: NodeId

@@ -12,20 +12,25 @@ from pydantic import ValidationError
 from textual.screen import Screen
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
+from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.tui.editing import changes
 from flowcabal_tui.tui.editing.history import History
 from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at, spot_of, whole_with, with_graph
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.blocks import same_content
-from flowcabal_tui.tui.workflows.document import WorkflowDocument
+from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.linking import Linking
 from flowcabal_tui.tui.workflows.marks import node_marks
 from flowcabal_tui.tui.workflows.node_form import NodeForm
@@ -41,24 +46,23 @@ _FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "con
 class GraphController:
     """Changes the nodes of the document in view.
 
-    `chapter` gives the open chapter; `show_node` shows a node of the workflow, `choose_node` also keeps it in view.
+    `show_node` shows a node of the workflow, `choose_node` also keeps it in view.
     """
 
     def __init__(
         self,
         screen: Screen[Any],
         workbench: Workbench,
+        view: View,
         document: WorkflowDocument,
-        chapter: Callable[[], ChapterId | None],
         show_node: Callable[[NodeId], Awaitable[None]],
         choose_node: Callable[[NodeId], Awaitable[None]],
     ) -> None:
-        self._screen, self._workbench, self._document, self._chapter = screen, workbench, document, chapter
+        self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
         self._show_node, self._choose_node = show_node, choose_node
         self._history = History()
         self._copied: tuple[Node, ...] = ()
         self._findings: tuple[Finding, ...] = ()
-        self.targets: tuple[NodeId, ...] = ()
         self._verbs: Mapping[str, Callable[[Workflow, Spot], Awaitable[None]]] = {
             "add": self._add, "rename": self._rename, "id": self._rename_id, "remove": self._remove,
             "copy": self._copy, "paste": self._paste, "up": self._move_up, "down": self._move_down,
@@ -70,13 +74,21 @@ class GraphController:
         """Is it a change of the graph?"""
         return verb in self._verbs
 
+    @on_event
+    def _read_opened(self, _event: WorkflowOpened) -> None:
+        attempt(self._screen, self.opened(), group="marks", exclusive=True)
+
+    @on_event
+    def _read_marks(self, _event: MarksChanged) -> None:
+        attempt(self._screen, self.refresh_marks(), group="marks", exclusive=True)
+
     async def opened(self) -> None:
         """Another document, run or version is in view."""
         if self._document.workflow is not None:
             self._history.opened(self._document.workflow, self._document.stored)
             starred = await self._workbench.draft(self._star_key) or ""
             known = {node.id for node in self._document.workflow.nodes}
-            self.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)
+            self._document.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)
             await self.refresh_marks()
 
     @property
@@ -90,18 +102,18 @@ class GraphController:
             return
         self._findings = await self._workbench.validate(workflow)
         try:
-            standing = await self._workbench.standing(workflow.id, self._chapter())
+            standing = await self._workbench.standing(workflow.id, self._view.chapter)
         except FlowCabalError:
             standing = ()
         if workflow is self._document.workflow:
-            marks = node_marks(standing, self._findings, self.targets)
+            marks = node_marks(standing, self._findings, self._document.targets)
             self._screen.query_one(WorkflowPane).show_marks(marks)
 
     async def toggle_target(self, node: NodeId) -> None:
         """Sets or takes away the star of a node; kept for the workflow, beside the document."""
-        top = NodeId(node.split("/")[0])
-        self.targets = tuple(t for t in self.targets if t != top) if top in self.targets else (*self.targets, top)
-        await self._workbench.put_draft(self._star_key, "\n".join(self.targets) or None)
+        top, targets = NodeId(node.split("/")[0]), self._document.targets
+        self._document.targets = tuple(each for each in targets if each != top) if top in targets else (*targets, top)
+        await self._workbench.put_draft(self._star_key, "\n".join(self._document.targets) or None)
         await self.refresh_marks()
 
     async def do(self, verb: str, node: NodeId | None) -> None:
@@ -146,18 +158,21 @@ class GraphController:
             await self._show_node(path)
         await self.refresh_marks()
 
-    async def block_edited(self, part: Workflow) -> None:
+    @on_request(BlockEditor.Edited, group="edited")
+    async def block_edited(self, workflow: Workflow) -> None:
         """A prompt was changed in its editor, which shows it already."""
         before = self._document.workflow
         if before is None:
             return
-        changed = whole_with(before, part)
+        changed = whole_with(before, workflow)
         if not same_content(changed, before):
             self._history.changed(before)
             self._document.edited(changed)
             self._document.show()
             await self.refresh_marks()
 
+    @on_key("document.undo", group="graph")
+    @on_key("document.redo", group="graph", redo=True)
     async def undo(self, *, redo: bool = False) -> None:
         """Takes the last change back, or makes it again."""
         now = self._document.workflow

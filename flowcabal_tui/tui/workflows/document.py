@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
@@ -15,6 +16,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.unsaved import Unsaved, as_words
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
@@ -23,19 +25,25 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
 
+@dataclass(frozen=True, slots=True)
+class WorkflowOpened:
+    """Another workflow, version or run is in view."""
+
+
 class WorkflowDocument:
     """Shows the document in the workflow pane and the prompt editor, and stores what was edited.
 
     `stored` is the version below an edited document that was taken up again, else None. `node_states` are those of
-    the run in view, by path.
+    the run in view, by path, and `targets` the nodes with a star: what a run is for.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View) -> None:
+        self._screen, self._workbench, self._view = screen, workbench, view
         self.workflow: Workflow | None = None
         self.stored: Workflow | None = None
         self.templates: tuple[Workflow, ...] = ()
         self.node_states: dict[NodeId, NodeState] = {}
+        self.targets: tuple[NodeId, ...] = ()
         self._unsaved: Workflow | None = None
         self._drafts = Unsaved(workbench)
 
@@ -57,6 +65,7 @@ class WorkflowDocument:
         edited = await self._drafts.of(workflow) or await self._edited_before(workflow)
         self.stored, self._unsaved = None if edited is None else workflow, edited
         self.workflow = shown = edited or workflow
+        self._view.title = self.title
         pane = self._screen.query_one(WorkflowPane)
         pane.show_templates(self.templates, shown.reference)
         pane.show(shown, self.node_states)
@@ -93,6 +102,7 @@ class WorkflowDocument:
             words = _("This is version {old}, from an earlier run: changed it becomes the newest. Version {new} stays.")
             self._screen.notify(words.format(old=workflow.version, new=newest.version), markup=False)
         self.workflow = self._unsaved = workflow
+        self._view.title = self.title
         attempt(self._screen, self._drafts.put(workflow), group="document", exclusive=True)
 
     async def put_away(self) -> None:

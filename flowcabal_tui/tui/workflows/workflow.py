@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.reactive import var
 from textual.widgets import OptionList, Static, Tree
 from textual.widgets.option_list import Option
@@ -22,6 +21,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.tui.shared.lists import PickList, PickTree
+from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
@@ -55,42 +55,42 @@ class WorkflowPane(WorkflowTree):
     is_rails = var(False, toggle_class="-rails")
 
     @dataclass
-    class NodeChosen(Message):
+    class NodeChosen(Request):
         """The cursor is at a node."""
 
         node: NodeId
 
     @dataclass
-    class NodeOpened(Message):
+    class NodeOpened(Request):
         """The writer opens a node."""
 
         node: NodeId
 
     @dataclass
-    class RunRequested(Message):
+    class RunRequested(Request):
         """The workflow is to run."""
 
     @dataclass
-    class StopRequested(Message):
+    class StopRequested(Request):
         """A node is to stop, or (None) all of them."""
 
         node: NodeId | None
 
     @dataclass
-    class TemplateChosen(Message):
+    class TemplateChosen(Request):
         """Another workflow is wanted."""
 
         reference: str
 
     @dataclass
-    class Asked(Message):
+    class Asked(Request):
         """Something else is wanted of the node under the cursor; `verb` is the key's, such as "add"."""
 
         verb: str
         node: NodeId | None
 
     @dataclass
-    class PreviewRequested(Message):
+    class PreviewRequested(Request):
         """What a node would be given is to be shown."""
 
         node: NodeId

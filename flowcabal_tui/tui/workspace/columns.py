@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.events import DescendantFocus
-from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
@@ -20,7 +17,7 @@ from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -37,24 +34,19 @@ PANES: Final = (
 )
 _COLUMNS: Final = {"left": ("chapters", "workflow"), "centre": ("manuscript", "output", "prompt"),
                    "right": ("context", "profiles")}  # fmt: skip
+FIRST_PANE: Final = PANES[0][1]
 
 
-class ColumnsScreen(Screen[None]):
-    """Holds which pane is in view, and nothing else.
+class PaneColumns:
+    """Arranges the panes of a screen, and shows one of them.
 
     `output` and `status` are made by the caller, for they are fed from outside.
     """
 
-    AUTO_FOCUS = ""
-    """Textual would take the chapters' filter, which styles have not hidden yet."""
-
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    """Textual would repaint the whole screen; what gains or loses the focus repaints itself."""
-
-    def __init__(self, output: OutputPane, status: StatusLine) -> None:
-        super().__init__()
-        self.output, self.status = output, status
-        self.pane_in_view = PANES[0][1]
+    def __init__(self, screen: Screen[Any], output: OutputPane, status: StatusLine) -> None:
+        self._screen, self._output, self._status = screen, output, status
+        self.pane = FIRST_PANE
+        """The pane in view."""
         self._to_focus: str | None = None
         """The pane that gets the focus as soon as it is laid out."""
 
@@ -72,7 +64,7 @@ class ColumnsScreen(Screen[None]):
                 yield PaneTabs(PANES[2:5], classes="column-tabs")
                 with ContentSwitcher(initial="manuscript"):
                     yield ManuscriptPane(id="manuscript")
-                    yield self.output
+                    yield self._output
                     yield BlockEditor(id="prompt")
             with Vertical(classes="column right", id="right"):
                 yield PaneTabs(PANES[5:], classes="column-tabs")
@@ -80,77 +72,63 @@ class ColumnsScreen(Screen[None]):
                     yield ReceiptPane(id="context")
                     yield ProfilePane(id="profiles")
         yield NoticeRow()
-        yield self.status
+        yield self._status
         yield HintLine()
 
     def _take_width(self) -> None:
         """Takes the class of the terminal's width before anything is styled; Textual would style all of it again."""
-        steps = sorted(self.app.HORIZONTAL_BREAKPOINTS or (), reverse=True)
-        self.add_class(*[name for least, name in steps if self.app.size.width >= least][:1])
+        steps = sorted(self._screen.app.HORIZONTAL_BREAKPOINTS or (), reverse=True)
+        width = self._screen.app.size.width
+        self._screen.add_class(*[name for least, name in steps if width >= least][:1])
 
-    def on_mount(self) -> None:
-        """Begins with the chapters."""
-        self.action_pane(PANES[0][1])
-
-    def action_pane(self, pane: str, focus: bool = True) -> None:
+    def show(self, pane: str, *, focus: bool = True) -> None:
         """Shows a pane and gives it the focus.
 
         Where three columns stand side by side no style asks which is current: restyling them would repaint all.
         """
-        self.pane_in_view = pane
-        is_stacked = self.has_class("-narrow") or self.has_class("-zoom")
+        self.pane = pane
+        is_stacked = self._screen.has_class("-narrow") or self._screen.has_class("-zoom")
         for column, panes in _COLUMNS.items():
-            self.query_one(f"#{column}").set_class(pane in panes, "-current", update=is_stacked)
-            for switcher in self.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
+            self._screen.query_one(f"#{column}").set_class(pane in panes, "-current", update=is_stacked)
+            for switcher in self._screen.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
                 if pane in panes:
                     switcher.current = pane
         for other in _COLUMNS["left"]:
-            self.query_one(f"#{other}").set_class(other == pane, "-current", update=is_stacked)
+            self._screen.query_one(f"#{other}").set_class(other == pane, "-current", update=is_stacked)
         self._mark_tabs()
         if focus:
             self._to_focus = pane
-            self.call_after_refresh(self._focus_pane, pane)
+            self._screen.call_after_refresh(self._focus_pane, pane)
 
     def _mark_tabs(self) -> None:
-        switched = {switcher.current for switcher in self.query(".column > ContentSwitcher").results(ContentSwitcher)}
-        for tabs in self.query(".column-tabs").results(PaneTabs):
-            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self.pane_in_view})
+        switchers = self._screen.query(".column > ContentSwitcher").results(ContentSwitcher)
+        switched = {switcher.current for switcher in switchers}
+        for tabs in self._screen.query(".column-tabs").results(PaneTabs):
+            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self.pane})
             tabs.show(next(iter(shown), ""))
-        self.query_one(".all-tabs", PaneTabs).show(self.pane_in_view)
+        self._screen.query_one(".all-tabs", PaneTabs).show(self.pane)
 
     def _focus_pane(self, pane: str) -> None:
         if self._to_focus != pane:
             return
         self._to_focus = None
-        widget = self.query_one(f"#{pane}")
+        widget = self._screen.query_one(f"#{pane}")
         inner = (item for item in widget.query("*") if item.focusable and not isinstance(item, Input))
         target = widget if widget.focusable else next(filter(_is_shown, inner), None)
         if target is not None:
             target.focus()
 
-    @on(PaneChosen)
-    def choose_pane(self, event: PaneChosen) -> None:
-        """A name was clicked."""
-        self.action_pane(event.pane)
+    def pane_of(self, focused: Widget) -> str | None:
+        """The other pane to which the focus went; not what had it before, told late, as when a page closes."""
+        if self._to_focus is not None or self._screen.focused is not focused:
+            return None
+        names = {pane for _digit, pane, _words in PANES} - {self.pane}
+        return next((item.id for item in focused.ancestors_with_self if item.id in names), None)
 
-    @on(DescendantFocus)
-    def follow_focus(self, event: DescendantFocus) -> None:
-        """Tab and the mouse move between panes too; not what had the focus before, told late, as when a page closes."""
-        if self._to_focus is not None or self.focused is not event.widget:
-            return
-        names = {pane for _digit, pane, _words in PANES}
-        holder = next((item for item in event.widget.ancestors_with_self if item.id in names), None)
-        if isinstance(holder, Widget) and holder.id and holder.id != self.pane_in_view:
-            self.action_pane(holder.id, focus=False)
-
-    def action_cycle(self, step: int) -> None:
-        """The next pane or the one before."""
+    def beside(self, step: int) -> str:
+        """The pane so many places after the one in view, round the end."""
         order = [pane for _digit, pane, _words in PANES]
-        self.action_pane(order[(order.index(self.pane_in_view) + step) % len(order)])
-
-    def action_zoom(self) -> None:
-        """One pane, or all again."""
-        self.toggle_class("-zoom")
+        return order[(order.index(self.pane) + step) % len(order)]
 
 
 def _is_shown(widget: Widget) -> bool:

@@ -1,0 +1,110 @@
+"""Which method of a controller handles which event of the engine, request of a pane, and key.
+
+A controller marks its methods; the workspace collects the marks once and delivers to them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from inspect import iscoroutine
+from typing import Any, Final, TypeVar, get_args, get_type_hints
+
+from textual.message import Message
+from textual.screen import Screen
+
+from flowcabal_tui.tui.shared.trouble import Trouble, attempt
+
+E = TypeVar("E")
+C = TypeVar("C")
+F = TypeVar("F", bound=Callable[..., Any])
+_MARKS: Final = "_subscriptions"
+EVENT: Final = "event"
+"""In a mark: the classes of events are those that the method names."""
+
+
+@dataclass
+class Request(Message):
+    """What a pane asks of the workspace. Its fields are the arguments of the method that handles it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What a method handles. `arguments` come from a key; `group` and `exclusive` are those of the worker."""
+
+    what: str | type[Request]
+    arguments: tuple[tuple[str, Any], ...] = ()
+    group: str = "default"
+    exclusive: bool = False
+
+
+def _marked(method: F, mark: _Mark) -> F:
+    setattr(method, _MARKS, (*getattr(method, _MARKS, ()), mark))
+    return method
+
+
+def on_event(method: Callable[[C, E], None]) -> Callable[[C, E], None]:
+    """The method handles events of the class, or classes, of its argument.
+
+    It returns at once; what takes time it starts as a worker.
+    """
+    return _marked(method, _Mark(EVENT))
+
+
+def on_request(kind: type[Request], *, group: str = "default", exclusive: bool = False) -> Callable[[F], F]:
+    """The method handles requests of this class: with their fields, as a worker of `group` if it is a coroutine."""
+    return lambda method: _marked(method, _Mark(kind, (), group, exclusive))
+
+
+def on_key(action: str, /, *, group: str = "default", exclusive: bool = False, **arguments: Any) -> Callable[[F], F]:
+    """The method handles the action with this id of the table of actions; it is called with `arguments`."""
+    return lambda method: _marked(method, _Mark(action, tuple(arguments.items()), group, exclusive))
+
+
+def _event_kinds(method: Callable[..., Any]) -> tuple[type, ...]:
+    kind = next(iter(get_type_hints(method).values()))
+    return get_args(kind) or (kind,)
+
+
+class Subscriptions:
+    """The marked methods of the controllers of a screen."""
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        self._screen = screen
+        self._methods: defaultdict[str | type, list[tuple[Callable[..., Any], _Mark]]] = defaultdict(list)
+
+    def add(self, *controllers: object) -> None:
+        """Collects the marked methods; those of an earlier controller are called first."""
+        for controller in controllers:
+            for name, method in vars(type(controller)).items():
+                for mark in getattr(method, _MARKS, ()):
+                    for what in _event_kinds(method) if mark.what == EVENT else (mark.what,):
+                        self._methods[what].append((getattr(controller, name), mark))
+
+    def publish(self, event: object) -> None:
+        """Gives an event to all methods that handle its class, in order; one that fails stops no other."""
+        for method, mark in self._methods.get(type(event), ()):
+            self._call(method, mark, event)
+
+    def request(self, request: Request) -> bool:
+        """Carries out what a pane asks for; False where nothing handles it."""
+        return self._do(type(request), *(getattr(request, field.name) for field in fields(request)))
+
+    def key(self, action: str) -> bool:
+        """Carries out an action of the table; False where nothing handles it."""
+        return self._do(action)
+
+    def _do(self, what: str | type, *values: Any) -> bool:
+        for method, mark in self._methods.get(what, ()):
+            self._call(method, mark, *values)
+        return what in self._methods
+
+    def _call(self, method: Callable[..., Any], mark: _Mark, *values: Any) -> None:
+        try:
+            work = method(*values, **dict(mark.arguments))
+        except Exception as error:  # the edge: whatever a method did not foresee is reported, not fatal
+            self._screen.app.post_message(Trouble(error))
+        else:
+            if iscoroutine(work):
+                attempt(self._screen, work, group=mark.group, exclusive=mark.exclusive)

@@ -1,0 +1,37 @@
+"""What the workspace has in view, as its controllers share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.tui.shared.subscriptions import Request
+
+
+@dataclass
+class OriginRequested(Request):
+    """Where does this paragraph of a chapter come from? `place` is a character in the text as it stands."""
+
+    chapter: ChapterId
+    paragraph: str
+    place: int
+
+
+@dataclass(slots=True)
+class View:
+    """The open chapter and its place (0: none), the pane, the run and the node in view, the name of the workflow.
+
+    While `following`, the view goes to each node that starts. `show_pane` shows a pane and gives it the focus;
+    `publish` gives an event to the controllers that handle it.
+    """
+
+    show_pane: Callable[[str], None]
+    publish: Callable[[object], None]
+    chapter: ChapterId | None = None
+    position: int = 0
+    pane: str = ""
+    run: RunId | None = None
+    node: NodeId | None = None
+    title: str = ""
+    following: bool = True
