@@ -11,22 +11,25 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import QuestionId, RunId
-from flowcabal_tui.domain.run import Attempt, CheckFinding, Decision, Question
+from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.decisions import question_kinds as kinds
 from flowcabal_tui.tui.decisions.answers import AnswerList
+from flowcabal_tui.tui.decisions.attempts import Attempts
 from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.finding_view import FindingView
-from flowcabal_tui.tui.decisions.typing_screen import TypingScreen
+from flowcabal_tui.tui.decisions.typed_answer import TypedAnswer
 from flowcabal_tui.tui.decisions.unsent import Unsent
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
+from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -34,7 +37,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class DecisionsScreen(TypingScreen):
+class DecisionsScreen(Screen[None]):
     """Shows one question after the other, oldest first, from that of `run` on; typed text stays. `now`: seconds."""
 
     help = HelpData(
@@ -71,11 +74,10 @@ class DecisionsScreen(TypingScreen):
         self, questions: Sequence[Question], load: kinds.Load, *, run: RunId | None = None,
         editor: str = "", now: kinds.Clock = time.monotonic, unsent: Unsent | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(unsent or Unsent(), editor)
+        super().__init__()
+        self.attempts, self._typed = Attempts(), TypedAnswer(self, unsent or Unsent(), editor)
         self._waiting, self._load_view, self._now = list(questions), load, now
         self._place = next((place for place, item in enumerate(questions) if item.run == run), 0)
-        self._node_view: NodeView | None = None
-        self._number = 0
         self._appeared = now()
 
     def compose(self) -> ComposeResult:
@@ -93,6 +95,16 @@ class DecisionsScreen(TypingScreen):
                 yield StreamView(id="told")
                 yield AnswerList(id="answers")
         yield Static(markup=False, classes="keys")
+
+    @property
+    def editor_area(self) -> ProseArea:
+        """Where the writer types."""
+        return self.query_one("#editor", ProseArea)
+
+    @property
+    def face(self) -> str | None:
+        """The id of what is shown below the attempt's line."""
+        return self.query_one(ContentSwitcher).current
 
     def on_mount(self) -> None:
         """The oldest question first."""
@@ -120,7 +132,8 @@ class DecisionsScreen(TypingScreen):
             self.dismiss(None)
             return
         self._place = min(self._place, len(self._waiting) - 1)
-        self._node_view, self._number, self._appeared = None, 0, self._now()
+        self._appeared = self._now()
+        self.attempts.clear()
         question = self._waiting[self._place]
         self._refresh_head()
         self.set_class(question.kind != "review", "-plain")
@@ -140,10 +153,7 @@ class DecisionsScreen(TypingScreen):
             self.query_one(".attempt", Static).update(clean(str(error)))
             return
         if self.question is not None and self.question.id == question.id:
-            self._node_view = view
-            known = [item.number for item in view.attempts]
-            wanted = [number for number in question.attempts if number in known]
-            self._show_attempt((wanted or known or [0])[-1])
+            self._show_attempt(self.attempts.load(view, question))
 
     def _show_proposal(self, question: Question) -> None:
         """An input starts from its proposal; a confirmation shows what would be used."""
@@ -154,7 +164,7 @@ class DecisionsScreen(TypingScreen):
             self._show_choices(question)
             return
         if question.kind == "input":
-            self.editor_area.load_text(self.unsent.text((question.id, 0), text))
+            self._typed.load(text)
             self.query_one(ContentSwitcher).current = "editor"
             self.set_focus(None)
             self._refresh_keys()
@@ -197,39 +207,45 @@ class DecisionsScreen(TypingScreen):
     @on(CandidateView.Turned)
     def _refresh_keys(self) -> None:
         if self.question is not None:
-            attempts = len(self._node_view.attempts) if self._node_view else 0
+            attempts = len(self.attempts.all)
             findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
             is_preview = self.face == "candidates" and self.query_one(CandidateView).is_preview
             idle -= set(kinds.PREVIEW_KEYS) if is_preview else set()
             self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle, is_preview=is_preview))
 
-    def shown_attempt(self) -> Attempt | None:
-        """The attempt that is shown, if the question has any."""
-        attempts = self._node_view.attempts if self._node_view else ()
-        return next((item for item in attempts if item.number == self._number), None)
-
     def _show_attempt(self, number: int) -> None:
-        self._number = number
-        attempt = self.shown_attempt()
-        if attempt is None or self._node_view is None:
+        self.attempts.number = number
+        if (shown := self.attempts.shown) is None:
             return
         self.refresh_attempt()
-        self.query_one(FindingView).show(attempt.evaluation)
-        self.query_one("#text", StreamView).set_text(attempt.text, follow=False)
-        if attempt.paragraphs and self._earlier() is not None:
+        self.query_one(FindingView).show(shown.evaluation)
+        self.query_one("#text", StreamView).set_text(shown.text, follow=False)
+        if shown.paragraphs and self.attempts.earlier is not None:
             self.action_changes()
             return
         self._turn_to("text")
-        self.call_after_refresh(self.mark_finding)
+        self.call_after_refresh(self._mark_finding)
 
     def refresh_attempt(self) -> None:
-        """Tell which attempt is shown, and whether its edited text waits."""
-        attempt, place = self.shown_attempt(), self.place()
-        if attempt is not None and place is not None and self._node_view is not None:
-            numbers = [item.number for item in self._node_view.attempts]
-            words = kinds.attempt_words(attempt, numbers, unsent=self.unsent.has(place))
+        """Says which attempt is shown, and whether its edited text waits."""
+        if words := self.attempts.words(unsent=self._typed.waits):
             self.query_one(".attempt", Static).update(words)
+
+    def _mark_finding(self) -> None:
+        self.query_one(FindingView).mark_in(self.query_one("#text", StreamView))
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    @on(ProseArea.Edited, "#editor")
+    def write_down(self) -> None:
+        """The writer pauses: what was typed is safe from a crash."""
+        self._typed.remember()
+        attempt(self, self._typed.unsent.save(), group="unsent")
 
     def _turn_to(self, face: str) -> None:
         self.query_one(ContentSwitcher).current = face
@@ -261,13 +277,30 @@ class DecisionsScreen(TypingScreen):
         """Did the question appear just now?"""
         return self._now() - self._appeared < kinds.GRACE
 
-    def waive(self, finding: CheckFinding, reason: str) -> None:
-        """The finding is intended."""
-        self.post_message(self.WaiveRequested(finding.draft.text, finding.source.text, reason))
+    def action_why(self) -> None:
+        """Show the finding in full."""
+        self.query_one(FindingView).open_in_full()
 
-    def open_source(self, finding: CheckFinding) -> None:
-        """What the finding quotes is to be shown."""
-        self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
+    def action_intended(self) -> None:
+        """Call the finding intended; the reason is remembered."""
+        if not self.is_grace():
+            self.query_one(FindingView).ask_reason()
+
+    @on(FindingView.CalledIntended)
+    def waive(self, message: FindingView.CalledIntended) -> None:
+        """The finding is intended."""
+        message.stop()
+        self.post_message(self.WaiveRequested(message.finding.draft.text, message.finding.source.text, message.reason))
+
+    def action_source(self) -> None:
+        """Open what the finding quotes from the book."""
+        if (finding := self.query_one(FindingView).finding) is not None:
+            self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
+
+    def action_finding(self) -> None:
+        """Show the next finding."""
+        self.query_one(FindingView).next_finding()
+        self._mark_finding()
 
     def action_approve(self) -> None:
         """Take the shown attempt, the proposal, or the model."""
@@ -280,8 +313,8 @@ class DecisionsScreen(TypingScreen):
             self._decide(Decision("choose", self.query_one(CandidateView).number))
         elif question.kind == "choice":
             self.query_one(AnswerList).action_select()
-        elif question.kind in ("confirm", "gate", "limit") or self.shown_attempt() is not None:
-            self.past_unsent(lambda: self._decide(Decision("approve", self._number)))
+        elif question.kind in ("confirm", "gate", "limit") or self.attempts.shown is not None:
+            self._typed.go_past(lambda: self._decide(Decision("approve", self.attempts.number)))
 
     def action_retry(self) -> None:
         """Want another attempt; the note may be empty."""
@@ -295,8 +328,8 @@ class DecisionsScreen(TypingScreen):
 
     def _ask_again(self, kind: Literal["retry", "mend"], words: str, *, needed: bool) -> None:
         """Asks for the note, which counts only while the same question is there."""
-        asked, number = self.question, self._number
-        if self.is_grace() or self.shown_attempt() is None:
+        asked, number = self.question, self.attempts.number
+        if self.is_grace() or self.attempts.shown is None:
             return
 
         def noted(note: str | None) -> None:
@@ -307,25 +340,31 @@ class DecisionsScreen(TypingScreen):
                 return
             self._decide(Decision(kind, number, note=note.strip()))
 
-        self.past_unsent(lambda: self.app.push_screen(PromptLine(words), noted))
+        self._typed.go_past(lambda: self.app.push_screen(PromptLine(words), noted))
 
     def action_reject(self) -> None:
         """Turn it down: what depends on it does not run."""
         if not self.is_grace():
-            self.past_unsent(lambda: self._decide(Decision("reject", self._number)))
+            self._typed.go_past(lambda: self._decide(Decision("reject", self.attempts.number)))
 
     def action_edit(self) -> None:
         """Edit the attempt, or write the answer."""
-        attempt, question = self.shown_attempt(), self.question
+        shown, question = self.attempts.shown, self.question
         if self.is_grace() or question is None:
             return
         if kinds.has_candidates(question):
             self.query_one(CandidateView).action_preview()
             return
-        if attempt is not None:
-            self.editor_area.load_text(self.unsent.text((question.id, attempt.number), attempt.text))
-        if attempt is not None or question.kind == "input":
+        if shown is not None:
+            self._typed.load(shown.text)
+        if shown is not None or question.kind == "input":
             self._turn_to("editor")
+
+    def action_editor(self) -> None:
+        """Edit in the writer's own editor."""
+        self.action_edit()
+        if self.face == "editor" and self.editor_area.has_focus:
+            attempt(self, self._typed.edit_outside(), exclusive=True)
 
     def action_submit(self) -> None:
         """Hand in what stands in the editor."""
@@ -337,7 +376,7 @@ class DecisionsScreen(TypingScreen):
         elif question.kind == "choice":
             self._decide(Decision("edit", text=self.query_one(CandidateView).put_together))
         else:
-            self._decide(Decision("edit", self._number, text=self.editor_area.text))
+            self._decide(Decision("edit", self.attempts.number, text=self.editor_area.text))
 
     def _hand_in(self, question: Question) -> None:
         text = self.editor_area.text
@@ -350,21 +389,17 @@ class DecisionsScreen(TypingScreen):
 
     def action_attempt(self, step: int) -> None:
         """Show the attempt before or after."""
-        numbers = [item.number for item in self._node_view.attempts] if self._node_view else []
-        if self._number in numbers:
-            self.remember()
-            self._show_attempt(numbers[min(max(numbers.index(self._number) + step, 0), len(numbers) - 1)])
-
-    def _earlier(self) -> Attempt | None:
-        return kinds.made_from(self._node_view.attempts if self._node_view else (), self.shown_attempt())
+        if (number := self.attempts.beside(step)) is not None:
+            self._typed.remember()
+            self._show_attempt(number)
 
     def action_changes(self) -> None:
         """Switch between the attempt and what it changed in the one that it was made from."""
-        attempt, earlier = self.shown_attempt(), self._earlier()
+        shown, earlier = self.attempts.shown, self.attempts.earlier
         if self.face == "changes":
             self._turn_to("text")
-        elif earlier is not None and attempt is not None:
-            self.query_one(DiffView).set_texts(earlier.text, attempt.text)
+        elif earlier is not None and shown is not None:
+            self.query_one(DiffView).set_texts(earlier.text, shown.text)
             self._turn_to("changes")
         else:
             self.notify(_("There is no attempt before this one."), markup=False)
@@ -375,7 +410,7 @@ class DecisionsScreen(TypingScreen):
 
     def action_question(self, step: int) -> None:
         """The next question or the one before."""
-        self.remember()
+        self._typed.remember()
         place = min(max(self._place + step, 0), len(self._waiting) - 1)
         if place != self._place:
             self._place = place
@@ -386,7 +421,7 @@ class DecisionsScreen(TypingScreen):
         if self.face == "candidates" and self.query_one(CandidateView).is_preview:
             self.query_one(CandidateView).leave_preview()
         elif self.editor_area.has_focus and self.question is not None:
-            self.remember()
+            self._typed.remember()
             if self.question.kind == "input":
                 self.set_focus(None)
             else:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.widgets import Static
 
 from flowcabal_tui.domain.run import CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class FindingView(Vertical):
@@ -24,6 +31,13 @@ class FindingView(Vertical):
     FindingView .quoted { width: 1fr; padding: 0 1 0 0; max-height: 6; }
     FindingView.-clean > .explained, FindingView.-clean > Horizontal { display: none; }
     """
+
+    @dataclass
+    class CalledIntended(Message):
+        """The writer wants the contradiction."""
+
+        finding: CheckFinding
+        reason: str
 
     def __init__(self) -> None:
         super().__init__(classes="-clean")
@@ -63,10 +77,35 @@ class FindingView(Vertical):
             self._place = (self._place + 1) % len(self._findings)
             self._refresh_finding()
 
-    def mark_intended(self, finding: CheckFinding) -> None:
-        """Says of a finding that it was waived."""
-        self._intended.add(finding.signature)
-        self._refresh_finding()
+    def mark_in(self, reader: StreamView) -> None:
+        """Marks the draft's side of the finding in its text."""
+        if (finding := self.finding) is not None:
+            reader.highlight(finding.draft.start, finding.draft.end)
+            reader.scroll_to_offset(finding.draft.start)
+
+    def open_in_full(self) -> None:
+        """Shows all of the finding on a page of its own."""
+        if (finding := self.finding) is None:
+            self.notify(_("There is no finding."), markup=False)
+        else:
+            self.app.push_screen(SourceScreen(SourceText("", _("Why"), finding_in_full(finding))))
+
+    def ask_reason(self) -> None:
+        """Asks why the finding is intended, and marks it so."""
+        if (finding := self.finding) is None:
+            return
+
+        def waive(reason: str | None) -> None:
+            if reason is None:
+                return
+            if not reason.strip():
+                self.notify(_("A reason is needed: later checks read it."), markup=False)
+                return
+            self.post_message(self.CalledIntended(finding, reason.strip()))
+            self._intended.add(finding.signature)
+            self._refresh_finding()
+
+        self.app.push_screen(PromptLine(_("Why is this intended?")), waive)
 
     def _refresh_finding(self) -> None:
         finding = self.finding

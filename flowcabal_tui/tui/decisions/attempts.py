@@ -1,0 +1,51 @@
+"""The attempts that a review is about, and the one that is shown."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.run import Attempt, Question
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.tui.decisions.question_kinds import attempt_words, made_from
+
+
+class Attempts:
+    """`number` is that of the attempt that is shown, 0 for none."""
+
+    def __init__(self) -> None:
+        self.all: tuple[Attempt, ...] = ()
+        self.number = 0
+
+    def clear(self) -> None:
+        """Another question is shown: nothing is known of its attempts."""
+        self.all, self.number = (), 0
+
+    def load(self, view: NodeView, question: Question) -> int:
+        """Takes the attempts of a node; gives the number of the one that the question asks for last."""
+        self.all = view.attempts
+        wanted = [number for number in question.attempts if number in self.numbers]
+        return (wanted or self.numbers or [0])[-1]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of all attempts, in order."""
+        return [item.number for item in self.all]
+
+    @property
+    def shown(self) -> Attempt | None:
+        """The attempt that is shown, if the question has any."""
+        return next((item for item in self.all if item.number == self.number), None)
+
+    @property
+    def earlier(self) -> Attempt | None:
+        """The attempt that the shown one was made from."""
+        return made_from(self.all, self.shown)
+
+    def beside(self, step: int) -> int | None:
+        """The number of the attempt before or after the shown one; None where none is shown."""
+        numbers = self.numbers
+        if self.number not in numbers:
+            return None
+        return numbers[min(max(numbers.index(self.number) + step, 0), len(numbers) - 1)]
+
+    def words(self, *, unsent: bool) -> str:
+        """Says which attempt is shown; "" for none."""
+        return attempt_words(self.shown, self.numbers, unsent=unsent) if self.shown is not None else ""

@@ -1,0 +1,70 @@
+"""The words that the writer types into a decision: they stay until they are handed in or left behind knowingly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.decisions.unsent import Place, Unsent
+from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+
+
+class TypedAnswer:
+    """What stands in the editor of the decision that a screen shows; `editor` is the writer's own, as a command."""
+
+    def __init__(self, screen: DecisionsScreen, unsent: Unsent, editor: str) -> None:
+        self._screen, self.unsent, self._editor = screen, unsent, editor
+
+    @property
+    def place(self) -> Place | None:
+        """Whose text the editor would hold."""
+        question, shown = self._screen.question, self._screen.attempts.shown
+        return (question.id, shown.number if shown else 0) if question is not None else None
+
+    @property
+    def waits(self) -> bool:
+        """An edited text of the attempt that is shown is not handed in yet."""
+        return (place := self.place) is not None and self.unsent.has(place)
+
+    def load(self, text: str) -> None:
+        """Puts what was typed before into the editor, or `text`."""
+        if (place := self.place) is not None:
+            self._screen.editor_area.load_text(self.unsent.text(place, text))
+
+    def remember(self) -> None:
+        """Holds what stands in the editor."""
+        question, shown, place = self._screen.question, self._screen.attempts.shown, self.place
+        if question is not None and place is not None and self._screen.face == "editor":
+            before = shown.text if shown else clean(question.proposal)
+            self.unsent.remember(place, self._screen.editor_area.text, before)
+            self._screen.refresh_attempt()
+
+    def go_past(self, go: Callable[[], object]) -> None:
+        """Goes on at once, or, where a text would be left behind, when the writer says so."""
+        asked = self._screen.question
+        if asked is None or not self.unsent.waits(asked.id):
+            go()
+            return
+
+        def answered(leave: bool | None) -> None:
+            if leave and self._screen.question == asked:
+                go()
+
+        words = _("You edited a text here and have not handed it in. `e` shows it, F2 hands it in.")
+        self._screen.app.push_screen(ConfirmScreen(_("Go on without your edited text?"), words), answered)
+
+    async def edit_outside(self) -> None:
+        """Opens the text in the writer's own editor; what comes back is kept if the same text is still shown."""
+        question, place = self._screen.question, self.place
+        title = question.node_title or question.node if question else ""
+        command = editor_command(self._editor)
+        edited = await edit_outside(self._screen.app, self._screen.editor_area.text, title, command)
+        if edited is not None and place is not None and self.place == place:
+            self._screen.editor_area.load_text(edited)
+            self.remember()
